@@ -18,7 +18,7 @@ from benchmarks.counts.verdict import Verdict, judge_all
 
 _HERE = Path(__file__).resolve().parent
 _RECORD = _HERE.parent / "counts.json"
-_RUN = [sys.executable, "-m", "benchmarks.counts.run"]
+_RUN = "benchmarks.counts.run"
 _VALGRIND = ["valgrind", "-q", "--tool=callgrind", "--instr-atstart=no"]
 _NEEDED = ("valgrind", "gcc")
 
@@ -29,11 +29,11 @@ class Missing(Exception):
 
 def bytecodes() -> dict[str, int]:
     """Steps of the interpreter in the engine."""
-    return _run([*_RUN, "bytecodes"])
+    return _run([sys.executable, "-m", _RUN, "bytecodes"])
 
 
-def instructions() -> dict[str, int]:
-    """Instructions, by callgrind. Raises Missing."""
+def instructions(module: str = _RUN, *arguments: str) -> dict[str, int]:
+    """Instructions, by callgrind, of the workload that a module runs. Raises Missing."""
     missing = [tool for tool in _NEEDED if shutil.which(tool) is None]
     if missing:
         raise Missing(f"there is no {' and no '.join(missing)}")
@@ -43,7 +43,8 @@ def instructions() -> dict[str, int]:
         built = subprocess.run(command, capture_output=True, text=True, check=False)
         if built.returncode:
             raise Missing(f"marks.c does not compile: {built.stderr.strip()[:200]}")
-        return _run([*_VALGRIND, *_RUN, "instructions", library], folder)
+        command = [sys.executable, "-m", module, "instructions", library, *arguments]
+        return _run([*_VALGRIND, *command], folder)
 
 
 def _run(command: list[str], folder: str | None = None) -> dict[str, int]:

@@ -40,6 +40,7 @@ from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import Catalog, build_catalog
 from engine.upstream.select_model import SelectModel
 from engine.upstream.target import Upstream, connect
+from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
 from engine.values.listen_address import ListenAddress
@@ -210,6 +211,8 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
         declared_responses=route.operation.response_headers,
         debug=config.server.debug_headers,
     )
+    if route.model is not None and route.by_model.counts:
+        return estimate_tokens(route.by_model, forward)
     if route.websocket is None:
         return forward
     limits = SessionLimits(**asdict(route.websocket))

@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import gevent
+from cachetools import LRUCache
 
 from engine.callers.batch_lookup import Batches
 from engine.stores.records.failures import DatabaseAway, RecordsError
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
-from engine.values.lru import LRUCache
 
 log = logging.getLogger("modelway")
 
@@ -147,8 +147,8 @@ class TokenCache:
         if result is None:
             self.unknown += 1
             cache, other = other, cache
-        other.discard(digest)
-        cache.put(digest, entry)
+        other.pop(digest, None)
+        cache[digest] = entry
         return entry
 
     def _stale(self, digest: str) -> _Entry:

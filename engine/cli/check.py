@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -20,6 +21,7 @@ from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores
 from engine.offline.rehearsal.boot import boot
 from engine.offline.second_opinion.compare import compare_examples
+from engine.offline.translation_limits import note_limits
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 from engine.server.trial import try_out
@@ -54,6 +56,12 @@ _STDIN = "<stdin>"
     is_flag=True,
     help="Also start the gateway on trial: open its stores, rehearse requests.",
 )
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Also note what translated requests to each model cannot carry, by format.",
+)
 @second_opinion_option
 @click.option("--explain", metavar="CODE", help="Explain a problem code like MW101.")
 @click.pass_context
@@ -65,6 +73,7 @@ def command(
     strict: bool,
     quiet: bool,
     trial: bool,
+    verbose: bool,
     second_opinion: bool,
     explain: str | None,
 ) -> None:
@@ -91,7 +100,8 @@ def command(
     names = list(dict.fromkeys(files))
     if not names or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
         names.insert(0, str(config))
-    report = _check(names, quiet, strict, trial, second_opinion)
+    plan = partial(_plan, trial=trial, second_opinion=second_opinion, verbose=verbose)
+    report = _check(names, quiet, strict, plan)
     click.echo(formats.render(output_format, report), nl=False, color=report.colour)
     sys.exit(1 if report.failed else 0)
 
@@ -105,14 +115,15 @@ def _explanation(code: str) -> str:
 
 
 def _check(
-    names: Sequence[str], quiet: bool, strict: bool, trial: bool, second_opinion: bool
+    names: Sequence[str], quiet: bool, strict: bool, plan: Callable[[str], PlanResult]
 ) -> Report:
-    """Check every config; a problem of a file that several of them use is reported once."""
+    """Check every config, which `plan` reads; a problem of a file that several of them use is
+    reported once."""
     ignores, complete = Ignores(), True
     texts: dict[str, str] = {}
     files: dict[str, list[Problem]] = {}
     for name in names:
-        result = _plan(name, trial, second_opinion)
+        result = plan(name)
         texts |= result.texts
         files[_STDIN if name == "-" else name] = ignores.silence(result.problems, result.texts)
         complete = complete and result.plan is not None
@@ -131,7 +142,7 @@ def _check(
     return Report(files, every, texts, failed, has_colour(), quiet)
 
 
-def _plan(name: str, trial: bool, second_opinion: bool) -> PlanResult:
+def _plan(name: str, *, trial: bool, second_opinion: bool, verbose: bool) -> PlanResult:
     with Console(stderr=True).status(Text(f"reading {name}")) as status:  # only on a terminal
         if name == "-":
             result = _plan_of(sys.stdin.buffer.read())
@@ -141,6 +152,8 @@ def _plan(name: str, trial: bool, second_opinion: bool) -> PlanResult:
             status.update(Text(f"validating {spec} against the OpenAPI standard"))
             breaches(specification.library, result.findings)
         audit(result, os.environ)
+        if verbose and result.plan is not None:
+            note_limits(result)
         if second_opinion:
             status.update(Text("validating the examples of the documents with openapi-core"))
             compare_examples(result)

@@ -1,9 +1,11 @@
-"""`modelway routes`: the routes of a config as a table."""
+"""`modelway routes`: the routes of a config, and the formats in which each model can be called."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -11,60 +13,183 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.cli.config_file import config_option, plan_or_exit
+from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.plan.route import Plan, Route
 from engine.source.excerpt import printable
+
+_MARK = "*"
+_LEGEND = f"{_MARK} translated for at least one target (see `translate` in the manual)"
+
+Document = dict[str, Any]
 
 
 @click.command()
 @config_option
-def command(config: Path) -> None:
-    """List every route: method, path, operation, source of the model name, targets, policies."""
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+)
+def command(config: Path, output_format: str) -> None:
+    """List every route: method, path, operation, source of the model name, targets, policies.
+
+    Below, every model with the formats of chat in which it can be called. A * marks requests that
+    are translated for at least one of the targets.
+    """
     plan = plan_or_exit(config)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS"):
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("METHOD", "PATH"))
-    upstreams = _upstreams(plan)
-    for route in plan.routes:
-        for template, _ in route.templates:
-            operation = route.operation
-            cells = (_model(route), _goes_to(route, upstreams), _guards(route))
-            row = (operation.method, template, operation.id, *cells)
-            table.add_row(*(Text(printable(cell)) for cell in row))  # Text: no markup
+    operations = plan.model_operations()
+    routes, models = _routes(plan, operations), _models(plan, operations)
+    if output_format == "json":
+        click.echo(json.dumps({"routes": routes, "models": models}, indent=2, ensure_ascii=False))
+        return
     console = Console(highlight=False)
     console.width = max(console.width, 160)
-    console.print(table)
+    console.print(_route_table(routes))
+    if models:
+        console.print()
+        console.print(_model_table(models))
+        if any(entry["translated"] for model in models for entry in model["formats"]):
+            console.print(_LEGEND)
 
 
-def _model(route: Route) -> str:
+def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
+    upstreams = _upstreams_by_operation(plan, operations)
+    return [
+        {
+            "method": route.operation.method,
+            "path": template,
+            "operation": route.operation.id,
+            "model": route.model.text if route.model is not None else None,
+            "default": route.default_model,
+            "answer": route.answer,
+            "targets": _upstreams(route, upstreams),
+            "guards": _guards(route),
+        }
+        for route in plan.routes
+        for template, _ in route.templates
+    ]
+
+
+def _upstreams(route: Route, upstreams: Mapping[str, Mapping[str, bool]]) -> list[Document]:
     if route.model is None:
-        return "-"
-    default = f" (default {route.default_model})" if route.default_model else ""
-    return f"{route.model.text.removeprefix('$request.')}{default}"
+        return [{"upstream": target.upstream, "translated": False} for target in route.to]
+    translated = upstreams.get(route.operation.id, {})
+    return [{"upstream": name, "translated": translated[name]} for name in sorted(translated)]
 
 
-def _goes_to(route: Route, operations: Mapping[str, set[str]]) -> str:
-    if route.answer == "models":
-        return "the gateway itself"
-    if route.to:
-        return ", ".join(target.upstream for target in route.to)
-    upstreams = operations.get(route.operation.id, set())
-    return "by model: " + (", ".join(sorted(upstreams)) or "none")
-
-
-def _upstreams(plan: Plan) -> dict[str, set[str]]:
-    """The upstreams that each operation can go to, by the targets of its models."""
-    operations, names = plan.model_operations(), dict[str, set[str]]()
-    for name, model in plan.config.models.items():
+def _upstreams_by_operation(
+    plan: Plan, operations: ModelOperations
+) -> Mapping[str, Mapping[str, bool]]:
+    """The upstreams that each operation can go to, by the targets of its models, and whether
+    requests are translated for each."""
+    upstreams: dict[str, dict[str, bool]] = {}
+    for name in plan.config.models:
         for operation in operations.of(name):
-            upstreams = (plan.config.upstreams[target.upstream] for target in model.to)
-            matching = {each.name for each in upstreams if operation.accepts_dialect(each.dialect)}
-            names.setdefault(operation.id, set()).update(matching)
-    return names
+            translated = upstreams.setdefault(operation.id, {})
+            for each in operations.targets(name, operation):
+                upstream = each.target.upstream
+                translated[upstream] = translated.get(upstream, False) or bool(each.language)
+    return upstreams
 
 
-def _guards(route: Route) -> str:
+def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
+    models = []
+    for name in plan.config.models:
+        has = operations.of(name)
+        chats: dict[str, ModelOperation] = {}
+        for operation in has:
+            if operation.language:
+                chats.setdefault(operation.language, operation)
+        models.append(
+            {
+                "model": name,
+                "formats": [_format(name, chat, operations) for chat in chats.values()],
+                "operations": [op.id for op in has if not op.language],
+            }
+        )
+    return models
+
+
+def _format(entry: str, operation: ModelOperation, operations: ModelOperations) -> Document:
+    targets = [
+        {
+            "upstream": each.target.upstream,
+            "model": each.target.model,
+            "entry": each.entry,
+            "into": each.language,
+        }
+        for each in operations.targets(entry, operation)
+    ]
+    return {
+        "format": operation.language,
+        "translated": any(target["into"] for target in targets),
+        "targets": targets,
+    }
+
+
+def _guards(route: Route) -> list[str]:
     guards = ["public" if route.public else "token"]
     guards += [policy.name for policy in route.policies]
     guards += ["websocket"] if route.websocket is not None else []
-    guards += ["not validated"] if route.validate == "off" else ["validated"]
-    return ", ".join(guards)
+    return [*guards, "not validated" if route.validate == "off" else "validated"]
+
+
+def _route_table(routes: Sequence[Document]) -> Table:
+    headings = ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS")
+    return _table(
+        headings,
+        (
+            (
+                route["method"],
+                route["path"],
+                route["operation"],
+                _model_source(route),
+                _goes_to(route),
+                ", ".join(route["guards"]),
+            )
+            for route in routes
+        ),
+    )
+
+
+def _model_source(route: Document) -> str:
+    if route["model"] is None:
+        return "-"
+    default = f" (default {route['default']})" if route["default"] else ""
+    return f"{route['model'].removeprefix('$request.')}{default}"
+
+
+def _goes_to(route: Document) -> str:
+    if route["answer"]:
+        return "the gateway itself"
+    names = ", ".join(_marked(o["upstream"], o["translated"]) for o in route["targets"])
+    return names if route["model"] is None else f"by model: {names or 'none'}"
+
+
+def _model_table(models: Sequence[Document]) -> Table:
+    return _table(
+        ("MODEL", "FORMATS", "OTHER OPERATIONS"),
+        (
+            (
+                model["model"],
+                ", ".join(_marked(o["format"], o["translated"]) for o in model["formats"]) or "-",
+                ", ".join(model["operations"]) or "-",
+            )
+            for model in models
+        ),
+    )
+
+
+def _marked(name: str, translated: bool) -> str:
+    return f"{name}{_MARK}" if translated else name
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("METHOD", "PATH"))
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))  # Text: no markup
+    return table

@@ -138,6 +138,8 @@ def choice(key: str, value: Any, options: Sequence[Any]) -> str:
     """The option of an `enum` that a value probably stands for."""
     if value is False and "off" in options:
         return 'write "off"'
+    if "strict" in options and flag(value) == "true":
+        return "write strict"
     if key == "token":
         return "write bearer or basic, or {header: NAME}, {query: NAME}, {cookie: NAME}"
     if key == "on" and isinstance(value, int) and 500 <= value < 600:

@@ -1,17 +1,22 @@
 """The operations of each model, for routing, model lists, pages, `routes` and `explain`.
 
 The law: a model has an operation that is routed by model if its `operations` match it (or are
-absent) and one of its targets speaks the operation's dialect. It also has every chat operation if
-its `operations` match one (or are absent) and requests may be translated for one of its targets.
-The targets of a fallback count as well, as far as the `operations` of the fallback allow.
+absent) and one of its targets speaks the operation's dialect. It also has every operation of a
+family (chat, embeddings) if its `operations` match one (or are absent) and requests may be
+translated for one of its targets. The targets of a fallback count as well, as far as the
+`operations` of the fallback allow.
+
+Tokens of requests can be counted wherever the requests can be made: by an upstream that speaks the
+dialect, or as an estimate, where none of a model's upstreams does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from engine.config.models import Model
+from engine.config.models import Model, TargetConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.values.wildcard import Patterns
 
@@ -19,19 +24,34 @@ from engine.values.wildcard import Patterns
 @dataclass(frozen=True, slots=True)
 class ModelOperation:
     """An operation that is routed by model; `id` is `spec.operationId`, `path` its template.
-    `language` is the language of chat that it has, "" for an operation that is no chat."""
+    `language` is the language that it has, "" for an operation that is never translated; `counts`
+    is the language whose requests it counts the tokens of, "" for another operation."""
 
     id: str
     dialect: str
     path: str = ""
     language: str = ""
+    counts: str = ""
 
     def accepts_dialect(self, dialect: str) -> bool:
         """Whether an upstream of this dialect takes it; the dialect "" takes any operation."""
         return dialect in ("", self.dialect)
 
 
-_NO_LANGUAGES: Mapping[str, Sequence[str]] = {}
+class OperationTarget(NamedTuple):
+    """A target that takes an operation of a model, under the model's own `entry` or a fallback's.
+    `language` is the language into which requests are translated for it, "" for none."""
+
+    entry: str
+    target: TargetConfig
+    language: str
+
+
+Counterparts = Mapping[str, Mapping[str, Sequence[str]]]
+"""The languages into which each language is translated, itself among them, by their dialects; the
+one to translate into first."""
+
+_NO_LANGUAGES: Counterparts = {}
 
 _Link = tuple[tuple[str, ...], bool, frozenset[str]]
 """An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated, and
@@ -40,26 +60,36 @@ the dialects of its upstreams."""
 
 class ModelOperations:
     """The operations of each entry under `models`, out of `operations`: all that are routed by
-    model, in the order of the routes. `languages` are the languages of chat of each dialect, the
-    one to translate into first."""
+    model, in the order of the routes."""
 
     def __init__(
         self,
         models: Mapping[str, Model],
         upstreams: Mapping[str, UpstreamConfig],
         operations: Iterable[ModelOperation],
-        languages: Mapping[str, Sequence[str]] = _NO_LANGUAGES,
+        counterparts: Counterparts = _NO_LANGUAGES,
     ) -> None:
         self._models = models
         self._upstreams = upstreams
         self.all = tuple(operations)
-        self._languages = languages
+        self._counterparts = counterparts
         self._of: dict[tuple[_Link, ...], tuple[ModelOperation, ...]] = {}
         self._patterns = {m.operations: Patterns(m.operations) for m in models.values()}
+        # The operations of the family of a language that the `operations` of an entry allow.
+        self._families = {
+            (names, language): [
+                op
+                for op in self.all
+                if op.language in languages.get(op.dialect, ()) and self._allows(names, op)
+            ]
+            for names in self._patterns
+            for language, languages in counterparts.items()
+        }
+        self._links = {name: self._link(model) for name, model in models.items()}
 
     def of(self, entry: str) -> tuple[ModelOperation, ...]:
         """The operations of an entry, in the order of the routes."""
-        chain = tuple(self._chain(entry))
+        chain = tuple(self._links[name] for name in self._chain(entry))
         if chain not in self._of:  # most models share a chain of this form
             self._of[chain] = tuple(op for op in self.all if self._serves(chain, op))
         return self._of[chain]
@@ -68,12 +98,28 @@ class ModelOperations:
         """The language into which an operation is translated for a target under this entry, at an
         upstream of this dialect: "" if the target takes it as it is, None if it does not take it.
         """
-        return self._language(self._link(entry), dialect, operation)
+        return self._language(self._links[entry], dialect, operation)
+
+    def targets(self, entry: str, operation: ModelOperation) -> Iterator[OperationTarget]:
+        """The targets that take an operation of an entry, those of its fallbacks behind its own; of
+        each entry those first that get requests as they are."""
+        for name in self._chain(entry):
+            translated = []
+            for target in self._models[name].to:
+                dialect = self._upstreams[target.upstream].dialect
+                language = self.language(name, dialect, operation)
+                if language == "":
+                    yield OperationTarget(name, target, "")
+                elif language is not None:
+                    translated.append(OperationTarget(name, target, language))
+            yield from translated
 
     def _serves(self, chain: tuple[_Link, ...], operation: ModelOperation) -> bool:
+        if operation.counts and self._is_estimated(chain, operation):
+            return True
         names, may_translate, _ = chain[0]
-        chats = may_translate and operation.language and self._chat_operations(names)
-        if not (chats or self._allows(names, operation)):
+        family = may_translate and self._families.get((names, operation.language))
+        if not (family or self._allows(names, operation)):
             return False
         return any(
             self._language(link, dialect, operation) is not None
@@ -81,39 +127,43 @@ class ModelOperations:
             for dialect in link[2]
         )
 
+    def _is_estimated(self, chain: tuple[_Link, ...], operation: ModelOperation) -> bool:
+        dialects = {dialect for link in chain for dialect in link[2]}
+        return not any(map(operation.accepts_dialect, dialects)) and any(
+            self._serves(chain, each) for each in self.all if each.language == operation.counts
+        )
+
     def _language(self, link: _Link, dialect: str, operation: ModelOperation) -> str | None:
         names, may_translate, _ = link
         if operation.accepts_dialect(dialect) and self._allows(names, operation):
             return ""
-        if not (may_translate and operation.language):
+        if not may_translate:
             return None
-        chats = self._chat_operations(names)
-        if names and not chats:
+        family = self._families.get((names, operation.language), [])
+        if names and not family:
             return None
-        named = [each.language for each in chats if each.dialect == dialect] if names else []
-        languages = [name for name in self._languages.get(dialect, ()) if name in (named or [name])]
-        return next((name for name in languages if name != operation.language), None)
-
-    def _chat_operations(self, names: tuple[str, ...]) -> list[ModelOperation]:
-        """The chat operations that the `operations` of an entry allow."""
-        return [each for each in self.all if each.language and self._allows(names, each)]
+        language_names = (
+            [each.language for each in family if each.dialect == dialect] if names else []
+        )
+        languages = self._counterparts.get(operation.language, {}).get(dialect, ())
+        allowed = [name for name in languages if name in (language_names or [name])]
+        return next((name for name in allowed if name != operation.language), None)
 
     def _allows(self, names: tuple[str, ...], operation: ModelOperation) -> bool:
         return not names or self._patterns[names].match(operation.id)
 
-    def _link(self, entry: str) -> _Link:
-        model = self._models[entry]
+    def _link(self, model: Model) -> _Link:
         dialects = frozenset(self._upstreams[target.upstream].dialect for target in model.to)
         return model.operations, model.translate != "off", dialects
 
-    def _chain(self, entry: str) -> Iterator[_Link]:
+    def _chain(self, entry: str) -> Iterator[str]:
         """The entry, its fallbacks and theirs, once each."""
         queue, visited = [entry], set()
         while queue:
             name = queue.pop(0)
             if name not in visited:
                 visited.add(name)
-                yield self._link(name)
+                yield name
                 queue += self._models[name].fallback
 
 

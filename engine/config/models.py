@@ -35,7 +35,7 @@ class Model:
     created: int
     at: Path
     operations: tuple[str, ...] = ()
-    translate: str = "off"
+    translate: str = "strict"
     drop: tuple[str, ...] = ()
 
 

@@ -75,19 +75,25 @@ def _path(route: Route) -> str:
 
 
 def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
-    """Every model and wildcard, with its formats, its other operations and its price for a
-    million tokens, if it has one."""
+    """Every model and wildcard, with its formats, those in which requests are translated for at
+    least one target, its other operations and its price for a million tokens, if it has one."""
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
     prices = ByName(plan.config.prices)
     operations = plan.model_operations()
     entries = []
     for model in plan.config.models.values():
-        names = [operation.id for operation in operations.of(model.name)]
+        has = {operation.id: operation for operation in operations.of(model.name)}
+        model_formats = [form for form in formats if form.operation in has]
         entry: dict[str, Any] = {
             "id": model.name,
             "title": model.title,
-            "formats": [form.name for form in formats if form.operation in names],
-            "operations": [name for name in names if name not in chat_operations],
+            "formats": [form.name for form in model_formats],
+            "translated": [
+                form.name
+                for form in model_formats
+                if any(o.language for o in operations.targets(model.name, has[form.operation]))
+            ],
+            "operations": [name for name in has if name not in chat_operations],
         }
         price = None if "*" in model.name else prices.find(model.name)
         if price is not None:

@@ -16,6 +16,9 @@ from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
 
 _MAX_BASES = 32
+_MARK = "*"
+_LEGEND = f"""
+<p class="muted">{_MARK} Requests in this format are translated for the model.</p>"""
 _MAX_OPERATIONS = 4
 """The most operations shown of a model."""
 
@@ -116,8 +119,7 @@ def _buttons(plan: Plan) -> str:
 def _format(routed: RoutedFormat, base: str, entries: list[dict[str, Any]]) -> str:
     """A format with its snippets in tabs that are radio buttons, which need no script."""
     name = routed.name
-    model_ids = (m["id"] for m in entries if name in m["formats"] and "*" not in m["id"])
-    model = next(model_ids, "MODEL")
+    model = _example_model(name, entries)
     tabs, panels = [], []
     for number, (language, text) in enumerate(snippets(routed, base, model)):
         tab, checked = f"{name}-{number}", " checked" if number == 0 else ""
@@ -140,6 +142,13 @@ def _format(routed: RoutedFormat, base: str, entries: list[dict[str, Any]]) -> s
 """
 
 
+def _example_model(format_name: str, entries: list[dict[str, Any]]) -> str:
+    """The first model that has a format, if possible without a translation."""
+    having = [m for m in entries if format_name in m["formats"] and "*" not in m["id"]]
+    having.sort(key=lambda entry: format_name in entry["translated"])
+    return str(having[0]["id"]) if having else "MODEL"
+
+
 def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str, Any]]) -> str:
     if not entries:
         return '<p class="muted">No models are configured.</p>'
@@ -148,14 +157,18 @@ def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str,
     currency = escape(plan.config.currency)
     prices = f'<th scope="col" class="number">{currency} per million tokens in / out</th>'
     rows = "".join(_row(model, titles, priced) for model in entries)
+    legend = _LEGEND if any(model["translated"] for model in entries) else ""
     return f"""<div class="scroll" tabindex="0" role="region" aria-label="List of models"><table>
 <thead><tr><th scope="col">Model</th><th scope="col">Formats</th>
 {prices if priced else ""}</tr></thead>
-<tbody>{rows}</tbody></table></div>"""
+<tbody>{rows}</tbody></table></div>{legend}"""
 
 
 def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:
-    chips = "".join(f'<span class="chip">{escape(titles[n])}</span>' for n in model["formats"])
+    chips = "".join(
+        f'<span class="chip">{escape(titles[name])}{_MARK * (name in model["translated"])}</span>'
+        for name in model["formats"]
+    )
     chips = chips or _operations(model["operations"])
     title = model["title"] if model["title"] != model["id"] else ""
     price = model.get("price")

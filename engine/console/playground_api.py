@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import orjson
+from cachetools import LRUCache, cached
 
 from engine.config.server import Server
 from engine.console.asset import GUARDS
@@ -18,7 +19,6 @@ from engine.plan.route import Plan
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller
-from engine.values.lru import LRUCache
 
 _HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
 _CACHE_BYTES = 16_000_000
@@ -33,21 +33,23 @@ def listing(plan: Plan, services: Services) -> Handler:
 def _list(plan: Plan, server: Server) -> Handler:
     formats = routed_formats(plan)
     entries = [entry for entry in models(plan, formats) if "*" not in entry["id"]]
-    cache: LRUCache[object, bytes] = LRUCache(_CACHE_BYTES, len)
+
+    @cached(LRUCache(_CACHE_BYTES, len), key=lambda caller: (caller.models, caller.operations))
+    def usable(caller: Caller) -> bytes:
+        allowed = [routed for routed in formats if caller.may_call(routed.operation)]
+        return orjson.dumps(_usable(entries, allowed, caller))
 
     def handle(exchange: Exchange) -> Response:
         caller = exchange.caller
         assert caller is not None
         allowed = [routed for routed in formats if caller.may_call(routed.operation)]
-        scope = (caller.models, caller.operations)
-        usable = cache.get_or_make(scope, lambda: orjson.dumps(_usable(entries, allowed, caller)))
         base = base_of(exchange, server)
         document = {
             "token": {"name": caller.name, "expires": caller.expires},
             "base": base,
             "currency": plan.config.currency,
             "formats": [_format(routed, base) for routed in allowed],
-            "models": orjson.Fragment(usable),
+            "models": orjson.Fragment(usable(caller)),
         }
         return Response(200, _HEADERS, orjson.dumps(document))
 
@@ -70,14 +72,19 @@ def _format(routed: RoutedFormat, base: str) -> dict[str, Any]:
 def _usable(
     entries: Sequence[dict[str, Any]], formats: Sequence[RoutedFormat], caller: Caller
 ) -> list[dict[str, Any]]:
-    """The models that the caller may use, with the formats and operations that it may call."""
+    """The models that the caller may use, with the formats and operations that it may call; formats
+    without a translation come first."""
     names = {routed.name for routed in formats}
-    return [
-        {
-            **entry,
-            "formats": [name for name in entry["formats"] if name in names],
-            "operations": [name for name in entry["operations"] if caller.may_call(name)],
-        }
-        for entry in entries
-        if caller.may_use(entry["id"])
-    ]
+    return [_usable_model(entry, names, caller) for entry in entries if caller.may_use(entry["id"])]
+
+
+def _usable_model(entry: dict[str, Any], names: Collection[str], caller: Caller) -> dict[str, Any]:
+    callable_formats = [name for name in entry["formats"] if name in names]
+    translated = [name for name in entry["translated"] if name in names]
+    native = [name for name in callable_formats if name not in translated]
+    return {
+        **entry,
+        "formats": [*native, *translated],
+        "translated": translated,
+        "operations": [name for name in entry["operations"] if caller.may_call(name)],
+    }

@@ -9,6 +9,7 @@ from typing import Any
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
+from engine.dialects.interface.rate_limits import RateLimitHeaders, read_moment, write_moment
 from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
 from engine.dialects.interface.usage import Meter, RequestFields, count, first
 from engine.values.errors import GatewayError
@@ -241,6 +242,7 @@ DIALECT = Dialect(
         *("x-amzn-requestid", "x-amzn-bedrock-*"),
     ),
     hidden_headers=frozenset({"set-cookie", "anthropic-organization-id"}),
+    rate_limits=RateLimitHeaders("anthropic-ratelimit-{kind}-{part}", read_moment, write_moment),
     request_id_headers=("x-request-id", "request-id"),
     provider="anthropic",
     operation_names={"createMessage": "chat"},

@@ -21,7 +21,8 @@ _LIMITS = [
 ]
 EXPOSED = ", ".join(
     [
-        *("x-request-id", "request-id", "x-upstream-request-id", "x-modelway-target"),
+        *("x-request-id", "request-id", "x-upstream-request-id"),
+        *("x-modelway-target", "x-modelway-dropped", "x-modelway-estimate"),
         *("retry-after", "retry-after-ms", "x-should-retry", *_LIMITS),
         *(name for dialect in dialects.by_request() for name in dialect.exposed_headers),
     ]

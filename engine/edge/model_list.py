@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from urllib.parse import unquote
 
 import orjson
+from cachetools import LRUCache, cachedmethod
 
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
@@ -21,7 +23,6 @@ from engine.source.suggestion import Suggestions
 from engine.spec.query_string import Query
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
-from engine.values.lru import LRUCache
 from engine.values.wildcard import ByName, Patterns
 
 Scope = tuple[str, ...] | None
@@ -60,15 +61,10 @@ def models(
 def _list(
     visible_models: VisibleModels, dialect: Dialect, caller: Caller | None, query: str
 ) -> bytes:
-    def make() -> bytes:
-        parameters = dict(Query.parse(query).items())
-        return orjson.dumps(dialect.models(visible_models.listed(dialect, caller), parameters))
-
-    if query:
-        return make()
-    return visible_models.lists.get_or_make(
-        (dialect.name, None if caller is None else caller.models), make
-    )
+    if not query:
+        return visible_models.whole_list(dialect, caller)
+    parameters = dict(Query.parse(query).items())
+    return orjson.dumps(dialect.models(visible_models.listed(dialect, caller), parameters))
 
 
 def _not_found(
@@ -98,6 +94,14 @@ class VisibleModels:
         self._dialects: dict[str, _DialectModels] = {}
         self.lists: LRUCache[object, bytes] = LRUCache(_BYTES, len)
         self.suggestions = Suggestions(name for name in config.models if "*" not in name)
+
+    @cachedmethod(
+        attrgetter("lists"),
+        key=lambda self, dialect, caller: (dialect.name, None if caller is None else caller.models),
+    )
+    def whole_list(self, dialect: Dialect, caller: Caller | None) -> bytes:
+        """The response without query parameters."""
+        return orjson.dumps(dialect.models(self.listed(dialect, caller), {}))
 
     def listed(self, dialect: Dialect, caller: Caller | None) -> ModelList:
         """The models of a dialect that the caller may use, wildcards left out."""

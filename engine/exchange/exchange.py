@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
-from engine.exchange.interfaces import Dialect, Part, Target, Trace, Upgrade
+from engine.exchange.interfaces import Dialect, Part, Target, Trace, Upgrade, UsageReader
 from engine.exchange.record import RequestRecord, Traffic
 from engine.values.caller import Caller
 from engine.values.takes import Takes
@@ -52,6 +52,9 @@ class Exchange:
     its copies: start, end, encoding. `targets` can serve it, in the order of attempts. `takes`
     describes how to estimate the usage, None where nothing is used.
 
+    `upstream_usage` reads the usage of an answer that is translated, in the upstream's format; None
+    where the answer that the caller gets is read.
+
     `upgrade` is present if the request asks for a WebSocket, `traffic` once it is one, `trace` if
     requests are traced. `on_end` holds what runs when the response is sent or the caller has left.
     `connection` is the caller's.
@@ -74,6 +77,7 @@ class Exchange:
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()
     takes: Takes | None = None
+    upstream_usage: UsageReader | None = None
     trace: Trace | None = None
     connection: CallerConnection = NO_CONNECTION
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from engine.values.errors import GatewayError
+from engine.values.usage import Usage
 
 Headers = list[tuple[str, str]]
 """Header fields in order; the names are in lower case."""
@@ -30,6 +31,16 @@ class Dialect(Protocol):
 
     def gen_ai_provider(self, upstream: str, /) -> str:
         """`gen_ai.provider.name` of an upstream."""
+
+
+class UsageReader(Protocol):
+    """Reads the usage that an upstream reports (`engine.metering.readers.Reader`)."""
+
+    def reported(self) -> Usage | None:
+        """The usage, if the upstream has reported all of it; None where `complete` is needed."""
+
+    def complete(self, estimate: Usage) -> Usage:
+        """The usage that the upstream reported, or the estimate with the output that arrived."""
 
 
 class UpstreamName(Protocol):

@@ -39,7 +39,8 @@ class Attempt(NamedTuple):
 
     `model` is the name that the upstream was sent. `failure` is the class of the failure, "" for a
     success; `status` is the upstream's, 0 without a response. `start` is on the monotonic clock;
-    `seconds` last until the first content or the failure.
+    `seconds` last until the first content or the failure. `language` is the language of chat that
+    the request was translated into, "" if it was sent as it is.
     """
 
     target: str
@@ -49,6 +50,7 @@ class Attempt(NamedTuple):
     status: int
     start: float
     seconds: float
+    language: str = ""
 
 
 class RequestRecord:

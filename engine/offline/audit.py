@@ -86,7 +86,8 @@ class AuditCase:
         return {}
 
     @cached_property
-    def _operations(self) -> ModelOperations:
+    def operations(self) -> ModelOperations:
+        """Which operations each model has."""
         return self.plan.model_operations()
 
     def routes_for(self, model: Model) -> list[ModelRoute]:
@@ -94,7 +95,7 @@ class AuditCase:
 
         Of equivalent routes (dialect, public, limits) only the first.
         """
-        has = self._operations.of(model.name)
+        has = self.operations.of(model.name)
         if has not in self._by_operations:  # most models have the same operations
             equivalent: dict[str, ModelRoute] = {}
             for operation in has:

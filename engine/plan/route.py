@@ -21,7 +21,7 @@ from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.security import Carrier
 from engine.spec.spec import Specification
-from engine.translations import by_dialect, language_of
+from engine.translations import counted_language, counterparts, language_of
 from engine.values.takes import Takes
 
 
@@ -61,7 +61,9 @@ class Route:
         operation, dialect = self.operation, self.dialects[-1].name
         language = language_of(dialect, operation.path)
         name = language.name if language is not None and not operation.websocket else ""
-        return ModelOperation(operation.id, dialect, operation.path, name)
+        counted = counted_language(dialect, operation.path)
+        counts = "" if counted is None else counted.name
+        return ModelOperation(operation.id, dialect, operation.path, name, counts)
 
     @property
     def destination(self) -> str:
@@ -90,7 +92,7 @@ class Plan:
     def model_operations(self) -> ModelOperations:
         """Which operations each model has."""
         config = self.config
-        return ModelOperations(config.models, config.upstreams, self.by_model, by_dialect())
+        return ModelOperations(config.models, config.upstreams, self.by_model, counterparts())
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.dialects.interface.usage import Meter, UsageOption
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.interfaces import UsageReader
 from engine.exchange.push_stream import Pipeline, PushStream, Step
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
@@ -33,7 +34,6 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     usage_option = dialect.usage_option if takes.usage_option else None
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        record = exchange.record
         metered = may_use and exchange.model != ""
         if metered:
             exchange.takes = takes
@@ -44,34 +44,51 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         except (AbortConnection, GreenletExit):
             _charge_without_response(exchange, metered, services)
             raise
-        body = response.body
-        media_type, encoding = _kind(response)
-        record.stream = response.status < 400 and media_type == "text/event-stream"
         usage_meter = dialect.meter if metered and response.status < 400 else None
-        if isinstance(body, bytes):
-            if usage_meter is not None and record.response_end:
-                usage = _usage_of(body, media_type, encoding, exchange, usage_meter)
-                _charge(exchange, usage, services)
-            return response
-        clean = Cleaner().feed if encoding else None
-        usage_reader = reader(usage_meter, media_type, encoding, clean)
-        charges = services if usage_meter is not None else None
-        exchange.on_end.append(partial(_end, exchange, usage_reader, charges))
-        if record.stream and not encoding:
-            step = _event_step(usage_reader, usage_option if exchange.edits else None, record)
-            response.body = _with_step(body, step)
-        else:
-            response.body = _read_body(body, usage_reader)
+        option = usage_option if exchange.edits else None
+        _read_usage(exchange, response, usage_meter, option, services)
         return response
 
     return stage
+
+
+def _read_usage(
+    exchange: Exchange,
+    response: Response,
+    usage_meter: Meter | None,
+    usage_option: UsageOption | None,
+    services: Services,
+) -> None:
+    """Charge a complete response, or make the body of another one be read as it is sent."""
+    record, body = exchange.record, response.body
+    media_type, encoding = _kind(response)
+    record.stream = response.status < 400 and media_type == "text/event-stream"
+    if isinstance(body, bytes):
+        if usage_meter is not None and record.response_end:
+            source = exchange.upstream_usage
+            if source is None:
+                usage = _usage_of(body, media_type, encoding, exchange, usage_meter)
+            else:
+                usage = _final_usage(exchange, source)
+            _charge(exchange, usage, services)
+        return
+    clean = Cleaner().feed if encoding else None
+    body_meter = usage_meter if exchange.upstream_usage is None else None
+    usage_reader = reader(body_meter, media_type, encoding, clean)
+    charges = services if usage_meter is not None else None
+    exchange.on_end.append(partial(_end, exchange, usage_reader, charges))
+    if record.stream and not encoding:
+        response.body = _with_step(body, _event_step(usage_reader, usage_option, record))
+    else:
+        response.body = _read_body(body, usage_reader)
 
 
 def _end(exchange: Exchange, usage_reader: Reader, services: Services | None) -> None:
     """Record the size of a response that has ended, and its usage unless `services` is None."""
     exchange.record.bytes_out = usage_reader.size
     if services is not None:
-        _charge(exchange, _final_usage(exchange, usage_reader), services)
+        source = exchange.upstream_usage or usage_reader
+        _charge(exchange, _final_usage(exchange, source), services)
 
 
 def _usage_of(
@@ -86,7 +103,7 @@ def _usage_of(
     return _final_usage(exchange, usage_reader)
 
 
-def _final_usage(exchange: Exchange, usage_reader: Reader) -> Usage:
+def _final_usage(exchange: Exchange, usage_reader: UsageReader) -> Usage:
     """The usage of a response that has ended, estimated if it does not report it."""
     reported = usage_reader.reported()
     if reported is None:

@@ -6,6 +6,7 @@ Modes: `strict` refuses; `lenient` refuses what does not match the operation's m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from engine.exchange.body import Body
@@ -31,12 +32,7 @@ def validate(
     validates = mode != "off"
     checks = operation.parameters if validates else ()
     parse = validates or names_model or unknown != "pass"
-    reports = mode == "report"
-
-    def refuse(exchange: Exchange, error: GatewayError) -> None:
-        if not reports:
-            raise error
-        mismatches.note_error(exchange.request_id, operation.id, error)
+    refuse = _note_refusal(operation.id) if mode == "report" else _raise
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         try:
@@ -60,6 +56,19 @@ def validate(
         return following(exchange)
 
     return stage
+
+
+def _raise(exchange: Exchange, error: GatewayError) -> None:
+    raise error
+
+
+def _note_refusal(operation_id: str) -> Callable[[Exchange, GatewayError], None]:
+    """A function that only reports what the other modes refuse."""
+
+    def note(exchange: Exchange, error: GatewayError) -> None:
+        mismatches.note_error(exchange.request_id, operation_id, error)
+
+    return note
 
 
 def _reject(exchange: Exchange, rule: BodyRule) -> None:

@@ -127,12 +127,17 @@ def _encode_text(row: Row) -> bytes:
     words = []
     for name, value in row.items():
         if name == "attempts":
-            value = ",".join(f"{each['target']}:{each['failure'] or 'ok'}" for each in value)
+            value = ",".join(map(_attempt_text, value))
         if isinstance(value, dict):
             words += [f"{name}.{key}={_word(item)}" for key, item in value.items()]
         elif value:
             words.append(f"{name}={_word(value)}")
     return " ".join(words).encode() + b"\n"
+
+
+def _attempt_text(attempt: Row) -> str:
+    text = f"{attempt['target']}:{attempt['failure'] or 'ok'}"
+    return f"{text}:{attempt['translated']}" if "translated" in attempt else text
 
 
 def _word(value: Any) -> str:
@@ -188,12 +193,15 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
 
 
 def _attempt(attempt: Attempt) -> Row:
-    return {
+    row: Row = {
         "target": attempt.target,
         "failure": attempt.failure,
         "status": attempt.status,
         "seconds": _round(attempt.seconds),
     }
+    if attempt.language:
+        row["translated"] = attempt.language
+    return row
 
 
 def _cut(value: Any, length: int) -> Any:

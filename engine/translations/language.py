@@ -11,10 +11,12 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from engine.translations.features import Features
 from engine.translations.neutral.answer import Answer
 from engine.translations.neutral.events import Event, UpstreamError
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.signatures import SEAL, Changes
 from engine.values.wildcard import Patterns
 
 
@@ -32,12 +34,14 @@ class RequestLine(Struct):
 
 class WrittenRequest(Struct):
     """A request as a target gets it. `path` follows the base path of the upstream. `tool_names` are
-    the callers' names of tools by those that the target gets instead."""
+    the callers' names of tools by those that the target gets instead; `answer_tool` is the name of
+    a tool whose arguments are the answer's text ("" for none)."""
 
     body: bytes
     path: str
     query: str = ""
     tool_names: dict[str, str] = {}
+    answer_tool: str = ""
 
 
 class StreamReader(Protocol):
@@ -60,37 +64,67 @@ class StreamWriter(Protocol):
         stream's end marker."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Language:
-    """One language of chat, readable and writable.
+_NO_FEATURES = Features({})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BaseLanguage:
+    """What the languages of every family (chat, embeddings) have.
 
     `dialect` names the dialect that it belongs to; `path_suffix` ends the path of its operation,
-    `stream_suffix` that of its streams where they have another.
+    `stream_suffix` that of its streams where they have another. `hints` are wildcards over its own
+    fields that change no answer. `headers` are sent with each request. `features` are
+    what callers can ask for. `read_error` reads the JSON of an error response, or None where it is
+    no JSON.
 
-    Requests: `read_request` raises WrongType. `write_request` writes a request for a target that
-    calls the model so; what it cannot say it adds to the losses. `hints` are wildcards over its own
-    fields that change no answer. `headers` are sent with each request.
-
-    Answers: `read_answer` and `write_answer` treat one in one piece, `stream_reader` and
-    `stream_writer` a stream; the request is the caller's. `read_error` reads the JSON of an error
-    response, or None where it is no JSON.
+    `without_seals` are the changes of a request's JSON value that remove the signatures which were
+    sealed for other vendors; `seal` is a part of the JSON text of each of them.
     """
 
     name: str
     dialect: str
     path_suffix: str
+    read_error: Callable[[int, Any], UpstreamError]
+    most_tokens: Callable[[str], int | None] = lambda model: None
+    stream_suffix: str = ""
+    hints: Patterns = field(default_factory=lambda: Patterns(()))
+    headers: tuple[tuple[str, str], ...] = ()
+    features: Features = _NO_FEATURES
+    without_seals: Callable[[Any], Changes] = lambda _: {}
+    seal: bytes = SEAL.encode()
+
+    def speaks(self, path: str) -> bool:
+        """Whether an operation with this path template is one of this language."""
+        suffixes = (self.path_suffix, self.stream_suffix or self.path_suffix)
+        return path.endswith(suffixes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenCount:
+    """The operation that counts the tokens of a request: the end of its path, and how its answer
+    is written."""
+
+    path_suffix: str
+    write: Callable[[int], bytes]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Language(BaseLanguage):
+    """One language of chat, readable and writable.
+
+    Requests: `read_request` raises WrongType. `write_request` writes a request for a target that
+    calls the model so; what it cannot say it adds to the losses.
+    `most_tokens` is the most that a model can answer with, None where that is not known.
+
+    Answers: `read_answer` and `write_answer` treat one in one piece, `stream_reader` and
+    `stream_writer` a stream; the request is the caller's. `token_count` is the operation that
+    counts the tokens of a request, where the dialect has one.
+    """
+
     read_request: Callable[[bytes, RequestLine], ChatRequest]
     write_request: Callable[[ChatRequest, str, Losses], WrittenRequest]
     read_answer: Callable[[bytes], Iterable[Event]]
     write_answer: Callable[[Answer, ChatRequest], bytes]
     stream_reader: Callable[[], StreamReader]
     stream_writer: Callable[[ChatRequest], StreamWriter]
-    read_error: Callable[[int, Any], UpstreamError]
-    stream_suffix: str = ""
-    hints: Patterns = field(default_factory=lambda: Patterns(()))
-    headers: tuple[tuple[str, str], ...] = ()
-
-    def speaks(self, path: str) -> bool:
-        """Whether an operation with this path template is one of this language."""
-        suffixes = (self.path_suffix, self.stream_suffix or self.path_suffix)
-        return path.endswith(suffixes)
+    token_count: TokenCount | None = None

@@ -7,27 +7,39 @@ the answer, which needs to know what was asked.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from engine.translations.language import Language, RequestLine, WrittenRequest
-from engine.translations.neutral.answer import collect
+from engine.translations.neutral.answer import assemble
+from engine.translations.neutral.answer_tool import AnswerTool
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Event, Law, Open, UpstreamError
-from engine.translations.neutral.losses import Loss, Losses
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest
-from engine.values.errors import GatewayError
-from engine.values.wildcard import Patterns
+from engine.translations.neutral.substitutes import with_substitutes
+from engine.translations.neutral.token_limit import with_token_limit
+from engine.translations.refusals import (
+    UNREADABLE,
+    LossRules,
+    check_objects,
+    check_text,
+    has_more_objects,
+    refuse_losses,
+    unreadable_answer,
+    unreadable_request,
+)
 
+LARGEST = 32_000_000
+"""Bytes of an answer that is translated in one piece."""
 
-@dataclass(frozen=True, slots=True)
-class LossRules:
-    """What may be lost of a request: everything that cannot be carried (`lossy`), or the fields
-    that the wildcards in `drop` cover."""
+MOST_ANSWER_OBJECTS = 500_000
+"""JSON objects of such an answer: 20,000 tokens with the 20 most likely in place of each."""
 
-    lossy: bool = False
-    drop: Patterns = field(default_factory=lambda: Patterns(()))
+MOST_EVENTS = 1_000_000
+"""Neutral events of such an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +50,33 @@ class Translation:
     target: Language
 
     def request(
-        self, body: bytes, line: RequestLine, model: str, rules: LossRules
+        self,
+        body: bytes,
+        line: RequestLine,
+        model: str,
+        rules: LossRules,
+        *,
+        ask_usage: bool = True,
     ) -> TranslatedExchange:
-        """The request for a target that knows the model as `model`.
+        """The request for a target that knows the model as `model`. With `ask_usage` a stream of
+        the target is asked to report usage, whether the caller wants to know it or not.
 
         Raises GatewayError 400 for a request that is not one of the source language, and for one
-        that the target cannot be asked, with the name of the field.
+        that the target cannot be asked, with the names of the fields.
         """
+        check_objects(body)
         losses = Losses(self.source.hints)
         try:
-            request = self.source.read_request(body, line)
+            request = self.source.read_request(check_text(body), line)
+            request.ask_usage = ask_usage
             for place in request.unread:
                 losses.add(place)
-            written = self.target.write_request(request, model, losses)
-        except WrongType as error:
-            raise _wrong_type(error) from error
-        refused = None if rules.lossy else losses.refused(rules.drop)
-        if refused is not None:
-            raise _cannot_carry(refused, request.model)
+            adapted = with_substitutes(request, self.target.name)
+            adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
+            written = self.target.write_request(adapted, model, losses)
+        except UNREADABLE as error:
+            raise unreadable_request(error) from error
+        refuse_losses(losses, rules, request.model)
         return TranslatedExchange(self, request, written, losses.fields())
 
 
@@ -73,12 +94,20 @@ class TranslatedExchange:
 
         Raises BrokenAnswer or UpstreamError.
         """
+        if has_more_objects(body, MOST_ANSWER_OBJECTS):
+            raise BrokenAnswer(f"the upstream's answer has over {MOST_ANSWER_OBJECTS} objects")
         output = _Output(self)
         try:
-            output.add(self.translation.target.read_answer(body))
-        except WrongType as error:
-            raise _broken(error) from error
-        return output.take() + output.end()
+            output.add(self.translation.target.read_answer(check_text(body)), len(body))
+            return output.take() + output.end()
+        except UNREADABLE as error:
+            raise unreadable_answer(error) from error
+
+    def for_answer(self) -> TranslatedExchange:
+        """What the answer needs of the exchange, which may last long: no messages, no body."""
+        request = replace(self.request, messages=[], unread=[])
+        written = replace(self.written, body=b"")
+        return TranslatedExchange(self.translation, request, written, self.dropped)
 
     def stream(self) -> StreamTranslator:
         """A translator for the events of a streamed answer."""
@@ -91,27 +120,39 @@ class TranslatedExchange:
 
 class StreamTranslator:
     """Translates the server-sent events of one stream; into an answer in one piece if the caller
-    asked for that."""
+    asked for that. After an error only `take` may be called."""
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         self._reader = exchange.translation.target.stream_reader()
         self._output = _Output(exchange)
 
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is complete: what may follow changes nothing."""
+        return self._output.ended
+
     def event(self, data: bytes) -> bytes:
         """What one event comes to, given its data: whole events, or `b""` for none.
 
-        Raises BrokenAnswer or UpstreamError; what preceded the error is lost.
+        Raises BrokenAnswer or UpstreamError; `take` returns what preceded the error.
         """
         try:
-            self._output.add(self._reader.read(data))
-        except WrongType as error:
-            raise _broken(error) from error
+            self._output.add(self._reader.read(check_text(data)), len(data))
+        except UNREADABLE as error:
+            raise unreadable_answer(error) from error
         return self._output.take()
 
     def end(self) -> bytes:
-        """What the end of the upstream's stream comes to. Raises BrokenAnswer."""
-        self._output.add(self._reader.end())
-        return self._output.take() + self._output.end()
+        """What the end of the upstream's stream comes to. Raises as `event` does."""
+        try:
+            self._output.add(self._reader.end(), 0)
+            return self._output.take() + self._output.end()
+        except UNREADABLE as error:
+            raise unreadable_answer(error) from error
+
+    def take(self) -> bytes:
+        """The events that were written and not returned, since an error followed them."""
+        return self._output.take()
 
 
 class _Output:
@@ -122,50 +163,41 @@ class _Output:
         self._exchange = exchange
         self._writer = language.stream_writer(request) if request.stream else None
         self._names = exchange.written.tool_names
+        answer_tool = exchange.written.answer_tool
+        self._answer_tool = AnswerTool(answer_tool) if answer_tool else None
         self._law = Law()
         self._events: list[Event] = []
-        self._written = b""
+        self._size = 0
+        self._written: list[bytes] = []
 
-    def add(self, events: Iterable[Event]) -> None:
-        """Write events. Raises BrokenAnswer for those against the law."""
+    @property
+    def ended(self) -> bool:
+        return self._law.ended
+
+    def add(self, events: Iterable[Event], size: int) -> None:
+        """Write events that were read from `size` bytes. Raises BrokenAnswer for those against the
+        law, and for more than fit into an answer in one piece."""
         writer = self._writer
-        for event in events:
+        self._size += size
+        for event in events if self._answer_tool is None else self._answer_tool.events(events):
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
                 event.block.name = self._names.get(event.block.name, event.block.name)
             self._law.check(event)
-            if writer is None:
-                self._events.append(event)
+            if writer is not None:
+                self._written.append(writer.write(event))
+            elif len(self._events) >= MOST_EVENTS or self._size > LARGEST:
+                raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
             else:
-                self._written += writer.write(event)
+                self._events.append(event)
 
     def take(self) -> bytes:
         """The events of a stream that were written since the last call."""
-        written, self._written = self._written, b""
-        return written
+        written, self._written = self._written, []
+        return b"".join(written)
 
     def end(self) -> bytes:
         """The answer in one piece, for a caller who did not ask for a stream."""
         if self._writer is not None:
             return b""
         exchange = self._exchange
-        return exchange.translation.source.write_answer(collect(self._events), exchange.request)
-
-
-def _wrong_type(error: WrongType) -> GatewayError:
-    message = f"Invalid value for '{error.place}': expected {error.expected}."
-    return GatewayError(400, "invalid_type", message, param=error.place)
-
-
-def _cannot_carry(loss: Loss, model: str) -> GatewayError:
-    reason = f": {loss.reason}" if loss.reason else ""
-    return GatewayError(
-        400,
-        "unsupported_parameter",
-        f"The model '{model}' cannot be asked with '{loss.place}'{reason}. Leave it out, or "
-        "ask the operator to drop it for this model.",
-        param=loss.place,
-    )
-
-
-def _broken(error: WrongType) -> BrokenAnswer:
-    return BrokenAnswer(f"the upstream's answer is not in its format: {error}")
+        return exchange.translation.source.write_answer(assemble(self._events), exchange.request)

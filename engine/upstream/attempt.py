@@ -11,7 +11,7 @@ import orjson
 from engine.config.upstreams import Credential
 from engine.dialects import Dialect, StreamError
 from engine.exchange.exchange import Exchange
-from engine.translations.translation import TranslatedExchange
+from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
 from engine.upstream.client.request import UpstreamRequest
@@ -74,11 +74,12 @@ def attempt(
     exchange: Exchange,
     dialect: Dialect,
     timeout: float,
-    translated: TranslatedExchange | None = None,
+    translated: AnyExchange | None = None,
 ) -> AttemptResult:
     """Send a request, without its credential yet, to a target and wait for the first content,
     `timeout` seconds in all. A `translated` one has its response translated back."""
     result = AttemptResult(target, path=request.path)
+    exchange.upstream_usage = None
     try:
         if credential is not None:
             APPLY[credential.kind](credential, request)
@@ -87,7 +88,11 @@ def attempt(
         )
         if translated is not None:
             result.dropped = translated.dropped
-            result.response = TranslatedResponse(response, translated, dialect, exchange.request_id)
+            redaction = target.upstream.redaction
+            answer = TranslatedResponse(
+                response, translated.for_answer(), dialect, exchange.request_id, redaction
+            )
+            result.response, exchange.upstream_usage = answer, answer.usage
         _read_beginning(result, result.response, exchange, dialect)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)

@@ -18,10 +18,10 @@ from engine.exchange.interfaces import Headers
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import IncomingResponse
+from engine.upstream.response_body import MAX_ERROR, read_body
 from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
 
-_MAX_ERROR = 65_536
 MAX_OTHER_ERROR = 1_000_000
 """Bytes of an error of a transparent dialect that are searched for our credentials."""
 
@@ -146,22 +146,6 @@ def sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def read_body(response: IncomingResponse, limit: int, first: bytes = b"") -> tuple[bytes, bool]:
-    """A body that begins with `first`, and whether it is complete. Of a body longer than `limit`
-    at least that much is read."""
-    pieces, size = [first], len(first)
-    try:
-        while size <= limit:
-            data = response.read()
-            if not data:
-                return b"".join(pieces), True
-            pieces.append(data)
-            size += len(data)
-    except UpstreamFailure as failure:
-        failure.without_traceback()
-    return b"".join(pieces), False
-
-
 def _error_message(document: Any) -> str:
     """The message of an error in another form, after a colon; "" if there is none."""
     for key in ("message", "detail", "error"):
@@ -177,7 +161,7 @@ def _read_error(
     result: AttemptResult, response: IncomingResponse, headers: Headers
 ) -> tuple[bytes, Any, Headers]:
     """The body of an error and its JSON. A body over the limit counts as empty."""
-    body, complete = read_body(response, _MAX_ERROR)
+    body, complete = read_body(response, MAX_ERROR)
     text = decode_body(_encoding(headers), body) if complete else None
     body = result.target.upstream.redaction.redact(text or b"")
     headers = [pair for pair in headers if pair[0] != "content-encoding"]

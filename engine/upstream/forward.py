@@ -23,7 +23,7 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.record import Attempt
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
-from engine.translations.translation import TranslatedExchange
+from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.choose import order
@@ -56,7 +56,7 @@ class _Progress:
     refused: set[tuple[Target, Credential | None]] = field(default_factory=set)
     last: AttemptResult | None = None
     ready: dict[Target, float] = field(default_factory=dict)
-    translated: dict[Target, TranslatedExchange | None] = field(default_factory=dict)
+    translated: dict[Target, AnyExchange | None] = field(default_factory=dict)
     untranslatable: dict[Target, GatewayError] = field(default_factory=dict)
 
 
@@ -96,6 +96,7 @@ class Forward:
         self._expression = expression
         self._fixed = fixed
         self._translations = translations
+        self._translated = translations.targets if translations is not None else frozenset()
         self._dialect = dialect
         self._services = services
         self._watcher = watcher
@@ -121,9 +122,11 @@ class Forward:
         if attempts and len(targets) > 1:
             targets = sorted(targets, key=lambda target: attempts.get(target, 0))
         for target in targets:
-            if self._translations is not None and not self._can_ask(target, progress, exchange):
-                continue
             upstream, count = target.upstream, attempts.get(target, 0)
+            if (target.entry, upstream.dialect) in self._translated and not self._can_ask(
+                target, progress, exchange
+            ):
+                continue
             wait = self._wait(progress, target, count) if count else 0.0
             if wait is None:
                 continue
@@ -150,7 +153,7 @@ class Forward:
         return None
 
     def _can_ask(self, target: Target, progress: _Progress, exchange: Exchange) -> bool:
-        """Whether a target can get the request, translated once if it has to be."""
+        """Whether a target can get the request translated, which is done once."""
         assert self._translations is not None
         if target not in progress.translated and target not in progress.untranslatable:
             try:
@@ -160,12 +163,13 @@ class Forward:
         return target in progress.translated
 
     def _request(
-        self, target: Target, exchange: Exchange, translated: TranslatedExchange | None
+        self, target: Target, exchange: Exchange, translated: AnyExchange | None
     ) -> UpstreamRequest:
         if translated is not None:
             return translated_request(target, exchange, translated)
         headers = self._headers[target.upstream.name]
-        return build_request(target, exchange, headers, self._expression)
+        edits = () if self._translations is None else self._translations.relay_edits(exchange)
+        return build_request(target, exchange, headers, self._expression, edits)
 
     def _wait(self, progress: _Progress, target: Target, attempts: int) -> float | None:
         """Seconds to wait before another attempt; None if there may be none."""
@@ -207,7 +211,8 @@ class Forward:
         )
         exchange.on_end.append(result.close)
         record.reached_upstream |= result.reached
-        seconds = _record_attempt(exchange, result, start)
+        language = "" if translated is None else translated.translation.target.name
+        seconds = _record_attempt(exchange, result, start, language)
         if not result.failure:
             target.breaker.succeeded()
             record.first_byte = start + seconds - record.start
@@ -266,24 +271,27 @@ class Forward:
             retried = sum(progress.attempts.values()) > 1
             return refuse(last, headers, exchange, self._dialect, retried)
         response = relay(last, headers, exchange, self._dialect, self._watcher)
-        if last.dropped:
-            response.headers.append(("x-modelway-dropped", ", ".join(last.dropped)))
         if self._debug:
             response.headers.append(("x-modelway-target", quote(last.target.name, safe=_SAFE)))
         return response
 
     def _headers_for_caller(self, result: AttemptResult, exchange: Exchange) -> Headers:
         """The headers of an upstream's response that pass to the caller, none with a credential of
-        ours."""
+        ours, and the fields that its translation dropped."""
         if result.response is None:
             return []
         upstream = result.target.upstream
         rules = self._response_headers[upstream.name]
         headers = rules.pick(result.response.headers, result.path, exchange.mount)
-        return upstream.redaction.filter_headers(headers)
+        headers = upstream.redaction.filter_headers(headers)
+        if result.dropped:
+            headers = [*headers, ("x-modelway-dropped", ", ".join(result.dropped))]
+        return headers
 
 
-def _record_attempt(exchange: Exchange, result: AttemptResult, start: float) -> float:
+def _record_attempt(
+    exchange: Exchange, result: AttemptResult, start: float, language: str
+) -> float:
     """Add an attempt to the record of the request. Returns its duration in seconds."""
     record, target = exchange.record, result.target
     seconds = time.monotonic() - start
@@ -291,7 +299,14 @@ def _record_attempt(exchange: Exchange, result: AttemptResult, start: float) -> 
     model = target.model or exchange.model
     record.attempts.append(
         Attempt(
-            target.name, target.upstream.name, model, result.failure, result.status, start, seconds
+            target=target.name,
+            upstream=target.upstream.name,
+            model=model,
+            failure=result.failure,
+            status=result.status,
+            start=start,
+            seconds=seconds,
+            language=language,
         )
     )
     return seconds

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
 
 from engine.config.models import Model
 from engine.source.suggestion import Suggestions
@@ -16,28 +14,26 @@ from engine.values.wildcard import ByName
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model with its own targets and those of its fallbacks, in their order."""
+    """A model with its own targets as the first of its `groups`, then those of each fallback. One
+    group is tried after another, the targets of each by weight."""
 
     name: str
-    targets: tuple[Target, ...]
-    fallbacks: tuple[Target, ...]
+    groups: tuple[tuple[Target, ...], ...]
 
     def candidates(self, dice: Callable[[], float]) -> list[Target]:
-        """All targets in the order in which they are tried: by weight, then each fallback's."""
-        candidates = order(self.targets, dice)
-        if not self.fallbacks:
-            return candidates
-        for _, group in groupby(self.fallbacks, key=attrgetter("entry")):
-            candidates += order([*group], dice)
-        return candidates
+        """All targets in the order in which they are tried."""
+        return [target for group in self.groups for target in order(group, dice)]
 
-    def filter_targets(self, accepts: Callable[[Target], bool]) -> ServedModel:
-        """The model with only those of its targets for which `accepts` is true."""
-        targets = tuple(filter(accepts, self.targets))
-        fallbacks = tuple(filter(accepts, self.fallbacks))
-        if len(targets) + len(fallbacks) == len(self.targets) + len(self.fallbacks):
-            return self
-        return ServedModel(self.name, targets, fallbacks)
+    def for_operation(self, language: Callable[[Target], str | None]) -> ServedModel:
+        """The model with the targets that take an operation. `language` is the language into which
+        requests are translated for a target, "" for none, None if it does not take them: in each
+        group the targets that get requests as they are come first."""
+        groups: list[tuple[Target, ...]] = []
+        for group in self.groups:
+            languages = [(target, language(target)) for target in group]
+            groups.append(tuple(target for target, name in languages if name == ""))
+            groups.append(tuple(target for target, name in languages if name))
+        return ServedModel(self.name, tuple(group for group in groups if group))
 
 
 class Catalog(ByName[ServedModel]):
@@ -72,8 +68,7 @@ def build_catalog(models: Mapping[str, Model], upstreams: Mapping[str, Upstream]
     return Catalog(
         ServedModel(
             name,
-            targets(name),
-            tuple(t for fallback in fallbacks(name, {}) for t in targets(fallback, fallback)),
+            (targets(name), *(targets(fallback, fallback) for fallback in fallbacks(name, {}))),
         )
         for name in models
     )

@@ -22,12 +22,12 @@ from engine.upstream.error_response import (
     MAX_OTHER_ERROR,
     error_of_failure,
     other_error,
-    read_body,
     redirect_refused,
     sentence,
     vendor_error,
 )
 from engine.upstream.first_content import FirstContent
+from engine.upstream.response_body import read_body
 from engine.values.errors import (
     AbortConnection,
     AbortReason,
@@ -78,12 +78,16 @@ def relay(
         return Response(response.status, headers, content.first)
     if response.length is not None:
         headers.append(("content-length", str(response.length)))
-    body = _relay_bytes(response, content.first, exchange, watcher)
+    body = _relay_bytes(result, response, content.first, exchange, watcher)
     return Response(response.status, headers, body)
 
 
 def _relay_bytes(
-    response: IncomingResponse, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
+    result: AttemptResult,
+    response: IncomingResponse,
+    first: bytes,
+    exchange: Exchange,
+    watcher: DisconnectWatcher,
 ) -> Iterator[bytes]:
     """The body, its `first` bytes included, as it arrives. Raises AbortConnection where it breaks
     off, so that the caller does not take it for complete."""
@@ -99,6 +103,7 @@ def _relay_bytes(
         exchange.record.outcome = Outcome.COMPLETE
     except UpstreamFailure as failure:
         exchange.record.outcome = Outcome.UPSTREAM_CUT
+        result.target.breaker.failed(time.monotonic())
         raise AbortConnection(
             AbortReason.RESPONSE_BROKE_OFF, failure.words
         ) from failure.without_traceback()
@@ -129,6 +134,7 @@ class _EventStream:
         self._exchange = exchange
         self._dialect = dialect
         self._watch = watcher.watch(exchange.connection)
+        self._breaker = result.target.breaker
         upstream = result.target.upstream
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
@@ -162,8 +168,7 @@ class _EventStream:
                 raise NotAnEvent(cleaner.foreign)
             self._exchange.record.outcome = Outcome.COMPLETE
         except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
-            self._exchange.record.outcome = Outcome.UPSTREAM_CUT
-            yield self._dialect.error_event(self._error_of(failure))
+            yield self._broke_off(failure)
             raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(failure)) from failure
         except GreenletExit:
             self._exchange.record.outcome = Outcome.SHUTDOWN
@@ -181,6 +186,13 @@ class _EventStream:
             self.pipeline.send(self._redact(events) if _ERROR in events else events)
         if events is not data and self._cleaner.foreign:  # `feed` returns clean data itself
             raise NotAnEvent(self._cleaner.foreign)
+
+    def _broke_off(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
+        """The last event of a stream that failed, which counts for the breaker."""
+        self._exchange.record.outcome = Outcome.UPSTREAM_CUT
+        if isinstance(failure, UpstreamFailure):  # others may be errors that the upstream reports
+            self._breaker.failed(time.monotonic())
+        return self._dialect.error_event(self._error_of(failure))
 
     def _redact(self, events: bytes) -> bytes:
         """Complete events; without our credentials if one of them may be an error."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import orjson
 
@@ -20,20 +20,27 @@ from engine.spec.path_templates import unsafe
 from engine.upstream.client.request import Spool, UpstreamRequest
 from engine.upstream.target import Target, Upstream
 from engine.values.errors import GatewayError
+from engine.values.json_edit import Edit
 
 USER_AGENT = "modelway"
 log = logging.getLogger("modelway")
 
 
 def build_request(
-    target: Target, exchange: Exchange, headers: Forwarded, expression: Expression | None
+    target: Target,
+    exchange: Exchange,
+    headers: Forwarded,
+    expression: Expression | None,
+    edits: Sequence[Edit] = (),
 ) -> UpstreamRequest:
-    """The request for a target: of the caller's headers those that `headers` picks, and the
-    target's name for the model where `expression` says. Raises GatewayError 500 for a path that is
-    not below the upstream's base path."""
+    """The request for a target: of the caller's headers those that `headers` picks, its body with
+    the `edits`, and the target's name for the model where `expression` says. Raises GatewayError
+    500 for a path that is not below the upstream's base path."""
     upstream = target.upstream
     if expression is not None:
-        exchange = _rename_model(exchange, expression, target.model, upstream.ask_usage)
+        if upstream.ask_usage:
+            edits = (*exchange.edits, *edits)
+        exchange = _rename_model(exchange, expression, target.model, edits)
     fields = request_headers(headers.pick(exchange.environ), upstream, exchange)
     if exchange.upgrade is not None:
         fields += exchange.upgrade.headers
@@ -121,21 +128,21 @@ def _body(exchange: Exchange) -> bytes | Spool | None:
 
 
 def _rename_model(
-    exchange: Exchange, expression: Expression, model: str, apply_edits: bool
+    exchange: Exchange, expression: Expression, model: str, edits: Sequence[Edit]
 ) -> Exchange:
     """The exchange with the target's name for the model (a default is written in), and with the
-    gateway's own edits of its body if `apply_edits`."""
+    edits of its body."""
     name = model or exchange.model
     unchanged = expression.read(exchange) == name
-    if unchanged and not exchange.edits:
+    if unchanged and not edits:
         return exchange
     renamed = copy.copy(exchange)
-    renamed.edits = exchange.edits if apply_edits else ()
+    renamed.edits = edits
     if not unchanged:
         expression.replace(renamed, exchange.model_span, name)
     if unchanged or expression.place != "body":
         repeats = () if unchanged else exchange.model_copies
-        edits = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
-        if edits or renamed.edits:
-            renamed.body = exchange.body.with_replaced(*edits, *renamed.edits)
+        copies = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
+        if copies or edits:
+            renamed.body = exchange.body.with_replaced(*copies, *edits)
     return renamed

@@ -7,7 +7,8 @@
     408, 429   the upstream asks to retry later                         408 yes, 429 no
     5xx        500, 502, 503, 504, 529                                  yes
     error      an error event as the first event of a 200, of the
-               upstream's own fault or of an unknown kind               yes
+               upstream's own fault or of an unknown kind; an answer
+               that cannot be translated                                yes
     credential 401, 402, 403: ours, not the caller's                    no; it is set aside
     fatal      a timeout after the request was sent, a response that    yes, and is never
                is no HTTP: the upstream may be processing it            retried
@@ -54,7 +55,12 @@ def error_event_class(status: int | None) -> str:
     return "error" if failure == "5xx" else failure
 
 
-_KINDS = {"connect": "connect", "connect_timeout": "connect", "reset": "reset"}
+_KINDS = {
+    "connect": "connect",
+    "connect_timeout": "connect",
+    "reset": "reset",
+    "answer": "error",
+}
 _STREAM_KINDS = _KINDS | {"truncated": "reset", "protocol": "reset"}
 
 

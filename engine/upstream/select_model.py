@@ -18,7 +18,8 @@ _MAX_NAME = 512
 
 
 class SelectModel:
-    """A stage that sets `exchange.model` and `exchange.targets`: those that have the operation.
+    """A stage that sets `exchange.model` and `exchange.targets`: those that have the operation, the
+    ones that get requests as they are before those that get them translated.
 
     `expression` is the place of the model's name in a request, `copies` are the places of copies of
     it, `default` is the model of a request that names none. Raises GatewayError 400 without a
@@ -71,12 +72,12 @@ class SelectModel:
         name, operations = entry.name, self._operations
         if name not in self._models:
             has = self._operation in operations.of(name)
-            self._models[name] = entry.filter_targets(self._accepts) if has else None
+            self._models[name] = entry.for_operation(self._language) if has else None
         return self._models[name]
 
-    def _accepts(self, target: Target) -> bool:
+    def _language(self, target: Target) -> str | None:
         dialect = target.upstream.dialect
-        return self._operations.language(target.entry, dialect, self._operation) is not None
+        return self._operations.language(target.entry, dialect, self._operation)
 
 
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from engine import translations
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Model
-from engine.exchange.exchange import Exchange
+from engine.exchange.exchange import MISSING, Exchange
+from engine.spec.media_types import essence
+from engine.translations import AnyExchange, AnyTranslation
 from engine.translations.language import RequestLine
-from engine.translations.translation import LossRules, TranslatedExchange, Translation
+from engine.translations.refusals import LossRules
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.request import request_headers
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError
+from engine.values.event_json import json_or_none
+from engine.values.json_edit import Edit, edits
 from engine.values.wildcard import Patterns
 
 
@@ -23,7 +27,7 @@ from engine.values.wildcard import Patterns
 class TargetTranslation:
     """How the requests of a route are translated for a target."""
 
-    translation: Translation
+    translation: AnyTranslation
     rules: LossRules
 
 
@@ -37,25 +41,34 @@ class RouteTranslations:
         models: Mapping[str, Model],
         clock: Callable[[], float],
     ) -> None:
-        source = translations.language(operation.language) if operation.language else None
+        source = translations.language_of(operation.dialect, operation.path)
+        source = source if operation.language else None
+        counted_language = translations.language(operation.counts) if operation.counts else None
+        self._relayed = source or counted_language
         self._stream = source is not None and operation.path.endswith(source.stream_suffix or "\0")
         self._clock = clock
+        self._operation = operation
         self._translations: dict[tuple[str, str], TargetTranslation] = {}
         if source is None:
             return
         for entry, model in models.items():
             rules = LossRules(model.translate == "lossy", Patterns(model.drop))
-            for dialect in translations.by_dialect():
+            for dialect in translations.counterparts()[source.name]:
                 name = operations.language(entry, dialect, operation)
                 if name:
-                    translation = Translation(source, translations.language(name))
+                    translation = translations.translation(source.name, name)
                     self._translations[entry, dialect] = TargetTranslation(translation, rules)
 
     def __bool__(self) -> bool:
-        """Whether any target needs one."""
-        return bool(self._translations)
+        """Whether any target needs one, or a request that may have signatures of other vendors."""
+        return bool(self._translations) or bool(self._operation.counts)
 
-    def translate(self, exchange: Exchange, target: Target) -> TranslatedExchange | None:
+    @property
+    def targets(self) -> frozenset[tuple[str, str]]:
+        """The targets that get requests translated, each by its entry and dialect."""
+        return frozenset(self._translations)
+
+    def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
         """The translated request for a target, None for a target that takes it as it is.
 
         Raises GatewayError 400 for a request that cannot be carried.
@@ -63,8 +76,10 @@ class RouteTranslations:
         found = self._translations.get((target.entry, target.upstream.dialect))
         if found is None:
             return None
-        if exchange.media_type != "application/json":
-            message = "A chat request must be JSON (Content-Type: application/json)."
+        # Bodies that are not checked, and do not name the model, have not been parsed.
+        media_type = exchange.media_type or essence(exchange.header("CONTENT_TYPE") or "")
+        if media_type != "application/json":
+            message = "The request must be JSON (Content-Type: application/json)."
             raise GatewayError(400, "invalid_content_type", message)
         line = RequestLine(
             model=exchange.model,
@@ -73,13 +88,27 @@ class RouteTranslations:
             id=exchange.request_id,
             time=int(self._clock()),
         )
-        body = exchange.body.with_replaced(*exchange.edits) if exchange.edits else exchange.body
-        model = target.model or exchange.model
-        return found.translation.request(b"".join(body.chunks()), line, model, found.rules)
+        # The edits of the exchange ask for usage in the caller's format, which nobody reads here.
+        return found.translation.request(
+            b"".join(exchange.body.chunks()),
+            line,
+            target.model or exchange.model,
+            found.rules,
+            ask_usage=target.upstream.ask_usage,
+        )
+
+    def relay_edits(self, exchange: Exchange) -> list[Edit]:
+        """The edits of a request that a target gets as it is: signatures of thoughts that another
+        vendor has answered with are removed, since the target would refuse them."""
+        language, body, value = self._relayed, exchange.body.buffer, exchange.value
+        if language is None or body.find(language.seal) < 0:
+            return []
+        changes = language.without_seals(json_or_none(bytes(body)) if value is MISSING else value)
+        return edits(body, changes) if changes else []
 
 
 def translated_request(
-    target: Target, exchange: Exchange, translated: TranslatedExchange
+    target: Target, exchange: Exchange, translated: AnyExchange
 ) -> UpstreamRequest:
     """The request for a target that gets a translated body."""
     upstream, written = target.upstream, translated.written

@@ -36,16 +36,14 @@ def converse(
 
     def handle(exchange: Exchange) -> Response:
         request = parse_request(exchange.environ)
-        caller_header, caller_extensions = (
-            deflating(request.extensions) if limits.compression else ("", ())
-        )
+        header, extensions = deflating(request.extensions, limits.compression)
         _require_take_over(exchange)
         upgrade = exchange.upgrade = Upgrade(request, dialect.subprotocols, limits.compression)
         response = forward(exchange)
         if upgrade.response is None:
             return response
         headers = [*response.headers, *common_headers(exchange).items()]
-        head = switching(request.key, upgrade.caller_protocol, caller_header, headers)
+        head = switching(request.key, upgrade.caller_protocol, header, headers)
         upstream, first = upgrade.response.detach()
         channel = partial(Channel, limit=limits.max_message)
         try:
@@ -53,7 +51,7 @@ def converse(
             _send(sock, head)
             exchange.traffic = Traffic()
             session = Session(
-                channel(sock, client=True, extensions=caller_extensions, first=read_ahead),
+                channel(sock, client=True, extensions=extensions, first=read_ahead),
                 channel(upstream, client=False, extensions=upgrade.extensions, first=first),
                 limits,
                 exchange.traffic,

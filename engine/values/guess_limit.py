@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from ipaddress import IPv6Address, ip_address
 
-from engine.values.lru import LRUCache
+from cachetools import LRUCache
+
 from engine.values.token_bucket import TokenBucket
 
 _RATE = 10.0
@@ -38,9 +38,7 @@ class GuessLimit:
     def take(self, address: str) -> float:
         """Count an unknown token. Returns 0, or the seconds until the client may try again."""
         client, now = client_of(address), self._clock()
-        bucket = self._buckets.get_or_make(
-            client, partial(TokenBucket, self._rate, self._burst, now)
-        )
+        bucket = self._buckets.setdefault(client, TokenBucket(self._rate, self._burst, now))
         return bucket.take(now)
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from mmap import mmap
 from typing import Any
 
 Buffer = bytes | mmap
+JsonPath = tuple[str | int, ...]
+"""Keys and indexes, from the outermost value inwards."""
+
+Edit = tuple[int, int, bytes]
+"""The start and the end of a span of bytes, and those that replace it."""
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR = re.compile(_STRING + rb"|[^\s{}\[\]:,\"]++", re.DOTALL)
@@ -16,6 +21,7 @@ _NESTING = re.compile(_STRING + rb"|[{}\[\]]", re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _OBJECT = re.compile(rb"\s*\{")
+_UNCHANGED: Any = object()
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
 
@@ -47,43 +53,56 @@ def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
     return matches
 
 
-def without_members(text: Buffer, paths: Collection[tuple[str | int, ...]]) -> bytes:
+def without_members(text: Buffer, paths: Collection[JsonPath]) -> bytes:
     """Remove the members at these paths from valid JSON; all other bytes are unchanged.
 
     No path lies below another one. Of a repeated key every member is removed.
     """
-    tree: dict[str | int, Any] = {}
-    for path in paths:
-        at = tree
-        for step in path[:-1]:
-            at = at.setdefault(step, {})
-        at[path[-1]] = None
-    cuts: list[tuple[int, int]] = []
-    _cut(text, _after_space(text, 0), tree, cuts)
     pieces, position = [], 0
-    for start, end in sorted(cuts):
+    for start, end, _ in edits(text, dict.fromkeys(paths)):
         pieces.append(text[position:start])
         position = end
     return b"".join([*pieces, text[position:]])
 
 
-def _cut(text: Buffer, start: int, tree: dict[str | int, Any], cuts: list[tuple[int, int]]) -> None:
-    """Append to `cuts` the spans to remove from the object or array at `start`, commas included."""
+def edits(text: Buffer, changes: Mapping[JsonPath, bytes | None]) -> list[Edit]:
+    """The edits (start, end, new bytes) of valid JSON that give the value at each path these bytes,
+    or remove the member or item, with its comma, for None.
+
+    They are in their order and do not overlap. No path lies below another one; of a repeated key
+    every member is changed.
+    """
+    tree: dict[str | int, Any] = {}
+    for path, new in changes.items():
+        at = tree
+        for step in path[:-1]:
+            at = at.setdefault(step, {})
+        at[path[-1]] = new
+    found: list[Edit] = []
+    _edit(text, _after_space(text, 0), tree, found)
+    return sorted(found)
+
+
+def _edit(text: Buffer, start: int, tree: dict[str | int, Any], found: list[Edit]) -> None:
+    """Append to `found` the edits of the object or array at `start`."""
     kept_end: int | None = None
     cut_from: int | None = None
     end = start + 1
     for step, begin, value, end in _entries(text, start):
-        if step in tree and tree[step] is None:
+        change = tree.get(step, _UNCHANGED)
+        if change is None:
             cut_from = begin if cut_from is None else cut_from
             continue
-        if step in tree:
-            _cut(text, value, tree[step], cuts)
+        if isinstance(change, bytes):
+            found.append((value, end, change))
+        elif change is not _UNCHANGED:
+            _edit(text, value, change, found)
         if cut_from is not None:
-            cuts.append((cut_from, begin))
+            found.append((cut_from, begin, b""))
             cut_from = None
         kept_end = end
     if cut_from is not None:
-        cuts.append((cut_from if kept_end is None else kept_end, end))
+        found.append((cut_from if kept_end is None else kept_end, end, b""))
 
 
 def _entries(text: Buffer, start: int) -> Iterator[tuple[str | int, int, int, int]]:

@@ -11,6 +11,7 @@ from engine.cli import check, formats
 from engine.source import files
 from tests.support.commands import BAD, DOCUMENT, GOOD, UNWISE, modelway
 from tests.support.paths import ROOT
+from tests.support.translating import translating
 
 
 def test_a_problem_is_printed_with_its_lines_and_a_mark(folder):
@@ -53,6 +54,20 @@ def test_strict_fails_for_warnings_but_not_for_infos(folder):
     (folder / "gateway.yaml").write_text(GOOD.replace("shop.*", "shop.list"))
     result = modelway("check", "--strict")
     assert (result.exit_code, "1 info" in result.stdout) == (0, True)
+
+
+def test_what_translated_requests_cannot_carry_is_noted_on_request(tmp_path):
+    translating(tmp_path)
+    file = str(tmp_path / "gateway.yaml")
+    assert "MW425" not in modelway("check", "--no-second-opinion", file).stdout
+    result = modelway("check", "--no-second-opinion", "-v", file)
+    assert result.exit_code == 0
+    assert "'claude-model' asked in chat_completions refuses sampling: " in result.stdout
+
+
+def test_verbose_of_a_config_with_errors_notes_its_errors(folder):
+    result = modelway("check", "-v", "bad.yaml")
+    assert (result.exit_code, "[MW313]" in result.stdout) == (1, True)
 
 
 def test_several_files_have_a_line_each_and_a_total(folder):

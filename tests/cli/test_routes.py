@@ -1,8 +1,13 @@
-"""`modelway routes`: a line for each path."""
+"""`modelway routes`: a line for each path, and the formats of each model."""
+
+import json
+
+import pytest
 
 from engine.plan.make import make_plan
 from engine.source import files
 from tests.support.commands import modelway
+from tests.support.translating import translating
 
 
 def test_routes_lists_paths_with_targets_and_policies(folder):
@@ -26,3 +31,53 @@ def test_routes_of_the_shipped_config_has_a_line_for_each_path():
         assert path in result.output
     assert "gpt-image-1" in result.output
     assert "websocket" in result.output
+
+
+@pytest.fixture
+def models(tmp_path):
+    """A function that returns the line of a model in the text of `routes`."""
+    translating(tmp_path)
+    lines = modelway("routes", "-c", str(tmp_path / "gateway.yaml")).output.splitlines()
+    return lambda name: next(line.split() for line in lines if line.startswith(f"{name} "))
+
+
+def test_the_formats_of_each_model_are_marked_if_translated(models):
+    assert models("claude-model")[1:] == [
+        "chat_completions*,",
+        "responses*,",
+        "messages,",
+        "generate_content*",
+        "-",
+    ]
+    assert models("native-model")[1:] == ["messages", "-"]
+
+
+def test_a_fallback_of_another_format_marks_the_formats_of_the_model(models):
+    assert models("spare-model")[1:3] == ["chat_completions*,", "responses*,"]
+
+
+@pytest.fixture
+def document(tmp_path):
+    translating(tmp_path)
+    result = modelway("routes", "-c", str(tmp_path / "gateway.yaml"), "--format", "json")
+    return json.loads(result.output)
+
+
+def test_json_has_the_targets_of_each_format(document):
+    spare = next(model for model in document["models"] if model["model"] == "spare-model")
+    formats = {entry["format"]: entry["targets"] for entry in spare["formats"]}
+    assert [(t["upstream"], t["entry"], t["into"]) for t in formats["messages"]] == [
+        ("openai", "spare-model", "chat_completions"),
+        ("anthropic", "claude-model", ""),
+    ]
+    assert [target["into"] for target in formats["chat_completions"]] == ["", "messages"]
+
+
+def test_json_has_the_upstreams_of_each_route(document):
+    route = next(r for r in document["routes"] if r["operation"] == "anthropic.createMessage")
+    assert (route["method"], route["path"], route["answer"]) == ("POST", "/v1/messages", "")
+    assert route["targets"] == [
+        {"upstream": "anthropic", "translated": False},
+        {"upstream": "gemini", "translated": True},
+        {"upstream": "openai", "translated": True},
+    ]

@@ -64,6 +64,96 @@ def test_a_target_takes_what_its_entry_has_and_its_upstream_speaks():
     assert operations.language("wide", "openai", MESSAGES) is None
 
 
+# With translation.
+
+LANGUAGES = {"openai": ("completions", "responses"), "anthropic": ("messages",)}
+COUNTERPARTS = dict.fromkeys(("completions", "responses", "messages"), LANGUAGES)
+COMPLETIONS = ModelOperation("openai.chat", "openai", "/chat", "completions")
+RESPONSES = ModelOperation("openai.respond", "openai", "/responses", "responses")
+CLAUDE = ModelOperation("anthropic.messages", "anthropic", "/messages", "messages")
+CHATS = (COMPLETIONS, RESPONSES, CLAUDE)
+
+
+def translating(translate="strict", **models):
+    """The same as `table`, with chats and `translate` for every model."""
+    entries = {}
+    for name, (to, fallback, operations) in models.items():
+        targets = tuple(TargetConfig(upstream_name, "", 1.0, ()) for upstream_name in to)
+        entries[name] = Model(
+            name, targets, tuple(fallback), name, "me", 0, (), tuple(operations), translate
+        )
+    return ModelOperations(entries, UPSTREAMS, (*CHATS, EMBED), COUNTERPARTS)
+
+
+@pytest.mark.parametrize(
+    ("entry", "has"),
+    [
+        ((["openai"], [], []), [COMPLETIONS, RESPONSES, CLAUDE, EMBED]),
+        ((["anthropic"], [], []), [COMPLETIONS, RESPONSES, CLAUDE]),
+        # Its operations name one chat: it has this one, and every other by translation.
+        ((["openai"], [], ["openai.chat"]), [COMPLETIONS, RESPONSES, CLAUDE]),
+        # They do not name the chat that its upstream takes as it is.
+        ((["anthropic"], [], ["openai.chat"]), [COMPLETIONS, RESPONSES]),
+        # Its operations name no chat: it has none.
+        ((["openai"], [], ["openai.embed"]), [EMBED]),
+        ((["anthropic"], [], ["openai.embed"]), []),
+        # An upstream without a dialect takes every operation as it is.
+        ((["any"], [], ["openai.chat"]), [COMPLETIONS]),
+        ((["openai"], ["claude"], ["openai.embed"]), [EMBED]),
+    ],
+)
+def test_a_model_has_every_chat_if_it_has_one(entry, has):
+    operations = translating(model=entry, claude=(["anthropic"], [], []))
+    assert list(operations.of("model")) == has
+
+
+def test_a_model_that_is_not_translated_has_the_chats_of_its_upstreams():
+    operations = translating("off", model=(["anthropic"], [], []))
+    assert list(operations.of("model")) == [CLAUDE]
+    assert operations.language("model", "openai", CLAUDE) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "dialect", "operation", "language"),
+    [
+        ([], "openai", COMPLETIONS, ""),
+        ([], "openai", RESPONSES, ""),
+        ([], "openai", CLAUDE, "completions"),
+        ([], "anthropic", RESPONSES, "messages"),
+        ([], "anthropic", EMBED, None),
+        ([], "", CLAUDE, ""),
+        (["openai.chat"], "openai", RESPONSES, "completions"),
+        (["openai.respond"], "openai", COMPLETIONS, "responses"),
+        (["openai.respond"], "openai", CLAUDE, "responses"),
+        (["openai.respond"], "anthropic", CLAUDE, None),
+        (["openai.embed"], "openai", CLAUDE, None),
+        (["anthropic.*"], "openai", CLAUDE, "completions"),
+    ],
+)
+def test_requests_are_translated_into_the_first_language_that_the_model_has(
+    names, dialect, operation, language
+):
+    operations = translating(model=(["openai"], [], names))
+    assert operations.language("model", dialect, operation) == language
+
+
+def test_targets_that_get_requests_as_they_are_come_first_in_each_entry():
+    operations = translating(
+        model=(["anthropic", "openai"], ["spare"], []),
+        spare=(["anthropic", "any"], [], []),
+    )
+    targets = [
+        (each.entry, each.target.upstream, each.language)
+        for each in operations.targets("model", COMPLETIONS)
+    ]
+    assert targets == [
+        ("model", "openai", ""),
+        ("model", "anthropic", "messages"),
+        ("spare", "any", ""),
+        ("spare", "anthropic", "messages"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("count", "words"),
     [(0, "no operation"), (1, "s.0"), (2, "s.0 and s.1"), (3, "s.0, s.1 and s.2")],
@@ -74,3 +164,35 @@ def test_operations_are_listed_in_a_sentence(count, words):
 
 def test_many_operations_are_cut_in_a_sentence():
     assert join_operation_names([CHAT] * 100).endswith("openai.chat and 92 more")
+
+
+COUNT = ModelOperation("anthropic.count", "anthropic", counts="messages")
+COUNTED_CHAT = ModelOperation("openai.chat", "openai", language="chat_completions")
+COUNTED_MESSAGES = ModelOperation("anthropic.messages", "anthropic", language="messages")
+COUNTED_COUNTERPARTS = {
+    name: {"openai": ("chat_completions",), "anthropic": ("messages",)}
+    for name in ("chat_completions", "messages")
+}
+
+
+@pytest.mark.parametrize(
+    ("upstream_name", "translate", "names", "has"),
+    [
+        ("openai", "strict", (), True),
+        ("openai", "off", (), False),
+        ("openai", "strict", ("openai.chat",), True),
+        ("openai", "strict", ("openai.embed",), False),
+        ("anthropic", "strict", ("anthropic.messages",), False),  # the operator left it out
+        ("anthropic", "off", (), True),
+    ],
+)
+def test_tokens_are_counted_for_requests_that_are_translated(upstream_name, translate, names, has):
+    targets = (TargetConfig(upstream_name, "", 1.0, ()),)
+    model = Model("m", targets, (), "m", "me", 0, (), names, translate)
+    operations = ModelOperations(
+        {"m": model},
+        UPSTREAMS,
+        (COUNTED_CHAT, EMBED, COUNTED_MESSAGES, COUNT),
+        COUNTED_COUNTERPARTS,
+    )
+    assert (COUNT in operations.of("m")) is has

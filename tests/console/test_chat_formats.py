@@ -33,20 +33,35 @@ def test_unrouted_formats_are_not_listed(text):
     ]
 
 
-def test_a_model_whose_requests_are_translated_has_every_format(text):
-    more = "  any: {to: [{upstream: openai}], translate: strict}\n"
-    plan = planned(text.replace("  gpt-4o: &", more + "  gpt-4o: &", 1))
-    formats = {model["id"]: model["formats"] for model in models(plan, routed_formats(plan))}
-    assert formats["any"] == ["chat", "responses", "messages", "generate"]
+def test_a_model_whose_requests_are_translated_has_every_format(shipped):
+    formats = {model["id"]: model["formats"] for model in models(shipped, routed_formats(shipped))}
+    for name in ("gpt-4o", "claude-sonnet", "gemini-*"):
+        assert formats[name] == ["chat", "responses", "messages", "generate"]
 
 
-def test_a_model_has_the_formats_of_its_upstreams(text):
+def test_the_formats_that_are_translated_are_named(text):
     more = "  mixed: {to: [{upstream: openai}], fallback: [claude-sonnet]}\n"
     plan = planned(text.replace("  gpt-4o: &", more + "  gpt-4o: &", 1))
+    entries = models(plan, routed_formats(plan))
+    translated = {model["id"]: model["translated"] for model in entries}
+    assert translated["gpt-4o"] == ["messages", "generate"]
+    assert translated["claude-sonnet"] == ["chat", "responses", "generate"]
+    assert translated["mixed"] == ["chat", "responses", "messages", "generate"]
+    assert translated["whisper-1"] == []
+
+
+def test_a_model_that_is_not_translated_has_the_formats_of_its_upstreams(text):
+    more = """
+  native-gpt: {to: [{upstream: openai}], translate: off}
+  native-claude: {to: [{upstream: anthropic}], translate: off}
+  native-gemini: {to: [{upstream: gemini}], translate: off}
+  mixed: {to: [{upstream: openai}], translate: off, fallback: [native-claude]}
+"""
+    plan = planned(text.replace("  gpt-4o: &", f"{more}  gpt-4o: &", 1))
     formats = {model["id"]: model["formats"] for model in models(plan, routed_formats(plan))}
-    assert formats["gpt-4o"] == ["chat", "responses"]
-    assert formats["claude-sonnet"] == ["messages"]
-    assert formats["gemini-*"] == ["generate"]
+    assert formats["native-gpt"] == ["chat", "responses"]
+    assert formats["native-claude"] == ["messages"]
+    assert formats["native-gemini"] == ["generate"]
     assert formats["mixed"] == ["chat", "responses", "messages"]
 
 
@@ -55,8 +70,10 @@ def test_a_model_has_the_formats_of_its_operations_and_no_others(shipped):
     formats = {model["id"]: (model["formats"], model["operations"]) for model in entries}
     assert formats["whisper-1"] == ([], ["openai.createTranscription"])
     assert formats["tts-1"] == ([], ["openai.createSpeech"])
-    assert formats["text-embedding-3-small"] == ([], ["openai.createEmbedding"])
+    embeddings = ["openai.createEmbedding", "gemini.embedContent", "gemini.batchEmbedContents"]
+    assert formats["text-embedding-3-small"] == ([], embeddings)
     assert formats["rerank-v3.5"] == ([], ["rerank.rerank"])
-    assert formats["gpt-*"] == (["chat", "responses"], [])
-    assert formats["claude-sonnet"] == (["messages"], ["anthropic.countTokens"])
-    assert formats["gemini-2.5-flash"] == (["generate"], ["gemini.countTokens"])
+    every_format = ["chat", "responses", "messages", "generate"]
+    counts = ["anthropic.countTokens", "gemini.countTokens"]
+    for name in ("gpt-*", "claude-sonnet", "gemini-2.5-flash"):
+        assert formats[name] == (every_format, counts)

@@ -1,5 +1,9 @@
 """The home page: base URL, snippets and models, and no inline script."""
 
+import re
+
+import pytest
+
 from engine.console.home import home
 from tests.console.conftest import planned
 from tests.support.exchanges import new_exchange
@@ -64,6 +68,30 @@ def test_nothing_is_loaded_from_another_origin(shipped):
     assert "<script>" not in page
     assert "style=" not in page
     assert "onclick" not in page
+
+
+def test_formats_that_are_translated_are_marked(shipped):
+    page = render(shipped)
+    rows = page.partition("<tbody>")[2].split("<tr>")
+    row = next(row for row in rows if "<code>claude-sonnet</code>" in row)
+    assert '<span class="chip">Messages</span>' in row
+    assert '<span class="chip">Chat completions*</span>' in row
+    assert "* Requests in this format are translated" in page
+
+
+def test_there_is_no_legend_without_a_translated_format(text):
+    config = re.sub(r"([{,] ?)to:", r"\1translate: off, to:", text)
+    config = re.sub(r"^    to:", "    translate: off\n    to:", config, flags=re.MULTILINE)
+    assert "are translated" not in render(planned(config))
+
+
+@pytest.mark.parametrize(
+    ("form", "model"),
+    [("chat", "gpt-4o"), ("messages", "claude-sonnet"), ("generate", "gemini-2.5-flash")],
+)
+def test_snippets_name_a_model_that_speaks_their_format(shipped, form, model):
+    card = render(shipped).partition(f'<article class="card" aria-labelledby="{form}">')[2]
+    assert model in card.partition("</article>")[0]
 
 
 def test_a_model_without_chat_is_listed_with_its_operations(shipped):

@@ -41,6 +41,14 @@ def test_a_token_for_some_operations_gets_their_formats(text):
     body = ask(client, LIMITED).json
     assert [entry["name"] for entry in body["formats"]] == ["messages"]
     assert {tuple(model["formats"]) for model in body["models"]} == {(), ("messages",)}
+    assert {tuple(model["translated"]) for model in body["models"]} == {(), ("messages",)}
+
+
+def test_formats_without_a_translation_come_first(client):
+    models = {model["id"]: model for model in ask(client, ALL).json["models"]}
+    assert models["claude-sonnet"]["formats"] == ["messages", "chat", "responses", "generate"]
+    assert models["claude-sonnet"]["translated"] == ["chat", "responses", "generate"]
+    assert models["gpt-4o"]["formats"] == ["chat", "responses", "messages", "generate"]
 
 
 def test_programs_contain_the_base_url(client):

@@ -49,6 +49,26 @@ def test_a_chat_streams_word_by_word(
     page.assert_no_errors()
 
 
+@pytest.mark.parametrize(
+    ("format_", "model"),
+    [
+        ("chat", "claude-sonnet"),
+        ("responses", "gemini-2.5-flash"),
+        ("messages", "gpt-4o"),
+        ("generate", "claude-sonnet"),
+    ],
+)
+def test_a_chat_in_a_format_that_is_translated(
+    page: Driver, console: Platform, format_: str, model: str
+) -> None:
+    enter(page, console.url)
+    choose(page, model, format_)
+    assert "translated" in page.run("document.getElementById('format').selectedOptions[0].text")
+    assert chat(page, "from one vendor to another") == "from one vendor to another"
+    assert "tokens in" in page.run(f"{LAST}.querySelector('.facts').textContent")
+    page.assert_no_errors()
+
+
 @pytest.mark.parametrize(("format_", "model"), FORMATS)
 def test_a_chat_without_a_stream(page: Driver, console: Platform, format_: str, model: str) -> None:
     enter(page, console.url)

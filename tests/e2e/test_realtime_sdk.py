@@ -316,7 +316,7 @@ def refusal(live: Platform, model: str, token: str) -> tuple[int, dict[str, Any]
         ("gpt-realtime", EXPIRED, 401, "invalid_api_key"),
         ("gpt-realtime", LIMITED, 403, "model_not_allowed"),
         ("pt-realtime", ALL, 404, "model_not_found"),
-        ("claude-sonnet", ALL, 404, "model_not_found"),
+        ("native-claude", ALL, 404, "model_not_found"),
         ("fault-status-400", ALL, 400, "mock_fault"),
         ("fault-status-429", ALL, 429, "mock_fault"),
         ("fault-status-503", ALL, 503, "mock_fault"),
@@ -340,6 +340,17 @@ def test_a_refusal_is_plain_http_and_the_same_as_for_a_chat(
         client.chat.completions.create(model=model, messages=[{"role": "user", "content": "x"}])
     chat = raised.value
     assert (chat.status_code, chat.code, chat.type) == (status, error["code"], error["type"])
+
+
+def test_no_socket_opens_where_each_frame_names_a_model(live: Platform) -> None:
+    """The right to a model is checked once, when a socket opens: the model is in the URL then."""
+    with (
+        OpenAI(base_url=f"{live.url}/v1", api_key=ALL, **WAYS) as client,
+        pytest.raises(InvalidStatus) as raised,
+        client.responses.connect(),
+    ):
+        pass
+    assert raised.value.response.status_code == 426
 
 
 @pytest.mark.parametrize(("server", "token"), [("gateway", ALL), ("mock", CREDENTIAL)])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from engine.translations import languages
 from tests.support.recording import ask, request
@@ -150,9 +151,41 @@ def test_a_model_with_translate_off_is_served_in_its_own_language_alone(running:
     assert (answered.status, answered.json()["error"]["code"]) == (404, "model_not_found")
 
 
+@pytest.mark.parametrize("version", ["v1", "v1beta"])
+@pytest.mark.parametrize("model", ["chat-model", "responses-model", "claude-model"])
+def test_a_stream_without_events_is_an_array_written_item_by_item(
+    model: str, version: str, running: Running, upstream: Vendors
+) -> None:
+    upstream.case = "text"
+    path = f"/{version}/models/{model}:streamGenerateContent"
+    answered = post(running, {"contents": [{"parts": [{"text": "Hi"}]}]}, path)
+    items = [types.GenerateContentResponse.model_validate(item) for item in answered.json()]
+    assert answered.value("content-type") == "application/json"
+    assert "".join(item.text or "" for item in items) == "Hello there."
+    assert len(items) == answered.body.count(b",\n{") + 1 > 2
+    assert sum(item.usage_metadata is not None for item in items) == 1
+
+
 def test_failover_crosses_dialects(running: Running, upstream: Vendors) -> None:
     upstream.case = "text"
     answered = post(running, chat("spare-model"))
     assert answered.json()["choices"][0]["message"]["content"] == "Hello there."
     assert upstream.last["messages"][0]["role"] == "user"  # type: ignore[index]
     assert upstream.upstream.last.target == "/v1/messages"
+
+
+def test_a_vendor_gets_back_only_the_signatures_that_it_has_made(
+    running: Running, upstream: Vendors
+) -> None:
+    upstream.case = "text"
+    sealed = {"type": "thinking", "thinking": "Hm", "signature": "modelway:responses:rs"}
+    native = {"type": "thinking", "thinking": "Hm", "signature": "EqQB"}
+    text = {"type": "text", "text": "Hi"}
+    turns = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": [native, sealed, text]},
+        {"role": "user", "content": "Go on."},
+    ]
+    body = {"model": "claude-model", "max_tokens": 9, "messages": turns}
+    assert post(running, body, "/v1/messages").status == 200
+    assert upstream.last["messages"][1]["content"] == [native, text]  # type: ignore[index]

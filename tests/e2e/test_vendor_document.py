@@ -6,6 +6,7 @@ document is not part of the project: it lies in the folder `shared/documents` be
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -196,9 +197,11 @@ def test_a_list_of_an_upload_is_checked_item_by_item(client: OpenAI) -> None:
 
 def test_every_operation_is_served(running: Running) -> None:
     folder = running.log.parent
-    shown = modelway("routes", "-c", folder / "gateway.yaml", environ={"MOCK": "http://unused"})
+    command = ("routes", "--format", "json", "-c", folder / "gateway.yaml")
+    shown = modelway(*command, environ={"MOCK": "http://unused"})
     assert shown.returncode == 0, shown.stdout + shown.stderr
-    assert sum("openai." in line for line in shown.stdout.splitlines()) == 288
+    routes = json.loads(shown.stdout)["routes"]
+    assert sum(route["operation"].startswith("openai.") for route in routes) == 288
 
 
 def test_a_worker_stays_small(running: Running) -> None:

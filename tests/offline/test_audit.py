@@ -64,6 +64,14 @@ def test_no_secret_of_a_case_is_shown_with_any_problem(file):
     assert "sk-from-outside" not in output.partition("# env:")[0]
 
 
+def test_of_many_failovers_that_lose_fields_the_last_in_the_list_stands_for_the_others():
+    _, problems = audited(CASES / "failover-that-loses-fields-of-many-models.yaml", {})
+    messages = [problem.message for problem in problems if problem.code == "MW424"]
+    assert len(messages) == 20
+    assert messages[-1].endswith("; other models have such failovers as well")
+    assert not any("other models" in message for message in messages[:-1])
+
+
 @pytest.mark.parametrize("path", sorted(RULES.glob("[a-z]*.py")), ids=lambda path: path.stem)
 def test_every_rule_has_a_case_that_it_warns_of_and_says_what_it_is_for(path):
     text = path.read_text("utf-8")

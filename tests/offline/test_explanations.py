@@ -68,6 +68,7 @@ def example(text: str) -> Example:
             environ |= dict(_EXPORT.findall(body))
             command = "test" if "modelway test" in body else command
             command = "boot" if "--boot" in body else command
+            command = "verbose" if "--verbose" in body else command
         else:
             files[name] = body.encode(encoding or "utf-8")
     base = GATEWAY if "gateway.yaml" in files else BY_WILDCARD
@@ -91,7 +92,8 @@ def problems_of(example: Example, folder: Path) -> list[dict]:
         ran = CliRunner().invoke(cli.main, [example.command])
         problems = re.findall(r": (error|warning): .*\[(MW[0-9]{3})\]$", ran.output, re.MULTILINE)
         return [{"level": level, "code": code} for level, code in problems]
-    words = ["check", "--format", "json", *(["--boot"] if example.command == "boot" else [])]
+    options = {"boot": ["--boot"], "verbose": ["--verbose"]}.get(example.command, [])
+    words = ["check", "--format", "json", *options]
     ran = CliRunner().invoke(cli.main, words, env=example.environ)
     assert ran.exit_code in (0, 1), ran.output
     return json.loads(ran.stdout)["problems"]

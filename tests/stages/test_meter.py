@@ -18,7 +18,7 @@ from engine.metering.estimate import expected
 from engine.stages.meter import meter
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.takes import Takes
-from engine.values.usage import NOTHING, price_of
+from engine.values.usage import NOTHING, Usage, price_of
 from engine.values.wildcard import ByName
 from tests.support.exchanges import new_exchange
 
@@ -82,6 +82,29 @@ def test_a_complete_response_is_charged_at_once():
     assert response.body == ANSWER
     assert (request.record.usage.input, request.record.usage.output) == (7, 3)
     assert request.record.cost == 13 * 10**9
+
+
+class UpstreamUsage:
+    """What an upstream reports in a format of its own."""
+
+    def reported(self):
+        return Usage(input=4, output=2, source="upstream")
+
+
+@pytest.mark.parametrize("body", [ANSWER, iter([ANSWER])], ids=["complete", "as it arrives"])
+def test_a_translated_answer_is_charged_by_what_its_upstream_reports(body):
+    request = exchange()
+    request.record.response_end = 1.0
+
+    def following(request):
+        request.upstream_usage = UpstreamUsage()
+        return Response(200, JSON, body)
+
+    response = run(request, following)
+    assert b"".join([response.body] if body is ANSWER else response.body) == ANSWER
+    request.end()
+    assert request.record.usage == Usage(input=4, output=2, source="upstream")
+    assert request.record.cost == 8 * 10**9
 
 
 def test_the_price_is_that_of_the_model_that_served():

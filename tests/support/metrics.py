@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from engine.cli.top.figures import Figures, figures_of
+from engine.cli.top.metrics import MetricsChange, Snapshot, parse_samples
 from engine.telemetry import metrics
-from engine.telemetry.metrics import requests, upstreams, usage
+from engine.telemetry.metrics import process, requests, upstreams, usage
 from engine.values.metric import Metric
 
 
@@ -24,25 +27,27 @@ METRICS = tuple(
 """Every metric that a module of `engine/telemetry/metrics/` defines."""
 
 
-class Shown:
-    """A gateway's metrics: `shown[names.REQUESTS].labels(...)` is one of them, `text()` all."""
+class MetricsPage:
+    """A gateway's metrics: `page[requests.REQUESTS].labels(...)` is one of them, `text()` all."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._made = {metric.name: self._make(metric) for metric in METRICS}
+        self._metrics = {metric.name: self._new(metric) for metric in METRICS}
 
     def __getitem__(self, metric: Metric) -> Any:
-        return self._made[metric.name]
+        return self._metrics[metric.name]
 
     def text(self) -> str:
         """What `/metrics` would say."""
         return generate_latest(self._registry).decode()
 
-    def _make(self, metric: Metric) -> Any:
-        said = (metric.name, metric.help, metric.labels)
+    def _new(self, metric: Metric) -> Any:
+        arguments = (metric.name, metric.help, metric.labels)
         if metric.kind == "histogram":
-            return Histogram(*said, registry=self._registry, buckets=metric.buckets)
-        return {"counter": Counter, "gauge": Gauge}[metric.kind](*said, registry=self._registry)
+            return Histogram(*arguments, registry=self._registry, buckets=metric.buckets)
+        return {"counter": Counter, "gauge": Gauge}[metric.kind](
+            *arguments, registry=self._registry
+        )
 
     def request(
         self,
@@ -63,3 +68,12 @@ class Shown:
         for kind, count in (("input", 100), ("output", 50), ("cached", 10)):
             self[usage.TOKENS].labels(model, upstream, kind).inc(count)
         self[usage.COST].labels(model, upstream, "USD").inc(0.01)
+
+
+def figures_after(fill: Callable[[MetricsPage], object], seconds: float = 2.0) -> Figures:
+    """The figures of `modelway top` for the change that `fill` makes within some seconds."""
+    metrics = MetricsPage()
+    metrics[process.RELOAD_OK].set(1)
+    before = Snapshot(0.0, parse_samples(metrics.text()))
+    fill(metrics)
+    return figures_of(MetricsChange(before, Snapshot(seconds, parse_samples(metrics.text()))))

@@ -36,7 +36,9 @@ _CORS = """
 cors: {origins: ["${MOCK}"]}
 """
 _FAULTS = """
-  "fault-*": {to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]}
+  "fault-*":
+    to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]
+    translate: off
 """
 
 

@@ -210,6 +210,10 @@ class Wire:
         """The chunks of a chunked body as they arrive."""
         return _chunks(self._stream)
 
+    def body(self, size: int) -> bytes:
+        """So many bytes of a body, fewer if the connection ends before."""
+        return bytes(self._stream.read(size))
+
     def answer(self, method: str = "GET") -> Answered:
         """The next answer, whole."""
         status, headers = self.head()

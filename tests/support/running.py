@@ -64,7 +64,11 @@ _UPSTREAMS = """
     proxy: ""
 """
 _MODELS = """
-  "fault-*": {to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]}
+  "fault-*":
+    to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]
+    translate: off
+  native-gpt: {to: [{upstream: openai}], translate: off}
+  native-claude: {to: [{upstream: anthropic}], translate: off}
   renamed: {to: [{upstream: openai, model: the-real-name}]}
   page-1: &page {to: [{upstream: anthropic}, {upstream: gemini}]}
   page-2: *page

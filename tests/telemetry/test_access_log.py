@@ -56,6 +56,15 @@ def row(exchange, **options):
     return json.loads(line)
 
 
+def test_a_translated_attempt_names_its_language():
+    exchange = finished_exchange()
+    exchange.record.attempts[1] = exchange.record.attempts[1]._replace(language="messages")
+    first, second = row(exchange)["attempts"]
+    assert ("translated" in first, second["translated"]) == (False, "messages")
+    (line,) = lines_of(exchange, text=True)
+    assert b"attempts=one/m:connect,two/n:ok:messages " in line
+
+
 def test_a_line_holds_the_record():
     assert row(finished_exchange(), currency="EUR") == {
         "time": "2023-11-14T22:13:20.250Z",

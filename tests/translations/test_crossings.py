@@ -4,6 +4,7 @@ A file of `tests/cases/translations/crossings/` names the `caller` and the `targ
 translated: a `request` to what the target gets (`written`, with the fields that were `dropped` or
 the one that is `refused`), or an upstream's `stream` or `answer` to what the caller gets (`result`,
 and the `error` that breaks it off). JSON is compared with its order and the text of its numbers.
+`defect` is the number, or a list of them, of defects that other gateways have (`README.md`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,21 @@ import yaml
 from engine.translations import languages
 from engine.translations.language import Language, RequestLine
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
-from engine.translations.translation import LossRules, TranslatedExchange, Translation
+from engine.translations.refusals import LossRules
+from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
 from tests.support.translations import CASES, event_data
 
 Case = dict[str, Any]
 
 _LINE = RequestLine(id="req1", time=1_700_000_000)
+_REQUESTS = {
+    "chat_completions": '{"model":"alias","messages":[{"role":"user","content":"Hi"}]}',
+    "responses": '{"model":"alias","input":"Hi","store":false}',
+    "messages": '{"model":"alias","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}',
+    "generate_content": '{"contents":[{"parts":[{"text":"Hi"}]}]}',
+}
+"""What a caller has asked of whom only the answer matters."""
 
 
 def _language(name: str) -> Language:
@@ -42,7 +51,7 @@ def _files(member: str) -> list[object]:
 
 def _translate(case: Case) -> TranslatedExchange:
     translation = Translation(_language(case["caller"]), _language(case["target"]))
-    request = case.get("request", '{"model":"alias","messages":[{"role":"user","content":"Hi"}]}')
+    request = case.get("request", _REQUESTS[case["caller"]])
     return translation.request(request.encode(), _LINE, case.get("model", "m"), LossRules())
 
 

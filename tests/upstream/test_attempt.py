@@ -10,6 +10,7 @@ from gevent import GreenletExit
 from engine import dialects
 from engine.config.upstreams import Credential
 from engine.exchange.exchange import Exchange
+from engine.metering.readers import SizeReader
 from engine.relay.websocket.handshake import UpgradeRequest
 from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.client import failures
@@ -41,6 +42,13 @@ def test_a_response_with_content_is_no_failure() -> None:
     assert (result.failure, result.status, result.reached, result.path) == ("", 200, True, "/x")
     assert result.content is not None
     assert result.content.first == CONTENT
+
+
+def test_an_answer_that_is_not_translated_is_metered_as_the_caller_gets_it() -> None:
+    exchange = new_exchange("GET", "/x", dialect=OPENAI)
+    exchange.upstream_usage = SizeReader(text=False)  # of an attempt before
+    run(FakeResponse(200, EVENTS, [CONTENT]), exchange=exchange)
+    assert exchange.upstream_usage is None
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from engine.upstream.client import failures
 from engine.upstream.error_response import (
     credentials_refused,
     error_of_failure,
-    read_body,
     sentence,
     unavailable,
 )
@@ -189,17 +188,3 @@ def test_refused_credentials_are_not_for_the_caller_to_retry() -> None:
 def test_without_a_target_the_caller_gets_a_retry_after(wait: float, seconds: str) -> None:
     error = unavailable(wait)
     assert (error.status, error.headers) == (503, [("retry-after", seconds)])
-
-
-@pytest.mark.parametrize(
-    ("limit", "data", "complete"), [(9, b"abcdef", True), (3, b"abcd", False), (6, b"abcdef", True)]
-)
-def test_a_body_is_read_up_to_a_limit(limit: int, data: bytes, complete: bool) -> None:
-    response: Any = FakeResponse(500, JSON, [b"cd", b"ef"])
-    assert read_body(response, limit, b"ab") == (data, complete)
-
-
-def test_a_body_that_breaks_off_is_incomplete() -> None:
-    broken = failure(failures.Truncated, response_started=True)
-    response: Any = FakeResponse(500, JSON, [b"ab", broken])
-    assert read_body(response, 100) == (b"ab", False)

@@ -16,7 +16,7 @@ A, B, C = (upstream(Client(), name=name) for name in "abc")
 
 
 def catalog_of(*names: str) -> Catalog:
-    return Catalog(ServedModel(name, (A.target("", 1),), ()) for name in names)
+    return Catalog(ServedModel(name, ((A.target("", 1),),)) for name in names)
 
 
 def find(names: Any, requested: str) -> str | None:
@@ -128,10 +128,30 @@ def test_targets_of_one_model_have_separate_breakers() -> None:
     m, n = catalog.find("m"), catalog.find("n")
     assert m is not None
     assert n is not None
-    breakers = [target.breaker for target in (*m.targets, *n.targets)]
+    breakers = [target.breaker for target in (*m.groups[0], *n.groups[0])]
     assert len({id(breaker) for breaker in breakers}) == 4
     # A target of a fallback is that of the fallback's model.
-    assert [t.breaker for t in n.fallbacks] == [t.breaker for t in m.targets]
+    assert [t.breaker for t in n.groups[1]] == [t.breaker for t in m.groups[0]]
+
+
+def test_targets_that_get_requests_as_they_are_come_before_translated_ones_of_their_entry() -> None:
+    model = build(
+        m=([("a", "1", 9), ("b", "2", 1), ("c", "3", 1)], ["x"]),
+        x=([("b", "4", 1), ("a", "5", 1)], []),
+    ).find("m")
+    assert model is not None
+    languages = {"a": "messages", "b": "", "c": None}
+    served = model.for_operation(lambda target: languages[target.upstream.name])
+    dice = random.Random(7).random
+    orders = {"".join(t.model for t in served.candidates(dice)) for _ in range(100)}
+    assert orders == {"2145"}
+
+
+def test_a_model_whose_only_targets_are_its_fallbacks_begins_with_these() -> None:
+    model = build(m=([("a", "1", 1)], ["x"]), x=([("b", "2", 1)], [])).find("m")
+    assert model is not None
+    served = model.for_operation(lambda target: None if target.upstream is A else "")
+    assert [t.model for t in served.candidates(lambda: 0.0)] == ["2"]
 
 
 def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 from gevent import GreenletExit
 
 from engine import dialects
+from engine.config.upstreams import BreakerConfig
 from engine.exchange.exchange import Response
 from engine.exchange.push_stream import PushStream
 from engine.upstream.attempt import AttemptResult
@@ -16,6 +18,7 @@ from engine.upstream.client import failures
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.first_content import read_first_content
 from engine.upstream.relay_response import relay
+from engine.upstream.target import Target
 from engine.values.errors import AbortConnection, GatewayError
 from tests.support.documents import exchange
 from tests.support.upstreams import (
@@ -39,11 +42,11 @@ ERRORS = {
 }
 
 
-def relayed(dialect: Any, fake_response: FakeResponse) -> Response:
+def relayed(dialect: Any, fake_response: FakeResponse, attempted: Target | None = None) -> Response:
     """The response that is relayed after an attempt that need not be retried."""
     response: Any = fake_response
     first_content = read_first_content(response, dialect) if fake_response.status < 400 else None
-    result = AttemptResult(target(Client()), response=response, content=first_content)
+    result = AttemptResult(attempted or target(Client()), response=response, content=first_content)
     return relay(result, returned_headers(result, dialect), exchange(), dialect, WATCHER)
 
 
@@ -380,6 +383,21 @@ def test_a_broken_body_ends_with_an_aborted_connection_alone(dialect: Any) -> No
     broken = failure(failures.Truncated, response_started=True)
     fake_response = FakeResponse(200, JSON, [b'{"a":', broken], length=100)
     assert until_cut(relayed(dialect, fake_response)) == [b'{"a":']
+
+
+@pytest.mark.parametrize(
+    ("media_type", "pieces"),
+    [(EVENTS, [b"data: 1\n\n", b"data: {half"]), (JSON, [b'{"a":'])],
+    ids=["stream", "body"],
+)
+def test_responses_that_break_off_open_the_breaker(media_type: Any, pieces: list[bytes]) -> None:
+    attempted = target(Client(), breaker=BreakerConfig(failures=2))
+    states = []
+    for _ in range(2):
+        broken = failure(failures.Truncated, request_sent=True, response_started=True)
+        until_cut(relayed(OPENAI, FakeResponse(200, media_type, [*pieces, broken]), attempted))
+        states.append(attempted.breaker.state(time.monotonic()))
+    assert states == [0, 2]
 
 
 def test_a_stream_of_a_plain_api_is_relayed_unchanged() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine.values.json_edit import (
     Ambiguous,
+    edits,
     span,
     spans,
     without_members,
@@ -246,3 +247,42 @@ def test_members_are_taken_out_and_nothing_else(value, data, indent):
 def test_a_repeated_member_is_taken_out_every_time():
     text = b'{"a": 1, "b": 2, "\\u0061": 3}'
     assert without_members(text, [("a",)]) == b'{"b": 2}'
+
+
+def _paths(value, path=()):
+    """The paths of all members and items of a value."""
+    for step in _steps(value):
+        yield (*path, step)
+        yield from _paths(value[step], (*path, step))
+
+
+def _changed(value, changes, path=()):
+    """The value after the changes."""
+    if path in changes:
+        return json.loads(changes[path])
+    kept = [
+        step for step in ((*path, s) for s in _steps(value)) if changes.get(step, b"") is not None
+    ]
+    if isinstance(value, dict):
+        return {step[-1]: _changed(value[step[-1]], changes, step) for step in kept}
+    if isinstance(value, list):
+        return [_changed(value[step[-1]], changes, step) for step in kept]
+    return value
+
+
+def _steps(value):
+    return value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
+
+
+@given(value=JSON, data=st.data(), indent=st.sampled_from([None, 0, 1]))
+def test_edits_change_and_remove_members_and_items(value, data, indent):
+    every = list(_paths(value))
+    drawn = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    paths = [p for p in drawn if not any(p[: len(q)] == q and p != q for q in drawn)]
+    changes = {path: data.draw(st.sampled_from([None, b'"new"'])) for path in paths}
+    text = json.dumps(value, indent=indent).encode()
+    result, position = b"", 0
+    for start, end, new in edits(text, changes):
+        result += text[position:start] + new
+        position = end
+    assert json.loads(result + text[position:]) == _changed(value, changes)

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.dialects.interface.model_list import ModelCard, ModelList
+from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.dialects.interface.streams import (
     DEFAULT_RULES,
     ERROR_PREFIXES,
@@ -46,6 +47,7 @@ class Dialect:
     Headers: `request_headers` pass to an upstream beside those that always do. `response_headers`
     (wildcards) pass to callers beside those that describe the body; `hidden_headers` never do,
     whatever the document declares; `exposed_headers` are shown to browsers' scripts (CORS).
+    `rate_limits` is how responses report rate limits, None for a dialect that does not.
     `request_id_headers` carry the request id. The answers of a `transparent` dialect pass whatever
     their status; see `engine.relay.response_headers`.
 
@@ -80,6 +82,7 @@ class Dialect:
     response_headers: tuple[str, ...] = ()
     hidden_headers: frozenset[str] = frozenset()
     exposed_headers: tuple[str, ...] = ()
+    rate_limits: RateLimitHeaders | None = None
     request_id_headers: tuple[str, ...] = ("x-request-id",)
     transparent: bool = False
     meter: Meter | None = None

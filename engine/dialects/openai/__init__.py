@@ -10,6 +10,11 @@ from typing import Any
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList
+from engine.dialects.interface.rate_limits import (
+    RateLimitHeaders,
+    read_duration,
+    write_duration,
+)
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.errors import (
@@ -99,6 +104,7 @@ DIALECT = Dialect(
     ),
     # An organization and a project are of the gateway's account.
     hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
+    rate_limits=RateLimitHeaders("x-ratelimit-{part}-{kind}", read_duration, write_duration),
     exposed_headers=("openai-processing-ms", "openai-version", "openai-model"),
     # The subprotocols that name an organization or a project are of the caller's account.
     subprotocols=("realtime", "openai-beta.*"),

@@ -99,10 +99,17 @@ def _token(comparison: _Comparison) -> str | None:
 
 
 def _model(comparison: _Comparison) -> str | None:
-    route, request = comparison.rehearsal.route, comparison.request
-    if route is None or request is None:
+    request = comparison.request
+    if request is None:
         return None
-    return model_sent(route, request, comparison.config)
+    return model_sent(comparison.rehearsal, request, comparison.config)
+
+
+def _dropped(comparison: _Comparison) -> list[str] | None:
+    """What the translation of the last request left out; None for one that is not translated."""
+    request = comparison.request
+    translation = comparison.rehearsal.translation(request) if request is not None else None
+    return list(translation.dropped) if translation is not None else None
 
 
 def _url(comparison: _Comparison) -> str | None:
@@ -123,6 +130,7 @@ ACTUAL_VALUES: dict[str, Callable[[_Comparison], Any]] = {
         request.upstream for request in comparison.rehearsal.sent_requests
     ],
     "model": _model,
+    "dropped": _dropped,
     "url": _url,
 }
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from engine.offline.diff.difference import Difference, Effect
+from engine.source.annotation import annotation
 from engine.source.excerpt import printable
 
 _COMMANDS = {Effect.WEAKER: "error", Effect.BREAKING: "warning"}
@@ -45,21 +46,13 @@ def as_json(differences: Sequence[Difference]) -> str:
 
 def as_github(differences: Sequence[Difference]) -> str:
     """Workflow commands: errors for what is weaker, warnings for what breaks, notices else."""
-    lines = []
-    for difference in differences:
-        command = _COMMANDS.get(difference.level, "notice")
-        file, title = (
-            _property(difference.place.file),
-            _property(f"{difference.level}: {difference.kind}"),
+    lines = [
+        annotation(
+            _COMMANDS.get(difference.level, "notice"),
+            f"{difference.level}: {difference.kind}",
+            f"{difference.subject}: {difference.words}",
+            **difference.place._asdict(),
         )
-        at = f"file={file},line={difference.place.line},col={difference.place.column},title={title}"
-        lines.append(f"::{command} {at}::{_data(f'{difference.subject}: {difference.words}')}")
+        for difference in differences
+    ]
     return "\n".join([*lines, summary(differences)])
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from engine.exchange.exchange import Exchange
+from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.plan.route import Route
 from engine.spec.security import Carrier
 from engine.values.counters import Limit
@@ -93,6 +94,8 @@ class Rehearsal:
 
     `carried` are the carriers with a value; `error` is the refusal of a stage; `log` holds the
     lines that the gateway logs, `reported` the places that strict validation refuses.
+    `translations` has an entry for each target of a request that reached its targets, None for
+    one that gets the request as it is.
     """
 
     request: Request
@@ -108,14 +111,38 @@ class Rehearsal:
     body: bytes = b""
     log: list[str] = field(default_factory=list)
     reported: list[str] = field(default_factory=list)
+    translations: list[TargetTranslation | None] = field(default_factory=list)
 
     @property
     def refused_by(self) -> str:
-        """The stage that refused the request; "" for none."""
-        if self.error is None or not self.steps or self.steps[-1].passed:
+        """The stage that refused the request, "translation" where no target can get it; "" for
+        none."""
+        if self.error is None or not self.steps:
             return ""
-        return self.steps[-1].name
+        if not self.steps[-1].passed:
+            return self.steps[-1].name
+        refusals = [each is not None and each.written is None for each in self.translations]
+        return "translation" if refusals and all(refusals) else ""
+
+    @property
+    def reached_targets(self) -> bool:
+        """Whether every stage passed the request on."""
+        return bool(self.steps) and all(step.passed for step in self.steps)
+
+    def translation(self, request: SentRequest) -> TargetTranslation | None:
+        """The translation that a request to an upstream is the result of, None for none."""
+        return next((o for o in self.translations if o is not None and _is_of(o, request)), None)
 
     def step(self, name: str) -> Step | None:
         """The stage of that name, if it ran."""
         return next((step for step in self.steps if step.name == name), None)
+
+
+def _is_of(translation: TargetTranslation, request: SentRequest) -> bool:
+    written = translation.written
+    return (
+        written is not None
+        and translation.upstream == request.upstream
+        and request.url.partition("?")[0].endswith(written.path)
+        and written.body == request.body
+    )

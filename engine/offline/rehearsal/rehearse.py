@@ -27,6 +27,7 @@ from engine.offline.rehearsal.observation import (
 )
 from engine.offline.rehearsal.path_routes import narrowed
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, recorder
+from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
 from engine.spec.security import Carrier
 from engine.stages.authenticate import carried
@@ -65,7 +66,7 @@ def rehearse(
         narrowed(plan, request.target.partition("?")[0]),
         services,
         client=_clients(plan, rehearsal, answers or UpstreamAnswers()),
-        wrap_stages=lambda route, stages: _observe_all(route, stages, rehearsal, secret),
+        wrap_stages=lambda route, stages: _observe_all(plan, route, stages, rehearsal, secret),
     )
 
     with capture_log(rehearsal.log), mismatches.captured(rehearsal.reported):
@@ -106,7 +107,7 @@ def _clients(plan: Plan, rehearsal: Rehearsal, answers: UpstreamAnswers) -> Call
 
 
 def _observe_all(
-    route: Route, stages: Sequence[Stage], rehearsal: Rehearsal, secret: str
+    plan: Plan, route: Route, stages: Sequence[Stage], rehearsal: Rehearsal, secret: str
 ) -> Sequence[Stage]:
     """The stages of a route, each observed, after a stage that adds the token."""
 
@@ -123,6 +124,9 @@ def _observe_all(
         except Malformed as error:  # as the endpoint takes it
             rehearsal.error = GatewayError(400, "invalid_value", str(error))
             raise
+        finally:
+            if rehearsal.reached_targets:
+                rehearsal.translations = translate_for_targets(plan, route, exchange)
 
     return [enter, *(_observed(stage, rehearsal) for stage in stages)]
 

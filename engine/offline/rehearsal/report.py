@@ -14,6 +14,7 @@ from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.path_routes import Near, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
+from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
 from engine.upstream.client.deadlines import Timeouts
@@ -46,7 +47,8 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "targets": _targets(rehearsal, route),
         "patience": _patience(rehearsal, route, config),
         "outgoing": [
-            _outgoing(request, rehearsal, display) | {"model": model_sent(route, request, config)}
+            _outgoing(request, rehearsal, display)
+            | {"model": model_sent(rehearsal, request, config)}
             for request in rehearsal.sent_requests
         ],
         "log": [display.text(line) for line in rehearsal.log],
@@ -169,6 +171,14 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
     }
 
 
+def _document(body: bytes) -> Any:
+    """A translated body as JSON; as text where the caller's own parts of it cannot be read."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return body.decode(errors="replace")
+
+
 def _targets(rehearsal: Rehearsal, route: Route) -> list[Report]:
     """The targets in the order of attempts, if every weighted choice takes the first."""
     if route.to:
@@ -176,6 +186,7 @@ def _targets(rehearsal: Rehearsal, route: Route) -> list[Report]:
     exchange = rehearsal.exchange
     if exchange is None:
         return []
+    not_reached = [None] * len(exchange.targets)
     return [
         {
             "upstream": target.upstream.name,
@@ -184,9 +195,26 @@ def _targets(rehearsal: Rehearsal, route: Route) -> list[Report]:
             "fallback": target.exact_entry
             if target.exact_entry not in ("", exchange.model)
             else "",
+            "translation": _translation(translation),
         }
-        for target in exchange.targets
+        for target, translation in zip(
+            exchange.targets, rehearsal.translations or not_reached, strict=True
+        )
     ]
+
+
+def _translation(translation: TargetTranslation | None) -> Report | None:
+    """How the request is translated for a target; None if it is not, or was refused before."""
+    if translation is None:
+        return None
+    refusal = translation.refusal
+    return {
+        "from": translation.caller_language,
+        "into": translation.target_language,
+        "dropped": list(translation.dropped),
+        "refused": refusal
+        and {"code": refusal.code, "message": refusal.message, "param": refusal.param},
+    }
 
 
 def _patience(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
@@ -208,16 +236,21 @@ def _patience(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
 def _outgoing(request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay) -> Report:
     exchange = rehearsal.exchange
     before = rehearsal.request.body if exchange is not None else b""
-    changed = changes(before, request.body)
+    translation = rehearsal.translation(request)
+    body_changes = changes(before, request.body) if translation is None else []
+    body: Report = {
+        "bytes": len(request.body),
+        "unchanged": before == request.body,
+        "changes": [change.as_json() for change in body_changes or ()],
+    }
+    if translation is not None:
+        body["translated"] = _document(request.body)
     return {
         "upstream": request.upstream,
         "method": request.method,
         "url": display.url(request.upstream, request.url),
         "headers": [list(pair) for pair in display.headers(request.upstream, request.headers)],
-        "body": {
-            "bytes": len(request.body),
-            "unchanged": before == request.body,
-            "changes": [change.as_json() for change in changed or ()],
-        },
+        "body": body,
+        "translation": _translation(translation),
         "answered": request.answer,
     }

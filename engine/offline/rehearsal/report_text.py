@@ -10,6 +10,8 @@ from engine.source.excerpt import printable
 
 Report = dict[str, Any]
 _WIDTH = 16
+_LINE = 160
+"""Characters of a line of a body that are shown: an image is one line."""
 
 
 def text(report: Report) -> str:
@@ -111,14 +113,30 @@ def _targets(targets: list[Report], patience: Report) -> Iterator[str]:
         if target.get("fallback"):
             share = f", fallback {target['fallback']}"
         yield _line(f"target {number}", f"{target['upstream']}{model}{share}")
+        yield from _translation(target.get("translation"))
     for name, report in patience.items():
         times = ", ".join(f"{key} {value:g}s" for key, value in report["timeouts"].items())
         yield _line("patience", f"{name}: {times}")
         retries = ", ".join(report["retries"]) or "nothing"
         breaker = report["breaker"]
-        words = f"at most {report['attempts']} tries, again on {retries}; "
+        attempts = report["attempts"]
+        words = f"at most {attempts} {'try' if attempts == 1 else 'tries'}, again on {retries}; "
         words += f"left alone {breaker['cooldown']:g}s after {breaker['failures']} failures"
         yield _line("", words)
+
+
+def _translation(translation: Report | None) -> Iterator[str]:
+    """How a target gets the request, unless it gets it as it is."""
+    if translation is None:
+        return
+    words = f"translated from {translation['from']} into {translation['into']}"
+    if translation["dropped"]:
+        words += f"; drops {', '.join(translation['dropped'])}"
+    refusal = translation["refused"]
+    if refusal:
+        place = f" at {refusal['param']}" if refusal["param"] else ""
+        words = f"cannot be translated into {translation['into']}: {refusal['code']}{place}"
+    yield _line("", words)
 
 
 def _outgoing(request: Report) -> Iterator[str]:
@@ -126,7 +144,11 @@ def _outgoing(request: Report) -> Iterator[str]:
     for name, value in request["headers"]:
         yield _line("", f"{name}: {value}")
     body = request["body"]
-    if body["unchanged"]:
+    if "translated" in body:
+        yield _line("body", f"{body['bytes']} bytes, translated")
+        for line in json.dumps(body["translated"], indent=2, ensure_ascii=False).splitlines():
+            yield _line("", _shortened(line))
+    elif body["unchanged"]:
         yield _line("body", f"{body['bytes']} bytes, unchanged" if body["bytes"] else "none")
     else:
         yield _line("body", f"{body['bytes']} bytes, changed")
@@ -137,3 +159,7 @@ def _outgoing(request: Report) -> Iterator[str]:
             yield _line("", f"+ {change['place']}: {json.dumps(change['after'])}")
     if request["answered"] != 200:
         yield _line("it answers", str(request["answered"]))
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _LINE else f"{line[:_LINE]}... ({len(line)} characters)"

@@ -10,7 +10,7 @@ from engine.config.config import Config
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.wsgi_environ import environ_key
-from engine.offline.rehearsal.observation import SentRequest
+from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.plan.route import Route
 from engine.spec.path_templates import PathMatch, PathTree
 from engine.upstream.client.address import origin_of
@@ -57,12 +57,15 @@ def _compared(place: str, before: Any, after: Any) -> list[BodyChange]:
     return [] if same else [BodyChange(place, before, after)]
 
 
-def model_sent(route: Route, request: SentRequest, config: Config) -> str | None:
+def model_sent(rehearsal: Rehearsal, request: SentRequest, config: Config) -> str | None:
     """The model named in the request to the upstream; None if it names none."""
-    if route.model is None:
+    route, translation = rehearsal.route, rehearsal.translation(request)
+    if translation is not None:
+        return translation.model
+    if route is None or route.model is None:
         return None
-    differences: Any = route.model.read(_as_exchange(route, request, config))
-    return None if differences is MISSING else str(differences)
+    name: Any = route.model.read(_as_exchange(route, request, config))
+    return None if name is MISSING else str(name)
 
 
 def _as_exchange(route: Route, request: SentRequest, config: Config) -> Exchange:

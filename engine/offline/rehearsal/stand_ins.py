@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from engine.offline.rehearsal.observation import QuotaTake, SentRequest, UpstreamAnswers
+from engine.offline.rehearsal.stand_in_answers import NO_ANSWER, StandInAnswer, stand_in_answer
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.failures import (
@@ -28,12 +29,12 @@ _FAILURES: dict[str, type[UpstreamFailure]] = {
 
 
 class Canned(UpstreamResponse):
-    """A canned response: a status and `{}`."""
+    """A canned response."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, answer: StandInAnswer) -> None:
         self.status = status
-        self.headers = [("content-type", "application/json")]
-        self._body = b"{}"
+        self.headers = [("content-type", answer.media_type)]
+        self._body = answer.body
         self.length = len(self._body)
 
     def read(self, passing: Any = None) -> bytes:
@@ -83,7 +84,7 @@ class Recorder(Client):
             failure = _FAILURES[answer]("rehearsed")
             failure.request_sent = answer != "connect"
             raise failure
-        return Canned(answer)
+        return Canned(answer, stand_in_answer(target, data) if answer < 300 else NO_ANSWER)
 
     @property
     def connections(self) -> tuple[int, int]:

@@ -104,9 +104,14 @@ def switching(
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def deflating(extensions: str) -> tuple[str, Extensions]:
+def deflating(extensions: str, compression: bool = True) -> tuple[str, Extensions]:
     """Agree on permessage-deflate with a client that offers it (RFC 7692 section 7): what the
-    answer says, and the extension, or nothing of both. Raises GatewayError 400."""
+    answer says, and the extension, or nothing of both. Raises GatewayError 400.
+
+    Without `compression` nothing is agreed on.
+    """
+    if not compression:
+        return "", ()
     try:
         offers = parse_extension(extensions) if extensions else []
     except InvalidHeader as error:

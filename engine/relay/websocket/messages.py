@@ -106,7 +106,7 @@ def accept(
     response follows on the connection.
     """
     request = parse_request(environ)
-    agreed, extensions = deflating(request.extensions) if compression else ("", ())
+    agreed, extensions = deflating(request.extensions, compression)
     sock, early = connection.take_over()
     try:
         sock.sendall(switching(request.key, protocol, agreed, headers))

@@ -171,6 +171,8 @@ def _describe_attempt(
     attributes["http.request.method"] = exchange.method
     attributes["server.address"], attributes["server.port"] = peer.host, peer.port
     attributes["modelway.upstream"] = attempt.upstream
+    if attempt.language:
+        attributes["modelway.translated"] = attempt.language
     if exchange.model:
         model = attempt.model[:_MAX_MODEL_NAME]
         operation = exchange.dialect.gen_ai_operation(exchange.operation)

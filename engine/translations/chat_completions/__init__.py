@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from engine.translations.chat_completions.answer_reader import Reader, read_answer, read_error
+from engine.translations.chat_completions.answer_reader import Reader, read_answer
 from engine.translations.chat_completions.answer_writer import write_answer
+from engine.translations.chat_completions.features import FEATURES
 from engine.translations.chat_completions.request_reader import read_request
 from engine.translations.chat_completions.request_writer import write_request
+from engine.translations.chat_completions.seals import without_seals
 from engine.translations.chat_completions.stream_writer import Writer
 from engine.translations.language import Language
+from engine.translations.neutral.cache_marks import CACHE_MARKS
+from engine.translations.openai_answer_fields import read_error
+from engine.translations.openai_models import most_tokens
 from engine.values.wildcard import Patterns
 
 LANGUAGE = Language(
@@ -21,10 +26,21 @@ LANGUAGE = Language(
     stream_reader=Reader,
     stream_writer=Writer,
     read_error=read_error,
+    most_tokens=most_tokens,
+    without_seals=without_seals,
     hints=Patterns(
         (
-            *("metadata", "user", "safety_identifier", "service_tier", "messages.name"),
-            *("prompt_cache_*", "*.prompt_cache_breakpoint", "stream_options.*"),
+            *(
+                "metadata",
+                "user",
+                "safety_identifier",
+                "service_tier",
+                "messages.name",
+                "verbosity",
+            ),
+            *("prompt_cache_*", *CACHE_MARKS, "stream_options.*"),
+            "web_search_options.search_context_size",
         )
     ),
+    features=FEATURES,
 )

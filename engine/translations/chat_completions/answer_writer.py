@@ -6,6 +6,12 @@ from typing import Any
 
 import msgspec
 
+from engine.translations.chat_completions.answer_fields import (
+    PREFIX,
+    USAGE,
+    finish_reason,
+    write_detail,
+)
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
     Block,
@@ -15,29 +21,16 @@ from engine.translations.neutral.content import (
     Media,
     Reasoning,
     Refusal,
-    Signature,
     Text,
     ToolCall,
 )
-from engine.translations.neutral.data_url import data_url
-from engine.translations.neutral.events import Finish, TokenLogprob, Usage
+from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.signatures import seal
-
-NAME = "chat_completions"
-PREFIX = "chatcmpl-"
+from engine.translations.openai_answer_fields import write_citation, write_logprobs, write_usage
+from engine.translations.openai_request_fields import write_url
 
 Json = dict[str, Any]
-
-_REASONS = {
-    "end": "stop",
-    "stop_sequence": "stop",
-    "pause": "stop",
-    "length": "length",
-    "tool_calls": "tool_calls",
-    "filter": "content_filter",
-}
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
@@ -50,14 +43,14 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         "choices": [_choice(index, candidate) for index, candidate in enumerate(answer.candidates)],
     }
     if answer.usage is not None:
-        document["usage"] = write_usage(answer.usage)
+        document["usage"] = write_usage(answer.usage, USAGE)
     return msgspec.json.encode(document)
 
 
 def _choice(index: int, candidate: Candidate) -> Json:
     logprobs = None
     if candidate.logprobs:
-        logprobs = {"content": write_tokens(candidate.logprobs), "refusal": None}
+        logprobs = {"content": write_logprobs(candidate.logprobs), "refusal": None}
     return {
         "index": index,
         "message": _message(candidate),
@@ -82,7 +75,7 @@ def _message(candidate: Candidate) -> Json:
     if reasoning:
         message["reasoning_content"] = "".join(block.text for block in reasoning)
         message["reasoning_details"] = [
-            {**detail(index, block.text), **sealed(block.signature)}
+            write_detail(index, block.text, block.signature)
             for index, block in enumerate(reasoning)
         ]
     if images := [image(block) for block in blocks if isinstance(block, Media)]:
@@ -104,22 +97,13 @@ def write_call(block: ToolCall) -> Json:
     return {"id": block.id, "type": "function", "function": function}
 
 
-def detail(index: int, text: str) -> Json:
-    """An entry of `reasoning_details`, as OpenRouter writes them."""
-    return {"type": "reasoning.text", "index": index, "text": text}
-
-
-def sealed(signature: Signature | None) -> Json:
-    """The signature of an entry of `reasoning_details`."""
-    return {} if signature is None else {"signature": seal(signature, NAME)}
-
-
 def image(block: Media) -> Json:
-    """An image of an answer, as OpenRouter writes them."""
+    """An image of an answer, as OpenRouter writes them. Raises BrokenAnswer for other content."""
     source = block.source
-    url = data_url(source) if isinstance(source, Inline) else ""
-    url = source.url if isinstance(source, Link) else url
-    return {"type": "image_url", "image_url": {"url": url}}
+    if block.kind != "image" or not isinstance(source, Inline | Link):
+        reason = f"{block.kind} content, which this format cannot carry"
+        raise BrokenAnswer(f"the upstream's answer has {reason}")
+    return {"type": "image_url", "image_url": {"url": write_url(source)}}
 
 
 def _annotations(blocks: list[Block]) -> list[Json]:
@@ -135,46 +119,5 @@ def _annotations(blocks: list[Block]) -> list[Json]:
 
 def annotation(citation: Citation, offset: int, length: int) -> Json:
     """A citation of a text that begins at `offset` of the content and has `length` characters."""
-    start = 0 if citation.start is None else citation.start
-    end = length if citation.end is None else citation.end
-    cited = {
-        "start_index": offset + start,
-        "end_index": offset + end,
-        "url": citation.url,
-        "title": citation.title,
-    }
+    cited = write_citation(citation, offset, length)
     return {"type": "url_citation", "url_citation": cited}
-
-
-def finish_reason(finish: Finish) -> str:
-    """`finish_reason`."""
-    return _REASONS[finish.stop]
-
-
-def write_tokens(tokens: list[TokenLogprob]) -> list[Json]:
-    """The log probabilities of tokens."""
-    return [
-        {
-            **_token(each.token, each.logprob),
-            "top_logprobs": [_token(token, logprob) for token, logprob in each.top],
-        }
-        for each in tokens
-    ]
-
-
-def _token(token: str, logprob: float) -> Json:
-    return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
-
-
-def write_usage(usage: Usage) -> Json:
-    """The usage of an answer."""
-    prompt: Json = {"cached_tokens": usage.cached}
-    if usage.cache_write:
-        prompt["cache_write_tokens"] = usage.cache_write
-    return {
-        "prompt_tokens": usage.input,
-        "completion_tokens": usage.output,
-        "total_tokens": usage.input + usage.output,
-        "prompt_tokens_details": prompt,
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
-    }

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Raw
 
+from engine.translations.chat_completions.answer_fields import (
+    NAME,
+    REASONING_MEMBERS,
+    read_detail,
+)
+from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
-    Link,
     Media,
     Reasoning,
     Refusal,
     Signature,
-    Source,
     Text,
     ToolCall,
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.data_url import read_data_url
+from engine.translations.neutral.extra import extra_inside
 from engine.translations.neutral.members import Members
-from engine.translations.neutral.signatures import unseal
+from engine.translations.openai_request_fields import read_file_data, read_url
 
-NAME = "chat_completions"
+TOOL_CALL = "tool_calls."
+"""Begins the kind of a call of a tool that is no function."""
 
 
 def read_blocks(members: Members) -> list[Block]:
@@ -44,14 +51,12 @@ def read_assistant_blocks(members: Members) -> list[Block]:
     refusal = members.text("refusal")
     if refusal:
         blocks.append(Refusal(text=refusal, place=members.place_of("refusal")))
-    return [*blocks, *map(_read_call, members.objects("tool_calls"))]
+    return [*blocks, *_read_calls(members)]
 
 
 def read_result(members: Members) -> ToolResult:
     """A message with the role `tool`."""
-    call = members.text("tool_call_id")
-    if call is None:
-        raise members.wrong("tool_call_id", "the id of a tool call")
+    call = _text(members, "tool_call_id")
     return ToolResult(id=call, content=read_blocks(members), place=members.place)
 
 
@@ -61,7 +66,8 @@ def _read_part(raw: Raw, part: Members) -> Block:
     if read is None:
         return Foreign(language=NAME, kind=kind, raw=raw, place=part.place)
     block = read(part)
-    block.place, block.extra = part.place, part.rest()
+    block.place, block.cache = part.place, read_cache_mark(part)
+    block.extra = {**block.extra, **part.rest()}
     return block
 
 
@@ -75,32 +81,28 @@ def _read_refusal(part: Members) -> Block:
 
 def _read_image(part: Members) -> Block:
     image = _inner(part, "image_url")
-    url = image.text("url") or ""
-    source = _read_url(url, image.place_of("url"))
+    source = read_url(_text(image, "url"), image.place_of("url"))
     block = Media(kind="image", source=source, detail=image.text("detail") or "")
-    image.rest()
+    block.extra = extra_inside("image_url", image.rest())
     return block
 
 
 def _read_audio(part: Members) -> Block:
     audio = _inner(part, "input_audio")
-    media_type = f"audio/{audio.text('format') or 'wav'}"
-    block = Media(kind="audio", source=Inline(media_type, audio.text("data") or ""))
-    audio.rest()
-    return block
+    source = Inline(f"audio/{_text(audio, 'format')}", _text(audio, "data"))
+    extra = extra_inside("input_audio", audio.rest())
+    return Media(kind="audio", source=source, extra=extra)
 
 
 def _read_file(part: Members) -> Block:
     file = _inner(part, "file")
-    data, name = file.text("file_data"), file.text("filename") or ""
-    if data is not None:
-        block = Media(
-            kind="document", source=_read_url(data, file.place_of("file_data")), name=name
-        )
-    else:
-        source = UploadedFile(file.text("file_id") or "", NAME)
-        block = Media(kind="document", source=source, name=name)
-    file.rest()
+    name, source = file.text("filename") or "", None
+    if (data := file.text("file_data")) is not None:
+        source = read_file_data(data, file.place_of("file_data"))
+    block = Media(
+        kind="document", source=source or UploadedFile(_text(file, "file_id"), NAME), name=name
+    )
+    block.extra = extra_inside("file", file.rest())
     return block
 
 
@@ -113,32 +115,43 @@ _PARTS = {
 }
 
 
+def _text(members: Members, name: str) -> str:
+    """A member that is required."""
+    text = members.text(name)
+    if not text:
+        raise members.wrong(name, "a string that is not empty")
+    return text
+
+
 def _inner(part: Members, name: str) -> Members:
-    inner = part.members(name)
-    if inner is None:
+    value = part.members(name)
+    if value is None:
         raise part.wrong(name, "an object")
-    return inner
+    return value
 
 
-def _read_url(url: str, place: str) -> Source:
-    """The content of a `data:` URL, or a link."""
-    return read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
+def _read_calls(members: Members) -> Iterator[Block]:
+    place = members.place_of("tool_calls")
+    for index, raw in enumerate(members.items("tool_calls") or ()):
+        call = members.child(raw, f"{place}[{index}]")
+        kind = call.text("type") or "function"
+        if kind == "function":
+            yield _read_call(call)
+        else:
+            yield Foreign(language=NAME, kind=TOOL_CALL + kind, raw=raw, place=call.place)
 
 
 def _read_call(call: Members) -> Block:
-    kind = call.text("type") or "function"
-    function = call.members("function")
-    if kind != "function" or function is None:
-        raise call.wrong("type", "function")
+    function = _inner(call, "function")
     block = ToolCall(
-        id=call.text("id") or "",
-        name=function.text("name") or "",
+        id=_text(call, "id"),
+        name=_text(function, "name"),
         arguments=function.text("arguments") or "",
         place=call.place,
     )
     _forget_echoes(call, "index")  # SDKs send back what they read, with what they made of it
     _forget_echoes(function, "parsed_arguments")
-    block.extra = {**function.rest(), **call.rest()}
+    block.extra = {**extra_inside("function", function.rest()), **call.rest()}
     return block
 
 
@@ -148,19 +161,9 @@ def _forget_echoes(members: Members, *names: str) -> None:
 
 
 def _read_reasoning(members: Members) -> list[Block]:
-    """Thoughts that the caller sends back: `reasoning_details` with signatures, or the text alone.
-
-    The members are those that DeepSeek (`reasoning_content`) and OpenRouter (`reasoning`,
-    `reasoning_details`) have added to the language.
-    """
-    place = members.place_of("reasoning_details")
-    blocks: list[Block] = []
-    for detail in members.objects("reasoning_details"):
-        text = detail.text("text") or detail.text("summary") or ""
-        sealed = detail.text("signature") or detail.text("data")
-        signature = None if sealed is None else unseal(sealed, NAME)
-        blocks.append(Reasoning(text=text, signature=signature, place=detail.place))
-    for name in ("reasoning_content", "reasoning"):
+    """Thoughts that the caller sends back: `reasoning_details`, or else the text alone."""
+    blocks: list[Block] = [*map(read_detail, members.objects("reasoning_details"))]
+    for name in REASONING_MEMBERS:
         text = members.text(name) or ""
         if text and not blocks:
             place = members.place_of(name)

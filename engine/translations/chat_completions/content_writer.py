@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
+from engine.translations.chat_completions.answer_fields import NAME, write_thoughts
+from engine.translations.chat_completions.content_reader import TOOL_CALL
+from engine.translations.neutral.cache_marks import mark
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -18,12 +22,13 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.data_url import data_url
+from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message, merged
+from engine.translations.neutral.turns import results_first
+from engine.translations.openai_request_fields import why_not, write_url
 
-NAME = "chat_completions"
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _MEDIA_OF_RESULT = "(The tool returned this beside its text.)"
 
@@ -31,76 +36,76 @@ Json = dict[str, Any]
 
 
 class MessageWriter:
-    """Writes the messages of one request. `own`: the request was of this language."""
+    """Writes the messages of one request. `same_language`: the request was of this language;
+    `marks`: parts are marked for the prompt cache."""
 
-    def __init__(self, names: ToolNames, losses: Losses, *, own: bool) -> None:
+    def __init__(
+        self, names: ToolNames, losses: Losses, *, same_language: bool, marks: bool = False
+    ) -> None:
+        self._marks = marks
         self._names = names
         self._losses = losses
-        self._own = own
+        self._same_language = same_language
 
     def write(self, request: ChatRequest) -> list[Json]:
         """All messages: the instructions first."""
         messages: list[Json] = []
         if request.system:
-            content = self._content(list(request.system))
+            content = self._content(request.system, "system")
             messages.append({"role": "system", "content": content})
-        turns = request.messages if self._own else merged(request.messages)
+        turns = request.messages
+        if not self._same_language:
+            turns = merged(results_first(merged(turns)))
         for message in turns:
             write = self._assistant if message.role == "assistant" else self._others
             messages += write(message)
         return messages
 
     def _others(self, message: Message) -> list[Json]:
-        """A user's or system turn. Results of tools come first: the vendor wants them directly
-        behind the calls."""
+        """A user's or system turn. Results are text: their images follow as the user's."""
         results = [block for block in message.blocks if isinstance(block, ToolResult)]
-        rest = [block for block in message.blocks if not isinstance(block, ToolResult)]
         messages = [self._result(block) for block in results]
+        images: list[Block] = []
         for block in results:
-            media = [each for each in block.content if isinstance(each, Media)]
-            if media:
-                rest = [Text(text=_MEDIA_OF_RESULT), *media, *rest]
-        parts = [part for block in rest if (part := self._part(block)) is not None]
+            if media := [each for each in block.content if isinstance(each, Media)]:
+                images += [Text(text=_MEDIA_OF_RESULT), *media]
+        content = [block for block in message.blocks if not isinstance(block, ToolResult)]
+        parts = self._parts([*images, *content], message.role)
         if parts or not results:
             messages.append(self._message(message, {"content": _simple(parts)}))
-        elif message.extra and self._own:
+        elif message.extra and self._same_language:
             messages[-1].update(message.extra)
         return messages
 
     def _assistant(self, message: Message) -> list[Json]:
-        values: Json = {}
-        reasoning, parts, calls = [], [], []
+        calls: list[Any] = []
+        content: list[Block] = []
         for block in message.blocks:
             if isinstance(block, ToolCall):
                 calls.append(self._call(block))
-            elif isinstance(block, Reasoning):
-                reasoning.append(block)
-            elif (part := self._part(block)) is not None:
-                parts.append(part)
+            elif _is_call(block):
+                calls.append(block.raw)
+            elif not isinstance(block, Reasoning):
+                content.append(block)
+        parts = self._parts(content, "assistant")
+        thoughts = [block for block in message.blocks if isinstance(block, Reasoning)]
+        values, foreign_thoughts = write_thoughts(thoughts)
+        for block in foreign_thoughts:
+            self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
         if not (parts or calls):
             return []
-        values["content"] = _simple(parts) if parts else None
-        for block in reasoning:
-            self._write_reasoning(block, values)
+        values = {"content": _simple(parts) if parts else None, **values}
         if calls:
             values["tool_calls"] = calls
         return [self._message(message, values)]
 
     def _message(self, message: Message, values: Json) -> Json:
-        written = {"role": message.role, **values}
+        document = {"role": message.role, **values}
         if message.name:
-            written["name"] = message.name
-        if self._own:
-            written.update(message.extra)
-        return written
-
-    def _write_reasoning(self, block: Reasoning, values: Json) -> None:
-        """Thoughts return in the member that they came in; those of other vendors cannot."""
-        signature = block.signature
-        if signature is None or signature.language != NAME:
-            self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
-            return
-        values[signature.value] = values.get(signature.value, "") + block.text
+            document["name"] = message.name
+        if self._same_language:
+            document.update(message.extra)
+        return document
 
     def _result(self, block: ToolResult) -> Json:
         texts: list[Block] = []
@@ -109,34 +114,45 @@ class MessageWriter:
                 texts.append(each)
             elif not isinstance(each, Media):
                 self._lose(each)
-        content = self._content(texts)
+        content = self._content(texts, "tool")
         if block.is_error:
             prefix = {"type": "text", "text": "Error: "}
             content = f"Error: {content}" if isinstance(content, str) else [prefix, *content]
+        if self._marks and block.cache and content:
+            content = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            mark(content[-1], block.cache)
         return {"role": "tool", "tool_call_id": call_id(block.id, 40), "content": content}
 
     def _call(self, block: ToolCall) -> Json:
         function = {"name": self._names.legal(block.name), "arguments": block.arguments or "{}"}
-        return {"id": call_id(block.id, 40), "type": "function", "function": function}
+        call: Json = {"id": call_id(block.id, 40), "type": "function", "function": function}
+        if self._same_language:
+            add_extra(call, block.extra)
+        return call
 
-    def _content(self, blocks: list[Block]) -> Any:
-        return _simple([part for block in blocks if (part := self._part(block)) is not None])
+    def _content(self, blocks: Sequence[Block], role: str) -> Any:
+        return _simple(self._parts(blocks, role))
 
-    def _part(self, block: Block) -> Json | None:
+    def _parts(self, blocks: Sequence[Block], role: str) -> list[Any]:
+        return [part for block in blocks if (part := self._part(block, role)) is not None]
+
+    def _part(self, block: Block, role: str) -> Any:
         """One part; None for a block without content and for one that cannot be said."""
         part: Json | None = None
         if isinstance(block, Text):
             part = {"type": "text", "text": block.text} if block.text else None
         elif isinstance(block, Refusal):
             part = {"type": "refusal", "refusal": block.text}
-        elif isinstance(block, Media):
+        elif isinstance(block, Media) and role == "user":
             part = self._media(block)
         elif isinstance(block, Foreign) and block.language == NAME:
-            return block.raw  # type: ignore[return-value]
+            return block.raw
         else:
             self._lose(block)
-        if part is not None and self._own:
-            part.update(block.extra)
+        if part is not None and self._same_language:
+            add_extra(part, block.extra)
+        elif self._marks:
+            mark(part, block.cache)
         return part
 
     def _media(self, block: Media) -> Json | None:
@@ -144,14 +160,13 @@ class MessageWriter:
         if isinstance(source, PlainText):
             return {"type": "text", "text": source.text}
         if block.kind == "image" and isinstance(source, Inline | Link):
-            url = data_url(source) if isinstance(source, Inline) else source.url
-            image = {"url": url, **({"detail": block.detail} if block.detail else {})}
+            image = {"url": write_url(source), **({"detail": block.detail} if block.detail else {})}
             return {"type": "image_url", "image_url": image}
         if block.kind == "audio" and isinstance(source, Inline) and source.media_type in _AUDIO:
             audio = {"data": source.data, "format": _AUDIO[source.media_type]}
             return {"type": "input_audio", "input_audio": audio}
         if block.kind == "document" and isinstance(source, Inline):
-            file = {"filename": block.name or "document", "file_data": data_url(source)}
+            file = {"filename": block.name or "document", "file_data": write_url(source)}
             return {"type": "file", "file": file}
         if isinstance(source, UploadedFile) and source.language == NAME:
             name = {"filename": block.name} if block.name else {}
@@ -160,19 +175,14 @@ class MessageWriter:
         return None
 
     def _lose(self, block: Block) -> None:
-        self._losses.add(block.place, _reason(block), hint=isinstance(block, Reasoning))
+        self._losses.add(block.place, why_not(block))
 
 
-def _reason(block: Block) -> str:
-    """Why a block cannot be said."""
-    if isinstance(block, Foreign):
-        return f"a block '{block.kind}' is another vendor's"
-    if isinstance(block, Media) and isinstance(block.source, UploadedFile):
-        return "the file was uploaded to another vendor"
-    if isinstance(block, Media):
-        form = " by URL" if isinstance(block.source, Link) else ""
-        return f"the upstream takes no {block.kind}{form} here"
-    return "the upstream has no form for it"
+def _is_call(block: Block) -> TypeGuard[Foreign]:
+    """Whether this is a call of a tool that only this language has."""
+    return (
+        isinstance(block, Foreign) and block.language == NAME and block.kind.startswith(TOOL_CALL)
+    )
 
 
 def _simple(parts: list[Json]) -> Any:

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 from msgspec import Raw
 
+from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_reader import (
     read_assistant_blocks,
     read_blocks,
     read_result,
 )
 from engine.translations.language import RequestLine
+from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import Text
+from engine.translations.neutral.extra import extra_inside
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import (
     BuiltInTool,
@@ -23,16 +26,21 @@ from engine.translations.neutral.request import (
     Tool,
     ToolChoice,
 )
+from engine.translations.openai_request_fields import (
+    read_allowed_tools,
+    read_schema,
+    read_tool_choice,
+)
 
-NAME = "chat_completions"
-
-_MODES = {"none": "none", "auto": "auto", "required": "any"}
+_OBJECTS = ("response_format", "stream_options")
+"""Objects that are kept whole for their own language."""
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request. Raises WrongType."""
     unread: list[str] = []
     members = Members(body, "", unread)
+    extra = {name: Raw(text) for name in _OBJECTS if (text := members.peek(name))[:1] == b"{"}
     messages = [_read_message(each) for each in members.objects("messages")]
     system, messages = _hoisted(messages)
     request = ChatRequest(
@@ -45,12 +53,13 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         stream=members.boolean("stream") or False,
         stream_usage=_wants_usage(members),
         unread=unread,
+        extra=extra,
     )
     _read_tools(members, request)
     _read_output(members, request)
     _read_sampling(members, request)
     _forget_harmless(members)
-    request.extra = members.rest()
+    request.extra |= members.rest()
     return request
 
 
@@ -88,9 +97,9 @@ def _wants_usage(members: Members) -> bool:
     if options is None:
         return False
     options.boolean("include_obfuscation")
-    wanted = options.boolean("include_usage") or False
+    include_usage = options.boolean("include_usage") or False
     options.rest()
-    return wanted
+    return include_usage
 
 
 def _read_tools(members: Members, request: ChatRequest) -> None:
@@ -98,18 +107,12 @@ def _read_tools(members: Members, request: ChatRequest) -> None:
     raw = members.raw("web_search_options")
     if raw is not None:
         place = "web_search_options"
-        request.tools.append(
-            BuiltInTool(language=NAME, name=place, raw=raw, kind="web_search", place=place)
-        )
+        search = BuiltInTool(language=NAME, name=place, raw=raw, kind="web_search", place=place)
+        request.tools.append(search)
+        members.child(raw, place).rest()  # each option is this vendor's
     request.parallel_calls = members.boolean("parallel_tool_calls")
     request.places["parallel_calls"] = "parallel_tool_calls"
-    if members.is_text("tool_choice"):
-        mode = _MODES.get(members.text("tool_choice") or "")
-        if mode is None:
-            raise members.wrong("tool_choice", "none, auto, required or an object")
-        request.tool_choice = ToolChoice(mode)  # type: ignore[arg-type]
-    elif (choice := members.members("tool_choice")) is not None:
-        request.tool_choice = _read_choice(choice)
+    read_tool_choice(members, request, _read_choice)
 
 
 def _tools(members: Members) -> Iterator[Tool | BuiltInTool]:
@@ -121,13 +124,17 @@ def _tools(members: Members) -> Iterator[Tool | BuiltInTool]:
         function = tool.members("function")
         if function is None:
             raise tool.wrong("function", "an object")
+        name = function.text("name")
+        if not name:
+            raise function.wrong("name", "the name of a function")
         yield Tool(
-            name=function.text("name") or "",
+            name=name,
             description=function.text("description") or "",
             schema=function.raw("parameters"),
             strict=function.boolean("strict"),
             place=tool.place,
-            extra={**function.rest(), **tool.rest()},
+            cache=read_cache_mark(tool) or read_cache_mark(function),
+            extra={**extra_inside("function", function.rest()), **tool.rest()},
         )
 
 
@@ -138,48 +145,40 @@ def _with_text(members: Members, name: str) -> Iterator[tuple[Raw, Members]]:
         yield raw, members.child(raw, f"{place}[{index}]")
 
 
-def _read_choice(choice: Members) -> ToolChoice:
-    kind = choice.text("type")
-    if kind == "function":
-        function = choice.members("function")
-        name = function.text("name") if function is not None else None
-        if name is None:
-            raise choice.wrong("function.name", "the name of a tool")
-        return ToolChoice("any", (name,))
-    allowed = choice.members("allowed_tools")
-    if kind != "allowed_tools" or allowed is None:
-        raise choice.wrong("type", "function or allowed_tools")
-    mode = "any" if allowed.text("mode") == "required" else "auto"
-    names = []
-    for tool in allowed.objects("tools"):
-        function = tool.members("function")
-        name = None if function is None else function.text("name")
-        if name is None:
-            raise tool.wrong("function.name", "the name of a tool")
-        names.append(name)
-    return ToolChoice(mode, tuple(names))  # type: ignore[arg-type]
+def _read_choice(choice: Members) -> ToolChoice | None:
+    if choice.peek("type") == b'"allowed_tools"':
+        allowed = choice.members("allowed_tools")
+        if allowed is None:
+            raise choice.wrong("allowed_tools", "an object")
+        return read_allowed_tools(allowed, _function_name)
+    name = _function_name(choice)
+    return None if name is None else ToolChoice("any", (name,))
+
+
+def _function_name(tool: Members) -> str | None:
+    """The name of a function, None for a tool of another kind."""
+    if tool.text("type") != "function":
+        return None
+    function = tool.members("function")
+    name = None if function is None else function.text("name")
+    if not name:
+        raise tool.wrong("function.name", "the name of a function")
+    return name
 
 
 def _read_output(members: Members, request: ChatRequest) -> None:
     request.places["output"] = "response_format"
     form = members.members("response_format")
-    kind = form.text("type") if form is not None else "text"
-    if form is None or kind == "text":
+    if form is None:
         return
+    kind = form.text("type")
     if kind == "json_object":
         request.output = OutputFormat(kind="json")
-        return
-    schema = form.members("json_schema")
-    if kind != "json_schema" or schema is None:
+    elif kind == "json_schema" and (schema := form.members("json_schema")) is not None:
+        request.output = read_schema(schema)
+    elif kind != "text":
         raise form.wrong("type", "text, json_object or json_schema")
-    request.output = OutputFormat(
-        kind="json_schema",
-        schema=schema.raw("schema"),
-        name=schema.text("name") or "",
-        description=schema.text("description") or "",
-        strict=schema.boolean("strict"),
-    )
-    schema.rest()
+    form.rest()
 
 
 def _read_sampling(members: Members, request: ChatRequest) -> None:
@@ -211,5 +210,7 @@ def _forget_harmless(members: Members) -> None:
     """Read members whose value is what happens without them."""
     if members.peek("store") == b"false":
         members.boolean("store")
+    if members.peek("logit_bias") == b"{}":
+        members.raw("logit_bias")
     if members.peek("modalities").replace(b" ", b"") == b'["text"]':
         members.texts("modalities")

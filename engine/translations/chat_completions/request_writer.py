@@ -6,45 +6,70 @@ from typing import Any
 
 import msgspec
 
+from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
-from engine.translations.chat_completions.models import limit_field, reasoning_effort
 from engine.translations.language import WrittenRequest
+from engine.translations.neutral.cache_marks import CACHE_MARKS, mark
+from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
-
-NAME = "chat_completions"
+from engine.translations.neutral.web_search import read_web_search
+from engine.translations.openai_models import (
+    limit_field,
+    most_stops,
+    reasoning_effort,
+    searches_in_chat,
+    takes_cache_control,
+)
+from engine.translations.openai_request_fields import write_schema, write_tool_choice
+from engine.translations.openai_sampling import write_sampling, write_verbosity
+from engine.values.wildcard import Patterns
 
 Json = dict[str, Any]
+_CACHE_MARKS = Patterns(CACHE_MARKS)
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRequest:
     """A request for a target that calls the model so."""
     names = ToolNames()
-    own = request.language == NAME
-    writer = MessageWriter(names, losses, own=own)
+    same_language = request.language == NAME
+    marks = not same_language and takes_cache_control(model)
+    writer = MessageWriter(names, losses, same_language=same_language, marks=marks)
     body: Json = {"model": model, "messages": writer.write(request)}
-    _write_tools(request, body, names, losses)
+    _write_tools(request, body, names, losses, marks=marks)
+    if marks:
+        losses.withdraw(_CACHE_MARKS)
     _write_output(request, body)
     _write_sampling(request, model, body, losses)
+    if request.prefill:
+        losses.add(request.prefill, "the model does not continue an assistant's turn")
     if request.stream:
         body["stream"] = True
-        if request.stream_usage:
+        if request.ask_usage and (request.stream_usage or not same_language):
             body["stream_options"] = {"include_usage": True}
-    if own:
-        body.update(request.extra)
+    if same_language:
+        add_extra(body, request.extra)
     return WrittenRequest(
         msgspec.json.encode(body), "/chat/completions", tool_names=names.originals
     )
 
 
-def _write_tools(request: ChatRequest, body: Json, names: ToolNames, losses: Losses) -> None:
+def _write_tools(
+    request: ChatRequest, body: Json, names: ToolNames, losses: Losses, *, marks: bool
+) -> None:
     tools: list[Any] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, names, own=request.language == NAME))
+            tools.append(_tool(tool, names, same_language=request.language == NAME))
+            if marks:
+                mark(tools[-1], tool.cache)
+        elif tool.kind == "web_search" and tool.language == NAME:
+            body["web_search_options"] = tool.raw
+        elif tool.kind == "web_search" and searches_in_chat(body["model"]):
+            body["web_search_options"] = _web_search(tool, losses)
         elif tool.kind == "web_search":
-            body["web_search_options"] = tool.raw if tool.language == NAME else {}
+            losses.add(tool.place, "this model does not search the web in chat completions")
         elif tool.language == NAME:
             tools.append(tool.raw)
         else:
@@ -59,11 +84,22 @@ def _write_tools(request: ChatRequest, body: Json, names: ToolNames, losses: Los
         body["parallel_tool_calls"] = request.parallel_calls
 
 
+def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
+    options = read_web_search(tool).carry(losses, "location", "context_size")
+    document: Json = {}
+    if "location" in options:
+        place = {"type": "approximate", "approximate": options["location"]}
+        document["user_location"] = place
+    if "context_size" in options:
+        document["search_context_size"] = options["context_size"]
+    return document
+
+
 def _lose_tool(tool: BuiltInTool, losses: Losses) -> None:
     losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
 
 
-def _tool(tool: Tool, names: ToolNames, *, own: bool) -> Json:
+def _tool(tool: Tool, names: ToolNames, *, same_language: bool) -> Json:
     function: Json = {"name": names.legal(tool.name)}
     if tool.description:
         function["description"] = tool.description
@@ -71,23 +107,22 @@ def _tool(tool: Tool, names: ToolNames, *, own: bool) -> Json:
         function["parameters"] = tool.schema
     if tool.strict is not None:
         function["strict"] = tool.strict
-    if own:
-        function.update(tool.extra)
-    return {"type": "function", "function": function}
+    document: Json = {"type": "function", "function": function}
+    if same_language:
+        add_extra(document, tool.extra)
+    return document
 
 
 def _choice(request: ChatRequest, names: ToolNames) -> Any:
-    choice = request.tool_choice
-    assert choice is not None
-    functions = [
-        {"type": "function", "function": {"name": names.legal(name)}} for name in choice.names
-    ]
-    if not functions or choice.mode == "none":
-        return {"any": "required"}.get(choice.mode, choice.mode)
-    if choice.mode == "any" and len(functions) == 1:
-        return functions[0]
-    mode = "required" if choice.mode == "any" else "auto"
-    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": functions}}
+    def function(name: str) -> Json:
+        return {"type": "function", "function": {"name": names.legal(name)}}
+
+    assert request.tool_choice is not None
+    choice = write_tool_choice(request.tool_choice, function)
+    if isinstance(choice, dict) and choice["type"] == "allowed_tools":
+        allowed = {"mode": choice["mode"], "tools": choice["tools"]}
+        return {"type": "allowed_tools", "allowed_tools": allowed}
+    return choice
 
 
 def _write_output(request: ChatRequest, body: Json) -> None:
@@ -96,14 +131,8 @@ def _write_output(request: ChatRequest, body: Json) -> None:
         return
     if output.kind == "json" or output.schema is None:
         body["response_format"] = {"type": "json_object"}
-        return
-    schema: Json = {"name": output.name or "response"}
-    if output.description:
-        schema["description"] = output.description
-    schema["schema"] = output.schema
-    if output.strict is not None:
-        schema["strict"] = output.strict
-    body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    else:
+        body["response_format"] = {"type": "json_schema", "json_schema": write_schema(output)}
 
 
 def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses) -> None:
@@ -112,20 +141,32 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
         losses.add(request.place_of("thinking"), "this model does not reason", hint=True)
     values = {
         limit_field(model): request.max_tokens,
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-        "top_k": request.top_k if request.language == NAME else None,
-        "stop": request.stop or None,
+        **_sampling(request, model, effort, losses),
+        "stop": _stops(request, model, losses) or None,
         "n": request.candidates,
         "seed": request.seed,
         "presence_penalty": request.presence_penalty,
         "frequency_penalty": request.frequency_penalty,
-        "logprobs": request.logprobs or None,
+        "logprobs": request.logprobs or bool(request.top_logprobs) or None,
         "top_logprobs": request.top_logprobs,
         "reasoning_effort": effort,
-        "verbosity": request.verbosity or None,
         "user": request.user or None,
     }
     body.update({name: value for name, value in values.items() if value is not None})
-    if request.top_k is not None and request.language != NAME:
-        losses.add(request.place_of("top_k"))
+
+
+def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
+    most = None if request.language == NAME else most_stops(model)
+    if most is None or len(request.stop) <= most:
+        return request.stop
+    reason = f"the model takes {most} at most" if most else "the model takes none"
+    losses.add(request.place_of("stop"), reason)
+    return request.stop[:most]
+
+
+def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> Json:
+    if request.language == NAME:
+        members = {name: getattr(request, name) for name in ("temperature", "top_p", "top_k")}
+        return {**members, "verbosity": request.verbosity or None}
+    verbosity = write_verbosity(request, model, losses)
+    return {**write_sampling(request, model, effort, losses), "verbosity": verbosity}

@@ -6,17 +6,13 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.chat_completions.answer_writer import (
+from engine.translations.chat_completions.answer_fields import (
     PREFIX,
-    annotation,
-    detail,
+    USAGE,
     finish_reason,
-    image,
-    sealed,
-    write_call,
-    write_tokens,
-    write_usage,
+    write_detail,
 )
+from engine.translations.chat_completions.answer_writer import annotation, image, write_call
 from engine.translations.neutral.content import Block, Media, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     Cite,
@@ -31,6 +27,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.openai_answer_fields import write_logprobs, write_usage
 
 Json = dict[str, Any]
 
@@ -106,7 +103,7 @@ class Writer:
             function = {"arguments": text}
             return [_delta("tool_calls", [{"index": choice.calls - 1, "function": function}])]
         if isinstance(block, Reasoning):
-            details = [detail(choice.reasonings - 1, text)]
+            details = [write_detail(choice.reasonings - 1, text, None)]
             return [{"delta": {"reasoning_content": text, "reasoning_details": details}}]
         if isinstance(block, Refusal):
             return [_delta("refusal", text)]
@@ -114,8 +111,8 @@ class Writer:
         return [_delta("content", text)]
 
     def _sign(self, event: Sign, choice: _Choice) -> list[Json]:
-        entry = detail(choice.reasonings - 1, "")
-        return [_delta("reasoning_details", [{**entry, **sealed(event.signature)}])]
+        entry = write_detail(choice.reasonings - 1, "", event.signature)
+        return [_delta("reasoning_details", [entry])]
 
     def _cite(self, event: Cite, choice: _Choice) -> list[Json]:
         if not event.citation.url:
@@ -124,7 +121,7 @@ class Writer:
         return [_delta("annotations", [entry])]
 
     def _tokens(self, event: Tokens, choice: _Choice) -> list[Json]:
-        tokens = {"content": write_tokens(event.logprobs), "refusal": None}
+        tokens = {"content": write_logprobs(event.logprobs), "refusal": None}
         return [{"delta": {}, "logprobs": tokens}]
 
     def _close(self, event: Close, choice: _Choice) -> list[Json]:
@@ -142,13 +139,14 @@ class Writer:
             choice = {"delta": refusal, "finish_reason": finish_reason(finish)}
             output += self._chunk(candidate, choice)
         if event.usage is not None and self._request.stream_usage:
-            usage = {**self._head, "choices": [], "usage": write_usage(event.usage)}
+            usage = {**self._head, "choices": [], "usage": write_usage(event.usage, USAGE)}
             output += _event(usage)
         return output + b"data: [DONE]\n\n"
 
     def _chunk(self, candidate: int, values: Json) -> bytes:
         choice = {"index": candidate, "logprobs": None, "finish_reason": None, **values}
-        return _event({**self._head, "choices": [choice]})
+        usage = {"usage": None} if self._request.stream_usage else {}
+        return _event({**self._head, "choices": [choice], **usage})
 
 
 def _delta(name: str, value: Any) -> Json:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from engine.translations.generate_content.answer_reader import Reader, read_answer, read_error
-from engine.translations.generate_content.answer_writer import Writer, write_answer
+from engine.translations.generate_content.answer_reader import Reader, read_answer
+from engine.translations.generate_content.answer_writer import write_answer
+from engine.translations.generate_content.errors import read_error
+from engine.translations.generate_content.features import FEATURES
+from engine.translations.generate_content.models import most_tokens
 from engine.translations.generate_content.request_reader import read_request
 from engine.translations.generate_content.request_writer import write_request
-from engine.translations.language import Language
+from engine.translations.generate_content.seals import SEAL_BASE64, without_seals
+from engine.translations.generate_content.stream_writer import Writer
+from engine.translations.language import Language, TokenCount
 from engine.values.wildcard import Patterns
 
 LANGUAGE = Language(
@@ -21,5 +26,19 @@ LANGUAGE = Language(
     stream_reader=Reader,
     stream_writer=Writer,
     read_error=read_error,
-    hints=Patterns(("labels", "serviceTier", "*.partMetadata", "*.displayName")),
+    most_tokens=most_tokens,
+    token_count=TokenCount(
+        path_suffix=":countTokens", write=lambda tokens: b'{"totalTokens":%d}' % tokens
+    ),
+    without_seals=without_seals,
+    seal=SEAL_BASE64.encode(),
+    hints=Patterns(
+        (
+            *("labels", "serviceTier", "*.partMetadata"),
+            *("*.mediaResolution", "*.mediaResolution.*"),
+            *("tools.functionDeclarations.response", "tools.functionDeclarations.behavior"),
+            "tools.functionDeclarations.responseJsonSchema",
+        )
+    ),
+    features=FEATURES,
 )

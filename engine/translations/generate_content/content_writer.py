@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -27,140 +28,168 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import ChatRequest, Message, merged
 
 Json = dict[str, Any]
 
+_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+
 
 class ContentWriter:
-    """Writes the contents of one request. `own`: the request was of this language."""
+    """Writes the parts of one request. `same_language`: the request was of this language."""
 
-    def __init__(self, names: ToolNames, losses: Losses, model: Model, *, own: bool) -> None:
+    def __init__(
+        self, names: ToolNames, losses: Losses, model: Model, *, same_language: bool
+    ) -> None:
         self._names = names
         self._losses = losses
         self._model = model
-        self._own = own
-        self._calls: dict[str, str] = {}
-        """Names of the calls up to now, by their ids."""
+        self._same_language = same_language
+        self._calls: dict[str, tuple[int, str]] = {}
+        """Positions and names of the calls up to now, by their ids."""
+        self._count = 0
 
-    def write(self, request: ChatRequest) -> tuple[list[Json], list[Json]]:
-        """The parts of the instructions, and the contents. Instructions between turns have no place
-        of their own: they join those at the beginning."""
-        system: list[Block] = list(request.system)
-        turns: list[Message] = []
-        for message in request.messages:
-            if message.role == "system":
-                system += message.blocks
-            else:
-                turns.append(message)
-        contents = []
-        for message in turns if self._own else merged(turns):
-            if parts := self._parts(message):
-                role = "model" if message.role == "assistant" else "user"
-                contents.append({"role": role, "parts": parts})
-        parts = [part for block in system if (part := self._part(block)) is not None]
-        return parts, contents
+    def instructions(self, blocks: list[Block]) -> list[Json]:
+        """The parts of the instructions, which are text."""
+        parts = []
+        for block in blocks:
+            if not isinstance(block, Text):
+                self._losses.add(block.place, "instructions are text only")
+            elif (part := self._part(block)) is not None:
+                parts.append(part)
+        return parts
 
-    def _parts(self, message: Message) -> list[Json]:
-        """The parts of a turn: results first, in the order of their calls."""
-        results = [block for block in message.blocks if isinstance(block, ToolResult)]
-        others = [block for block in message.blocks if not isinstance(block, ToolResult)]
-        order = list(self._calls)
-        results.sort(key=lambda each: order.index(each.id) if each.id in order else len(order))
-        parts = [part for block in results for part in self._result(block)]
+    def parts(self, blocks: list[Block]) -> list[Json]:
+        """The parts of a turn: results first, in the order of their calls, as the vendor wants
+        them; the vendor's own turns as they were."""
+        results: list[Json] = []
+        if not self._same_language:
+            results = self._results([each for each in blocks if isinstance(each, ToolResult)])
+            blocks = [each for each in blocks if not isinstance(each, ToolResult)]
+        return [*results, *self._parts_with_signatures(blocks)]
+
+    def _parts_with_signatures(self, blocks: list[Block]) -> Iterator[Json]:
+        """The parts of blocks with their signatures, which stand before what they sign. The first
+        call of a turn that has none gets one that the vendor accepts."""
         signature: Signature | None = None
-        signed = False
-        for block in others:
+        needs_signature = self._model.generation_3 and not self._same_language
+        for block in blocks:
             if isinstance(block, Reasoning):
-                signature = self._reasoning(block, parts) or signature
+                if signature is not None:
+                    yield {"text": "", "thoughtSignature": write_signature(signature)}
+                thought, signature = self._reasoning(block)
+                if thought is not None:
+                    yield thought
                 continue
             part = self._part(block)
             if part is None:
                 continue
             if signature is not None:
                 part["thoughtSignature"] = write_signature(signature)
-                signature, signed = None, True
-            elif isinstance(block, ToolCall) and self._model.signs_calls and not signed:
-                part["thoughtSignature"], signed = UNSIGNED, True
-            parts.append(part)
+                signature = None
+            elif isinstance(block, ToolCall) and needs_signature:
+                part["thoughtSignature"] = UNSIGNED
+            needs_signature = needs_signature and not isinstance(block, ToolCall)
+            yield part
         if signature is not None:
-            parts.append({"text": "", "thoughtSignature": write_signature(signature)})
-        return parts
+            yield {"text": "", "thoughtSignature": write_signature(signature)}
 
-    def _reasoning(self, block: Reasoning, parts: list[Json]) -> Signature | None:
-        """Write thoughts of this vendor; returns the signature of the block that follows."""
+    def _reasoning(self, block: Reasoning) -> tuple[Json | None, Signature | None]:
+        """The part of thoughts, and the signature of the block that follows."""
         signature = block.signature
         if signature is not None and signature.language != NAME:
-            signature = None
-            if not self._own:
-                self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
-                return None
-        elif signature is None and not self._own:
+            self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
+            return None, None
+        if signature is None and not self._same_language:
             self._losses.add(block.place, "these thoughts have no signature", hint=True)
-            return None
-        own = signature is not None and signature.value.startswith(THOUGHT)
-        if block.text:
-            part: Json = {"text": block.text, "thought": True}
-            if own and signature is not None:
-                part["thoughtSignature"] = write_signature(signature)
-            parts.append(part)
-        return None if own else signature
+            return None, None
+        of_thought = signature is not None and signature.value.startswith(THOUGHT)
+        if not block.text and not block.extra and not of_thought:
+            return None, signature
+        part: Json = {"text": block.text, "thought": True}
+        if self._same_language and block.extra:
+            part = {**({"text": block.text} if block.text else {}), **block.extra, "thought": True}
+        if of_thought and signature is not None:
+            part["thoughtSignature"] = write_signature(signature)
+        return part, None if of_thought else signature
 
-    def _result(self, block: ToolResult) -> list[Json]:
-        response: Json = {"name": self._calls.get(block.id, self._names.legal(block.name))}
-        if self._model.call_ids:
-            response["id"] = block.id
-        media = [self._part(each) for each in block.content if isinstance(each, Media)]
+    def _results(self, blocks: list[ToolResult]) -> list[Json]:
+        """The results of tools, followed by media that they cannot hold themselves."""
+        after_all = (self._count + 1, "")
+        blocks.sort(key=lambda each: self._calls.get(each.id, after_all)[0])
+        parts, others = [], []
+        for block in blocks:
+            part, media = self._result(block)
+            parts.append(part)
+            others += media
+        return [*parts, *others]
+
+    def _result(self, block: ToolResult) -> tuple[Json, list[Json]]:
+        _, name = self._calls.get(block.id, (0, ""))
+        if not name:
+            self._losses.add(block.place, "it is the result of no call before it")
+        result: Json = {"id": block.id} if self._model.generation_3 else {}
+        result |= {"name": name, "response": _response(block)}
+        media = []
         for each in block.content:
-            if not isinstance(each, Media | Text):
+            if isinstance(each, Media):
+                media.append(self._part(each))
+            elif not isinstance(each, Text):
                 self._lose(each)
-        own = block.extra.get("response") if self._own else None
-        response["response"] = own if own is not None else _response(block)
-        blobs = [each for each in media if each is not None]
-        if blobs and self._model.call_ids:
-            response["parts"] = blobs
-            blobs = []
-        return [{"functionResponse": response}, *blobs]
+        parts = [part for part in media if part is not None]
+        if parts and self._model.generation_3:
+            result["parts"] = parts
+            parts = []
+        return {"functionResponse": result}, parts
 
     def _part(self, block: Block) -> Json | None:
         """One part; None for a block without content and for one that cannot be said."""
-        part: Json | None = None
+        if self._same_language and block.extra:
+            return dict(block.extra)
         if isinstance(block, Text | Refusal):
-            part = {"text": block.text} if block.text else None
-        elif isinstance(block, ToolCall):
-            part = {"functionCall": self._call(block)}
-        elif isinstance(block, Media):
-            part = self._media(block)
-        elif isinstance(block, Foreign) and block.language == NAME:
-            return msgspec.json.decode(block.raw)  # type: ignore[no-any-return]
-        else:
-            self._lose(block)
-        if part is not None and self._own:
-            part.update(block.extra)
-        return part
+            return {"text": block.text} if block.text else None
+        if isinstance(block, ToolCall):
+            return {"functionCall": self._call(block)}
+        if isinstance(block, Media):
+            if block.name and block.name_place:
+                self._losses.add(block.name_place, "files have no names", hint=True)
+            return self._media(block)
+        if isinstance(block, Foreign) and block.language == NAME:
+            return _MEMBERS.decode(block.raw)
+        self._lose(block)
+        return None
 
     def _call(self, block: ToolCall) -> Json:
         name = self._names.legal(block.name)
-        self._calls[block.id] = name
-        call: Json = {"id": block.id} if self._model.call_ids else {}
+        self._count += 1
+        self._calls[block.id] = (self._count, name)
+        call: Json = {"id": block.id} if self._model.generation_3 else {}
         return {**call, "name": name, "args": arguments_object(block)}
 
     def _media(self, block: Media) -> Json | None:
         source = block.source
         if isinstance(source, PlainText):
-            return {"text": source.text}
+            return {"text": source.text} if source.text else None
         if isinstance(source, Inline):
-            return {"inlineData": {"mimeType": source.media_type, "data": source.data}}
+            blob = {"mimeType": source.media_type, "data": source.data}
+            return {"inlineData": blob, **self._resolution(block)}
         uri = ""
         if isinstance(source, UploadedFile) and source.language == NAME:
             uri = source.id
-        elif isinstance(source, Link) and self._model.json_schema:  # older ones take no URLs
+        elif isinstance(source, Link) and self._model.links:
             uri = source.url
         if not uri:
             self._lose(block)
             return None
         media_type = {"mimeType": source.media_type} if source.media_type else {}
-        return {"fileData": {**media_type, "fileUri": uri}}
+        return {"fileData": {**media_type, "fileUri": uri}, **self._resolution(block)}
+
+    def _resolution(self, block: Media) -> Json:
+        if block.detail in ("", "auto"):
+            return {}
+        if not self._model.generation_3 or block.detail not in ("low", "high"):
+            self._losses.add(f"{block.place}.detail", "every image is looked at alike", hint=True)
+            return {}
+        return {"mediaResolution": {"level": f"MEDIA_RESOLUTION_{block.detail.upper()}"}}
 
     def _lose(self, block: Block) -> None:
         reason = "the upstream has no form for it"

@@ -1,10 +1,13 @@
-"""Members by their names: the vendor accepts `systemInstruction` and `system_instruction`."""
+"""Members under their documented names, base64 as other vendors read it, and signatures."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import re
+from collections.abc import Container
+
+from msgspec import Raw
 
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.members import Members
@@ -12,7 +15,8 @@ from engine.translations.neutral.signatures import seal, unseal
 
 NAME = "generate_content"
 
-_CAPITAL = re.compile(r"[A-Z]")
+_SNAKE = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
+_TO_STANDARD = str.maketrans("-_", "+/")
 
 THOUGHT = "thought:"
 """Begins a signature that is the thought's own; any other belongs to the block after it."""
@@ -21,12 +25,30 @@ UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """Stands for the signature of a call that this vendor has not made."""
 
 
-def field(members: Members, name: str) -> str:
-    """The name under which a member is there: as the document writes it, or in snake case."""
-    if name in members:
-        return name
-    snake = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name)
-    return snake if snake in members else name
+class Fields(Members):
+    """The members of an object under the names of the vendor's document. Protocol Buffers' JSON
+    allows snake case too (`system_instruction`)."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, text: bytes | Raw | dict[str, Raw], place: str = "", unread: list[str] | None = None
+    ) -> None:
+        super().__init__(text, place, unread)
+        if "_" in "".join(self._raw):
+            self._raw = {_documented(name, self._raw): raw for name, raw in self._raw.items()}
+
+
+def _documented(name: str, names: Container[str]) -> str:
+    camel = _SNAKE.sub(lambda match: match[1].upper(), name)
+    return name if camel in names else camel
+
+
+def standard_base64(text: str) -> str:
+    """Base64 with the alphabet and the padding that every vendor reads. Protocol Buffers' JSON
+    allows the alphabet of URLs too, which the vendor's Python SDK writes."""
+    text = text.translate(_TO_STANDARD).rstrip("=")
+    return text + "=" * (-len(text) % 4)
 
 
 def write_signature(signature: Signature) -> str:
@@ -39,8 +61,8 @@ def write_signature(signature: Signature) -> str:
 def read_signature(text: str) -> Signature:
     """The signature in `thoughtSignature`."""
     try:
-        sealed = base64.b64decode(text, validate=True).decode()
+        seal_text = base64.b64decode(standard_base64(text), validate=True).decode()
     except (binascii.Error, ValueError):
-        sealed = ""
-    signature = unseal(sealed, NAME)
+        seal_text = ""
+    signature = unseal(seal_text, NAME)
     return signature if signature.language != NAME else Signature(NAME, text)

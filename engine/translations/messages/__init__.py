@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from engine.translations.language import Language
+from engine.translations.language import Language, TokenCount
 from engine.translations.messages.answer import read_answer, write_answer
 from engine.translations.messages.answer_fields import NAME, read_error
+from engine.translations.messages.features import FEATURES
+from engine.translations.messages.models import most_tokens
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
+from engine.translations.messages.seals import without_seals
 from engine.translations.messages.stream_reader import Reader
 from engine.translations.messages.stream_writer import Writer
 from engine.values.wildcard import Patterns
@@ -22,14 +25,20 @@ LANGUAGE = Language(
     stream_reader=Reader,
     stream_writer=Writer,
     read_error=read_error,
+    most_tokens=most_tokens,
+    without_seals=without_seals,
     hints=Patterns(
         (
             *("cache_control", "*.cache_control", "diagnostics", "context_management"),
             *("metadata", "metadata.*", "user_profile_id", "workspace_id", "billing_policy"),
             *("service_tier", "speed", "fallback_credit_token"),
-            *("*.caller", "tools.eager_input_streaming", "thinking.block_binding"),
-            "thinking.display",
+            *("*.caller", "tools.max_uses", "tools.eager_input_streaming"),
+            *("thinking.block_binding", "thinking.display"),
         )
     ),
     headers=(("anthropic-version", "2023-06-01"),),
+    token_count=TokenCount(
+        path_suffix="/messages/count_tokens", write=lambda tokens: b'{"input_tokens":%d}' % tokens
+    ),
+    features=FEATURES,
 )

@@ -18,7 +18,7 @@ from engine.translations.messages.answer_fields import (
     write_usage,
 )
 from engine.translations.messages.stream_reader import Reader
-from engine.translations.neutral.answer import Answer, Candidate
+from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (
     Block,
@@ -30,7 +30,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Event
-from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.members import Members
 from engine.translations.neutral.names import answer_id, call_id
 from engine.translations.neutral.request import ChatRequest
 
@@ -51,7 +51,8 @@ def read_answer(body: bytes) -> Iterator[Event]:
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
-    """A message."""
+    """A message. Its model has the caller's name: clients compare names, and send thoughts back to
+    the model alone that they came from."""
     candidate = answer.candidates[0]
     blocks = candidate.blocks
     finish = write_finish(
@@ -63,28 +64,21 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         "id": answer_id(PREFIX, answer.id or request.id),
         "type": "message",
         "role": "assistant",
-        "model": answer.model or request.model,
-        "content": [block for block in map(_block, _complete(candidate)) if block is not None],
+        "model": request.model or answer.model,
+        "content": [
+            content
+            for block in complete_blocks(candidate)
+            if (content := _block(block, hide=hides_thoughts(request))) is not None
+        ],
         **finish,
         "usage": write_usage(answer.usage),
     }
     return msgspec.json.encode(message)
 
 
-def _complete(candidate: Candidate) -> list[Block]:
-    """The blocks without a call whose arguments were cut off at the limit of tokens."""
-    blocks = candidate.blocks
-    last = blocks[-1] if blocks else None
-    if candidate.finish.stop == "length" and isinstance(last, ToolCall):
-        try:
-            arguments_object(last)
-        except WrongType:
-            return blocks[:-1]
-    return blocks
-
-
-def _block(block: Block) -> Any:
-    """A block as it is written; None for one that says nothing here."""
+def _block(block: Block, *, hide: bool) -> Any:
+    """A block as it is written; None for one that says nothing here. `hide`: the caller does not
+    want to see thoughts."""
     if isinstance(block, Text | Refusal):
         if not block.text:
             return None
@@ -93,15 +87,21 @@ def _block(block: Block) -> Any:
             text["citations"] = [write_citation(each) for each in block.citations if each.url]
         return text
     if isinstance(block, Reasoning):
-        if not block.text and block.signature is None:
+        thoughts = "" if hide else block.text
+        if not thoughts and block.signature is None:
             return None
-        return write_reasoning(block.text, block.signature)
+        return write_reasoning(thoughts, block.signature)
     if isinstance(block, ToolCall):
         return {**open_call(block), "input": arguments_object(block)}
     if isinstance(block, Foreign) and block.language == NAME:
         return block.raw
     refuse_media(block)
     return None
+
+
+def hides_thoughts(request: ChatRequest) -> bool:
+    """Whether the caller wants of thoughts only their signatures (`display: omitted`)."""
+    return request.thinking is not None and request.thinking.visible is False
 
 
 def open_call(block: ToolCall) -> Json:

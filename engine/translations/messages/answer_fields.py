@@ -37,12 +37,14 @@ _REASONS: dict[Stop, str] = {
 }
 
 
-def read_finish(members: Members, reason: str) -> Finish:
-    """Why an answer ended; the members are those of a message or of its last delta."""
+def read_finish(members: Members, reason: str, *, called: bool) -> Finish:
+    """Why an answer ended; the members are those of a message or of its last delta. `called`: it
+    calls a tool, which some upstreams do not say in their reason."""
+    stop = _STOPS.get(reason, "end")
     details = members.members("stop_details")
     explanation = None if details is None else details.text("explanation")
     return Finish(
-        stop=_STOPS.get(reason, "end"),
+        stop="tool_calls" if stop == "end" and called else stop,
         native=reason,
         sequence=members.text("stop_sequence") or "",
         explanation=explanation or "",
@@ -107,14 +109,15 @@ class UsageReader:
         count = self._counts.get
         if not self._counts:
             return None
-        cached, written = count("cache_read_input_tokens", 0), count("cache_creation_input_tokens")
-        if written is None:
-            written = count("1h", 0) + count("5m", 0)
+        cached = count("cache_read_input_tokens", 0)
+        cache_write = count("cache_creation_input_tokens")
+        if cache_write is None:
+            cache_write = count("1h", 0) + count("5m", 0)
         return Usage(
-            input=count("input_tokens", 0) + cached + written,
+            input=count("input_tokens", 0) + cached + cache_write,
             output=count("output_tokens", 0),
             cached=cached,
-            cache_write=written,
+            cache_write=cache_write,
             cache_write_1h=count("1h", 0),
             reasoning=count("thinking", 0),
         )
@@ -123,15 +126,15 @@ class UsageReader:
 def write_usage(usage: Usage | None) -> Json:
     """The usage of an answer; it is a required member."""
     usage = usage or Usage()
-    written = usage.cache_write
+    cache_write = usage.cache_write
     members: Json = {
-        "input_tokens": max(usage.input - usage.cached - written, 0),
-        "cache_creation_input_tokens": written,
+        "input_tokens": max(usage.input - usage.cached - cache_write, 0),
+        "cache_creation_input_tokens": cache_write,
         "cache_read_input_tokens": usage.cached,
     }
-    if written:
+    if cache_write:
         members["cache_creation"] = {
-            "ephemeral_5m_input_tokens": max(written - usage.cache_write_1h, 0),
+            "ephemeral_5m_input_tokens": max(cache_write - usage.cache_write_1h, 0),
             "ephemeral_1h_input_tokens": usage.cache_write_1h,
         }
     members["output_tokens"] = usage.output
@@ -191,12 +194,13 @@ _STATUSES = {
     "rate_limit_error": 429,
     "api_error": 500,
     "timeout_error": 504,
-    "overloaded_error": 529,
+    "overloaded_error": 503,
 }
 
 
 def read_error(status: int, document: Any) -> UpstreamError:
-    """The error in an error response."""
+    """The error in an error response. Only this vendor has the status 529: it is a 503."""
+    status = 503 if status == 529 else status
     error = document.get("error") if isinstance(document, dict) else None
     if not isinstance(error, dict):
         return UpstreamError(status, error if isinstance(error, str) else "")

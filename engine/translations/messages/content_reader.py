@@ -7,6 +7,7 @@ from collections.abc import Callable
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import NAME, read_citation, read_signature
+from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -49,6 +50,7 @@ def read_texts(members: Members, name: str) -> list[Text]:
         if block.text("type") != "text":
             raise block.wrong("type", "text")
         texts.append(_read_text(block))
+        texts[-1].cache = read_cache_mark(block)
     return texts
 
 
@@ -58,7 +60,9 @@ def _read_block(raw: Raw, members: Members) -> Block:
         raise members.wrong("type", "the type of a block")
     read = _READERS.get(kind)
     block = None if read is None else read(members)
-    return block or Foreign(language=NAME, kind=kind, raw=raw, place=members.place)
+    block = block or Foreign(language=NAME, kind=kind, raw=raw, place=members.place)
+    block.cache = read_cache_mark(members)
+    return block
 
 
 def _read_text(members: Members) -> Text:
@@ -94,10 +98,12 @@ def _read_document(members: Members) -> Block | None:
         source = Link(source.url, "application/pdf")
     if members.peek("citations").replace(b" ", b"") == b'{"enabled":false}':
         members.raw("citations")
+    name = members.text("title") or ""
     return Media(
         kind="document",
         source=source,
-        name=members.text("title") or "",
+        name=name,
+        name_place=members.place_of("title") if name else "",
         place=members.place,
         extra=members.rest(),
     )

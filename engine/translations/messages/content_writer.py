@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.translations.messages.answer_fields import NAME, Json, write_reasoning
+from engine.translations.messages.cache_control import mark_of
 from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.cache_marks import mark
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -39,11 +41,11 @@ _NOT_WEB = "only http and https links can be sent"
 
 
 class ContentWriter:
-    """Writes the content of one request. `own`: the caller speaks this language, so that everything
-    is written back as it came."""
+    """Writes the content of one request. `same_language`: the caller speaks this language, so that
+    everything is written back as it came."""
 
-    def __init__(self, names: ToolNames, losses: Losses, *, own: bool) -> None:
-        self._names, self._losses, self._own = names, losses, own
+    def __init__(self, names: ToolNames, losses: Losses, *, same_language: bool) -> None:
+        self._names, self._losses, self._same_language = names, losses, same_language
         self._writers: dict[type[Block], Callable[[Any], Any]] = {
             Text: self._text,
             Refusal: self._text,
@@ -54,22 +56,29 @@ class ContentWriter:
             Foreign: self._foreign,
         }
 
-    def content(self, blocks: Sequence[Block]) -> str | list[Any]:
+    def content(self, blocks: Sequence[Block], *, marks: bool = True) -> str | list[Any]:
         """The value of `content`: a text where it is nothing else."""
-        written = self.blocks(blocks)
-        if len(written) == 1 and isinstance(block := written[0], dict):
+        content_blocks = self.blocks(blocks, marks=marks and not self._same_language)
+        if len(content_blocks) == 1 and isinstance(block := content_blocks[0], dict):
             match block:
                 case {"type": "text", "text": str(text)} if len(block) == 2:
                     return text
-        return written
+        return content_blocks
 
-    def blocks(self, blocks: Sequence[Block]) -> list[Any]:
-        """The blocks that this language can say; the others are losses."""
-        written = (self._writers[type(block)](block) for block in blocks)
-        return [block for block in written if block is not None]
+    def blocks(self, blocks: Sequence[Block], *, marks: bool) -> list[Any]:
+        """The blocks that this language can say, with their marks for the prompt cache; the others
+        are losses."""
+        content_blocks = []
+        for block in blocks:
+            content = self._writers[type(block)](block)
+            if content is not None:
+                if marks:
+                    mark(content, mark_of(block))
+                content_blocks.append(content)
+        return content_blocks
 
     def _text(self, block: Text | Refusal) -> Json | None:
-        if self._own:
+        if self._same_language:
             return {"type": "text", "text": block.text, **block.extra}
         # An empty text is an error to the vendor, and says nothing.
         return {"type": "text", "text": block.text} if block.text.strip() else None
@@ -90,16 +99,16 @@ class ContentWriter:
             media["title"] = block.name
         if block.detail not in ("", "auto"):
             self._losses.add(f"{block.place}.detail", "every image is looked at alike", hint=True)
-        return {**media, **block.extra} if self._own else media
+        return {**media, **block.extra} if self._same_language else media
 
     def _image_source(self, block: Media) -> Json | str:
         """The source of an image, or the reason why there is none."""
         source = block.source
         if isinstance(source, Inline):
             media_type = source.media_type
-            if not self._own:
-                known = (kind for head, kind in _IMAGES.items() if source.data.startswith(head))
-                media_type = next(known, media_type)
+            if not self._same_language:
+                types = (kind for head, kind in _IMAGES.items() if source.data.startswith(head))
+                media_type = next(types, media_type)
                 if media_type not in _IMAGES.values():
                     return "images are JPEG, PNG, GIF or WebP"
             return {"type": "base64", "media_type": media_type, "data": source.data}
@@ -114,7 +123,7 @@ class ContentWriter:
             return _plain_text(source.text)
         if not isinstance(source, Inline):
             return self._reference(source)
-        if source.media_type == "application/pdf" or self._own:
+        if source.media_type == "application/pdf" or self._same_language:
             return {"type": "base64", "media_type": source.media_type, "data": source.data}
         if source.media_type.startswith("text/") or source.media_type == "application/json":
             try:
@@ -128,13 +137,13 @@ class ContentWriter:
             if source.language != NAME:
                 return "the file was uploaded to another vendor"
             return {"type": "file", "file_id": source.id}
-        if not (self._own or source.url.startswith(("https://", "http://"))):
+        if not (self._same_language or source.url.startswith(("https://", "http://"))):
             return _NOT_WEB
         return {"type": "url", "url": source.url}
 
     def _reasoning(self, block: Reasoning) -> Json | None:
         signature = block.signature
-        if self._own:
+        if self._same_language:
             return {**write_reasoning(block.text, signature), **block.extra}
         if signature is None or signature.language != NAME:
             reason = "thoughts without a signature of this vendor are refused"
@@ -145,22 +154,23 @@ class ContentWriter:
     def _call(self, block: ToolCall) -> Json:
         call: Json = {
             "type": "tool_use",
-            "id": block.id if self._own else call_id(block.id),
-            "name": block.name if self._own else self._names.legal(block.name),
+            "id": block.id if self._same_language else call_id(block.id),
+            "name": block.name if self._same_language else self._names.legal(block.name),
             "input": arguments_object(block),
         }
-        return {**call, **block.extra} if self._own else call
+        return {**call, **block.extra} if self._same_language else call
 
     def _result(self, block: ToolResult) -> Json:
         result: Json = {
             "type": "tool_result",
-            "tool_use_id": block.id if self._own else call_id(block.id),
+            "tool_use_id": block.id if self._same_language else call_id(block.id),
         }
         if block.content:
-            result["content"] = self.content(block.content)
+            # The vendor takes marks on whole results only.
+            result["content"] = self.content(block.content, marks=False)
         if block.is_error:
             result["is_error"] = True
-        return {**result, **block.extra} if self._own else result
+        return {**result, **block.extra} if self._same_language else result
 
     def _foreign(self, block: Foreign) -> Any:
         if block.language == NAME:

@@ -86,4 +86,10 @@ def model_called(name: str) -> Model:
     return _MODELS.find(name.lower().replace(".", "-")) or _UNKNOWN
 
 
+def most_tokens(name: str) -> int | None:
+    """The most tokens that a model can answer with, None where that is not known."""
+    model = model_called(name)
+    return None if model is _UNKNOWN else model.max_tokens
+
+
 SMALLEST_BUDGET = 1024

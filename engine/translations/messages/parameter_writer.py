@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2s
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from engine.translations.messages.answer_fields import Json
 from engine.translations.messages.models import (
@@ -18,10 +18,15 @@ from engine.translations.neutral.effort import budget_of, effort_of, nearest_eff
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.translations.neutral.sampling import is_wide
 
 _DEFAULT_EFFORT = "high"
 _SMALLEST_TOP_P_WITH_THOUGHTS = 0.95
 _OPAQUE = re.compile(r"(?=.*[a-zA-Z])[a-zA-Z0-9_-]{1,256}")
+
+
+class _Schema(Struct):
+    type: Any = None
 
 
 class ParameterWriter:
@@ -100,10 +105,11 @@ class ParameterWriter:
         return members
 
     def _sample(self, members: Json, name: str, *, thinks: bool) -> None:
+        hint = name != "temperature" and is_wide(name, getattr(self._request, name))
         if self._model.sampling == "none":
-            self._lose(name, "the model takes none")
+            self._lose(name, "the model takes none", hint=hint)
         elif thinks:
-            self._lose(name, "a model that thinks takes none")
+            self._lose(name, "a model that thinks takes none", hint=hint)
         else:
             members[name] = getattr(self._request, name)
 
@@ -116,18 +122,23 @@ class ParameterWriter:
         except msgspec.DecodeError as error:
             raise WrongType(self._request.place_of(field), "a number") from error
 
-    def output_format(self) -> Json:
-        """The member `format` of `output_config`."""
+    def answer_form(self, *, thinks: bool) -> Literal["", "format", "tool"]:
+        """How the model is held to a schema of its answer: by `output_config.format`, or by a tool
+        that it must call, which a model that thinks cannot be told to."""
         output = self._request.output
         if output is None:
-            return {}
+            return ""
         if output.kind == "json" or output.schema is None:
             self._lose("output", "JSON can only be asked for with a schema")
-        elif not self._model.json_schema:
-            self._lose("output", "the model takes no schema of the answer")
+        elif self._model.json_schema:
+            return "format"
+        elif thinks:
+            self._lose("output", "the model takes a schema of the answer only if it does not think")
+        elif not _is_of_object(output.schema):
+            self._lose("output", "the model takes only a schema of an object")
         else:
-            return {"format": {"type": "json_schema", "schema": output.schema}}
-        return {}
+            return "tool"
+        return ""
 
     def stop(self) -> list[str]:
         """The stop sequences; the vendor refuses white space."""
@@ -136,7 +147,7 @@ class ParameterWriter:
             self._lose("stop", "a stop sequence of white space is refused")
         return stop
 
-    def lose_the_rest(self) -> None:
+    def lose_unsupported(self) -> None:
         """Note what this vendor has no parameter for."""
         request = self._request
         if (request.candidates or 1) > 1:
@@ -150,6 +161,13 @@ class ParameterWriter:
         for name in ("presence_penalty", "frequency_penalty"):
             if self._number(name):
                 self._lose(name)
+
+
+def _is_of_object(schema: Raw) -> bool:
+    try:
+        return bool(msgspec.json.decode(schema, type=_Schema).type == "object")
+    except msgspec.DecodeError:
+        return False
 
 
 def metadata_of(user: str) -> dict[str, Any]:

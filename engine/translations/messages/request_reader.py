@@ -11,6 +11,7 @@ from msgspec import Raw
 from engine.translations.language import RequestLine
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.content_reader import read_content, read_texts
+from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import Extra, ToolCall, ToolResult
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import (
@@ -50,6 +51,8 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         unread=unread,
     )
     _name_results(request.messages)
+    if request.messages and request.messages[-1].role == "assistant":
+        request.prefill = request.messages[-1].place
     extra: Extra = {}
     request.places["stop"] = "stop_sequences"
     _read_choice(members, request, extra)
@@ -113,6 +116,7 @@ def _read_tool(raw: Raw, members: Members) -> Tool | BuiltInTool:
         schema=members.raw("input_schema"),
         strict=members.boolean("strict"),
         place=members.place,
+        cache=read_cache_mark(members),
         extra={**extra, **members.rest()},
     )
 
@@ -139,7 +143,7 @@ def _read_choice(members: Members, request: ChatRequest, extra: Extra) -> None:
         request.tool_choice = ToolChoice(_MODES[kind])
     else:
         raise choice.wrong("type", "auto, any, tool or none")
-    _keep_rest(choice, "tool_choice", {}, extra)
+    _keep_unread(choice, "tool_choice", {}, extra)
 
 
 _VISIBLE = {b'"summarized"': True, b'"omitted"': False}
@@ -154,7 +158,7 @@ def _read_thinking(members: Members, request: ChatRequest, extra: Extra) -> None
     thinking.visible = _VISIBLE.get(config.peek("display"))
     if thinking.visible is not None:
         config.text("display")
-    rest: Extra = {}
+    unread: Extra = {}
     if kind == "disabled":
         thinking.off = True
     elif kind == "adaptive":
@@ -167,10 +171,10 @@ def _read_thinking(members: Members, request: ChatRequest, extra: Extra) -> None
     elif kind == "between_tools":
         # Between its calls the model thinks as it likes; no other vendor can be told when.
         thinking.adaptive = True
-        rest["type"] = Raw(b'"between_tools"')
+        unread["type"] = Raw(b'"between_tools"')
     else:
         raise config.wrong("type", "enabled, disabled, adaptive or between_tools")
-    _keep_rest(config, "thinking", rest, extra)
+    _keep_unread(config, "thinking", unread, extra)
 
 
 def _read_output(members: Members, request: ChatRequest, extra: Extra) -> None:
@@ -184,15 +188,15 @@ def _read_output(members: Members, request: ChatRequest, extra: Extra) -> None:
         request.places["thinking"] = "output_config.effort"
     whole_form = config.peek("format")
     form = config.members("format")
-    rest: Extra = {}
+    unread: Extra = {}
     if form is not None:
         if form.text("type") != "json_schema":
             raise form.wrong("type", "json_schema")
         request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
         request.places["output"] = "output_config.format"
         if form.rest():
-            rest["format"] = Raw(whole_form)
-    _keep_rest(config, "output_config", rest, extra)
+            unread["format"] = Raw(whole_form)
+    _keep_unread(config, "output_config", unread, extra)
 
 
 def _read_metadata(members: Members, request: ChatRequest, extra: Extra) -> None:
@@ -201,11 +205,11 @@ def _read_metadata(members: Members, request: ChatRequest, extra: Extra) -> None
         return
     request.user = metadata.text("user_id") or ""
     request.places["user"] = "metadata.user_id"
-    _keep_rest(metadata, "metadata", {}, extra)
+    _keep_unread(metadata, "metadata", {}, extra)
 
 
-def _keep_rest(members: Members, name: str, rest: Extra, extra: Extra) -> None:
-    """Keep what remains of a member for this language."""
-    rest = {**rest, **members.rest()}
-    if rest:
-        extra[name] = Raw(msgspec.json.encode(rest))
+def _keep_unread(members: Members, name: str, unread: Extra, extra: Extra) -> None:
+    """Keep what was not read of a member for this language, beside `unread`."""
+    unread = {**unread, **members.rest()}
+    if unread:
+        extra[name] = Raw(msgspec.json.encode(unread))

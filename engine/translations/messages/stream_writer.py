@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.messages.answer import open_call, refuse_media
+from engine.translations.messages.answer import hides_thoughts, open_call, refuse_media
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
@@ -16,6 +16,7 @@ from engine.translations.messages.answer_fields import (
     write_reasoning,
     write_usage,
 )
+from engine.translations.neutral.arguments import LARGEST, arguments_object
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -26,6 +27,7 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import (
+    BrokenAnswer,
     Cite,
     Close,
     Delta,
@@ -35,20 +37,26 @@ from engine.translations.neutral.events import (
     Sign,
     Start,
 )
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 
 
 class Writer:
     """Writes the events of one stream. Blocks of text begin with their first content, so that empty
-    ones are not written."""
+    ones are not written. Arguments that are no JSON end the stream with an error, except those of
+    the last call of an answer that was cut at the limit of tokens."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
+        self._hides_thoughts = hides_thoughts(request)
         self._index = 0
         self._block: Block = Text()
         self._signature: Signature | None = None
         self._opened = self._calls = self._refused = False
+        self._arguments: list[str] = []
+        self._length = 0
+        self._wrong_arguments: WrongType | None = None
 
     def write(self, event: Event) -> bytes:
         """The events for a neutral one; with the End also `message_stop`.
@@ -80,7 +88,7 @@ class Writer:
             "id": answer_id(PREFIX, event.id or self._request.id),
             "type": "message",
             "role": "assistant",
-            "model": event.model or self._request.model,
+            "model": self._request.model or event.model,
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
@@ -90,6 +98,8 @@ class Writer:
 
     def _open(self, block: Block) -> bytes:
         refuse_media(block)
+        if self._wrong_arguments is not None:
+            raise self._wrong_arguments
         self._block, self._opened = block, False
         if isinstance(block, ToolCall):
             self._calls = True
@@ -117,8 +127,14 @@ class Writer:
         return self._block_event("content_block_start", content_block=content)
 
     def _delta(self, text: str) -> bytes:
+        if self._hides_thoughts and isinstance(self._block, Reasoning):
+            return b""
         begin = self._begin()
         if isinstance(self._block, ToolCall):
+            self._arguments.append(text)
+            self._length += len(text)
+            if self._length > LARGEST:
+                raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
             return begin + self._add("input_json_delta", "partial_json", text)
         if isinstance(self._block, Reasoning):
             return begin + self._add("thinking_delta", "thinking", text)
@@ -131,6 +147,7 @@ class Writer:
         return self._begin() + self._add("signature_delta", "signature", content["signature"])
 
     def _close(self) -> bytes:
+        self._check_arguments()
         signature, self._signature = self._signature, None
         signed = b"" if signature is None else self._sign(signature)
         if not self._opened:
@@ -139,8 +156,19 @@ class Writer:
         self._index += 1
         return signed + closed
 
+    def _check_arguments(self) -> None:
+        arguments, self._arguments = self._arguments, []
+        if arguments and isinstance(self._block, ToolCall):
+            call = ToolCall(id="", name=self._block.name, arguments="".join(arguments))
+            try:
+                arguments_object(call)
+            except WrongType as error:
+                self._wrong_arguments = error
+
     def _end(self, event: End) -> bytes:
         finish = event.finishes[min(event.finishes)]
+        if self._wrong_arguments is not None and finish.stop != "length":
+            raise self._wrong_arguments
         delta = write_finish(finish, calls=self._calls, refused=self._refused)
         usage = write_usage(event.usage)
         end = {"type": "message_delta", "delta": delta, "usage": usage}

@@ -6,6 +6,7 @@ above the conversation; newer models take some between the turns.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from engine.translations.messages.answer_fields import Json
@@ -13,6 +14,7 @@ from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.messages.models import Model
 from engine.translations.neutral.content import Block, Text, ToolResult
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Message, merged
 
 Turn = tuple[Message, Any]
@@ -20,28 +22,36 @@ Turn = tuple[Message, Any]
 
 
 def write_turns(
-    request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses, *, own: bool
+    request: ChatRequest,
+    writer: ContentWriter,
+    model: Model,
+    losses: Losses,
+    *,
+    same_language: bool,
 ) -> Json:
     """The members `system` (unless empty) and `messages`."""
-    if own:
+    if same_language:
         system: list[Block] = list(request.system)
         turns = [(message, writer.content(message.blocks)) for message in request.messages]
     else:
         hoisted, messages = _hoisted(merged(request.messages), model)
         system = _texts([*request.system, *hoisted], losses)
-        turns = _legal_turns(messages, writer, model, losses)
+        place = request.place_of("messages")
+        turns = _legal_turns(messages, writer, model, losses, place)
     members: Json = {}
     if instructions := writer.content(system):
         members["system"] = instructions
-    members["messages"] = [_message(message, content, own=own) for message, content in turns]
+    members["messages"] = [
+        _message(message, content, same_language=same_language) for message, content in turns
+    ]
     return members
 
 
-def _message(message: Message, content: Any, *, own: bool) -> Json:
-    written: Json = {"role": message.role}
+def _message(message: Message, content: Any, *, same_language: bool) -> Json:
+    members: Json = {"role": message.role}
     if content or "output_config" not in message.extra:
-        written["content"] = content
-    return {**written, **message.extra} if own else written
+        members["content"] = content
+    return {**members, **message.extra} if same_language else members
 
 
 def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[Message]]:
@@ -69,9 +79,10 @@ def _texts(blocks: list[Block], losses: Losses) -> list[Block]:
 
 
 def _legal_turns(
-    messages: list[Message], writer: ContentWriter, model: Model, losses: Losses
+    messages: list[Message], writer: ContentWriter, model: Model, losses: Losses, place: str
 ) -> list[Turn]:
-    """The turns in the legal order; those that say nothing are left out."""
+    """The turns in the legal order; those that say nothing are left out. `place` is where the
+    caller wrote them."""
     last = messages[-1] if messages else None
     if last is not None and last.role == "assistant" and not model.prefill:
         losses.add(last.place, "the model does not continue an assistant's turn")
@@ -85,9 +96,12 @@ def _legal_turns(
             content = _without_end_space(content)
         if content:
             turns.append((message, content))
-    while turns and turns[0][0].role == "assistant":
-        losses.add(turns.pop(0)[0].place, "a conversation begins with the user's turn")
-    return turns
+    early = list(takewhile(lambda turn: turn[0].role == "assistant", turns))
+    for message, _ in early:
+        losses.add(message.place, "a conversation begins with the user's turn")
+    if len(turns) == len(early) and all(loss.hint for loss in losses.losses):
+        raise WrongType(place, "a conversation with a user's turn that is not empty")
+    return turns[len(early) :]
 
 
 def _ordered(message: Message, losses: Losses) -> list[Block]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import Block, Extra, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -22,6 +23,7 @@ from engine.translations.neutral.events import (
     Tokens,
     Usage,
 )
+from engine.translations.neutral.members import WrongType
 
 
 class Candidate(Struct):
@@ -43,15 +45,35 @@ class Answer(Struct, kw_only=True):
     extra: Extra = {}
 
 
+def complete_blocks(candidate: Candidate) -> list[Block]:
+    """The blocks without a call whose arguments were cut off at the limit of tokens."""
+    blocks = candidate.blocks
+    last = blocks[-1] if blocks else None
+    if candidate.finish.stop == "length" and isinstance(last, ToolCall):
+        try:
+            arguments_object(last)
+        except WrongType:
+            return blocks[:-1]
+    return blocks
+
+
 def collect(events: Iterable[Event]) -> Answer:
     """The answer that complete events come to. Raises BrokenAnswer for events against the law."""
-    law = Law()
+    law, checked = Law(), []
+    for event in events:
+        law.check(event)
+        checked.append(event)
+    return assemble(checked)
+
+
+def assemble(events: Iterable[Event]) -> Answer:
+    """The answer that complete events come to, which were held against the law before. Raises
+    BrokenAnswer if the last is missing."""
     start, end = Start(), None
     blocks: dict[int, list[Block]] = {}
     logprobs: dict[int, list[TokenLogprob]] = {}
     pieces: dict[int, list[str]] = {}
     for event in events:
-        law.check(event)
         if isinstance(event, Start):
             start = event
         elif isinstance(event, End):
@@ -68,7 +90,7 @@ def collect(events: Iterable[Event]) -> Answer:
             if isinstance(event, Sign):
                 _as_reasoning(block).signature = event.signature
             elif isinstance(event, Cite):
-                _as_text(block).citations = [*_as_text(block).citations, event.citation]
+                _as_text(block).citations.append(event.citation)
             else:
                 _add_text(block, "".join(pieces[event.candidate]))
     if end is None:

@@ -12,12 +12,16 @@ from typing import Literal
 from msgspec import Raw, Struct
 
 Extra = dict[str, Raw]
+CacheMark = Literal["", "5m", "1h"]
+"""How long a prompt cache is to keep what ends with a part; "" for a part without a mark. 5 minutes
+is the vendors' default."""
 
 
 class Block(Struct, kw_only=True):
-    """A part of a message or of an answer."""
+    """A part of a message or of an answer. `cache` is its mark for the prompt cache."""
 
     place: str = ""
+    cache: CacheMark = ""
     extra: Extra = {}
 
 
@@ -78,12 +82,16 @@ Source = Inline | PlainText | Link | UploadedFile
 
 
 class Media(Block):
-    """An image, a sound, a video or a document. `name` is its file name or title, `detail` how
-    closely an image is to be looked at ("low", "high", "auto", "" for none said)."""
+    """An image, a sound, a video or a document.
+
+    `name` is its file name or title, and `name_place` where the caller wrote it; `detail` is how
+    closely an image is to be looked at ("low", "high", "auto", "" for none said).
+    """
 
     kind: Literal["image", "audio", "video", "document"]
     source: Source
     name: str = ""
+    name_place: str = ""
     detail: str = ""
 
 
@@ -127,8 +135,10 @@ class ToolResult(Block):
 
 class Foreign(Block):
     """A block that only the language that read it can write; `kind` is the vendor's name for it and
-    `raw` its whole JSON."""
+    `raw` its whole JSON. `substitute` tells a model of another vendor the same, None where nothing
+    does."""
 
     language: str
     kind: str
     raw: Raw
+    substitute: Block | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from urllib.parse import unquote_to_bytes
 
 from engine.translations.neutral.content import Inline
@@ -22,7 +21,7 @@ def read_data_url(url: str, place: str) -> Inline:
     if "base64" in (parameter.lower() for parameter in parameters):
         try:
             base64.b64decode(data, validate=True)
-        except binascii.Error as error:
+        except ValueError as error:  # binascii.Error, or characters outside of ASCII
             raise WrongType(place, "a data URL whose data is base64") from error
     else:
         data = base64.b64encode(unquote_to_bytes(data)).decode()

@@ -1,8 +1,9 @@
 """An answer as a sequence of events, in a stream and in one piece alike.
 
 The law: one Start; then for each candidate blocks one after another, each `Open`, then deltas, then
-`Close`, never two open at once; one End. Block contents arrive by deltas only, except where a block
-has no text (media, foreign blocks): then `Open` has all of it. `Law` checks it.
+`Close`, never two open at once; one End, which finishes every candidate, 0 among them. Block
+contents arrive by deltas only, except where a block has no text (media, foreign blocks): then
+`Open` has all of it. `Law` checks it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.translations.neutral.content import Block, Citation, Extra, Signature
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Extra,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
 
 Stop = Literal["end", "length", "tool_calls", "stop_sequence", "filter", "pause"]
 
@@ -71,7 +81,7 @@ class Delta(Struct):
 
 
 class Sign(Struct):
-    """The signature of the open Reasoning."""
+    """The signature of the open Reasoning; where it comes again, the last counts."""
 
     signature: Signature
     candidate: int = 0
@@ -108,49 +118,98 @@ class End(Struct, kw_only=True):
 Event = Start | Open | Delta | Sign | Cite | Tokens | Close | End
 
 
+_LONGEST_MESSAGE = 4_000
+_LONGEST_WORD = 300
+
+
 class BrokenAnswer(Exception):
     """The upstream's answer is not one of its language, or ended before it was complete. The
-    message begins with "the upstream" and can be shown to callers."""
+    message begins with "the upstream" and can be shown to callers; it has at most 300
+    characters."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message[:_LONGEST_WORD])
 
 
 class UpstreamError(Exception):
     """The upstream reports an error. `status` is the HTTP status that the error has without a
-    stream, `code` the vendor's word for it, `retry_after` the seconds that it asks to wait."""
+    stream, `code` the vendor's word for it, `retry_after` the seconds that it asks to wait. The
+    message has at most 4,000 characters, the code 300."""
 
     def __init__(
         self, status: int, message: str, code: str = "", retry_after: float | None = None
     ) -> None:
-        super().__init__(message)
-        self.status, self.message, self.code = status, message, code
+        super().__init__(message[:_LONGEST_MESSAGE])
+        self.status, self.message = status, message[:_LONGEST_MESSAGE]
+        self.code = code[:_LONGEST_WORD]
         self.retry_after = retry_after
 
 
+MOST_BLOCKS = 10_000
+"""Blocks of one answer, and citations in it: languages keep something of each."""
+
+
 class Law:
-    """Holds a sequence of events against the law. Raises BrokenAnswer."""
+    """Holds a sequence of events against the law, and their number of blocks against a bound.
+    Raises BrokenAnswer."""
 
     def __init__(self) -> None:
-        self._started = self._ended = False
-        self._open: set[int] = set()
+        self.ended = False
+        self._blocks = self._citations = 0
+        self._started = False
+        self._candidates = {0}
+        self._open: dict[int, Block] = {}
 
     def check(self, event: Event) -> None:
         """The next event is legal."""
-        if isinstance(event, Start) == self._started or self._ended:
+        if isinstance(event, Delta):  # nearly every event
+            if not isinstance(self._open.get(event.candidate), _TEXTUAL):
+                self._check_inside(event)
+        elif isinstance(event, Start) == self._started or self.ended:
             raise _disorder(event)
-        if isinstance(event, Start):
+        elif isinstance(event, Start):
             self._started = True
         elif isinstance(event, End):
-            if self._open:
+            if self._open or not self._candidates <= event.finishes.keys():
                 raise _disorder(event)
-            self._ended = True
+            self.ended = True
         elif isinstance(event, Open):
             if event.candidate in self._open:
                 raise _disorder(event)
-            self._open.add(event.candidate)
+            self._open[event.candidate] = event.block
+            self._candidates.add(event.candidate)
+            self._blocks += 1
+            if self._blocks > MOST_BLOCKS:
+                raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} blocks")
         elif not isinstance(event, Tokens):
-            if event.candidate not in self._open:
-                raise _disorder(event)
-            if isinstance(event, Close):
-                self._open.discard(event.candidate)
+            self._check_inside(event)
+
+    def _check_inside(self, event: Delta | Sign | Cite | Close) -> None:
+        block = self._open.get(event.candidate)
+        if block is None:
+            raise _disorder(event)
+        if isinstance(event, Cite):
+            self._citations += 1
+            if self._citations > MOST_BLOCKS:
+                raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} citations")
+        if isinstance(event, Close):
+            del self._open[event.candidate]
+        elif not isinstance(block, _INSIDE[type(event)]) and not _is_empty(event):
+            kind, name = type(event).__name__, type(block).__name__
+            raise BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
+
+
+_TEXTUAL = (Text, Refusal, Reasoning, ToolCall)
+_INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
+    Delta: _TEXTUAL,
+    Sign: (Reasoning,),
+    Cite: (Text,),
+}
+"""The blocks that an event may belong to."""
+
+
+def _is_empty(event: Event) -> bool:
+    return isinstance(event, Delta) and not event.text
 
 
 def _disorder(event: Event) -> BrokenAnswer:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from msgspec import Struct
 
 from engine.values.wildcard import Patterns
 
 _INDEX = re.compile(r"\[\d+\]")
+_LONGEST_PLACE = 200
+_MOST_FIELDS = 20
+_SAFE = "".join(map(chr, range(0x21, 0x7F))).replace(",", "").replace("%", "")
+_CUT_ESCAPE = re.compile(r"%.?$")
+
+
+def visible_place(place: str) -> str:
+    """A place for headers and messages: callers choose the names in it. What is no visible ASCII
+    character, commas and `%` are percent-encoded; it has at most 200 characters and "..."."""
+    text = quote(place[: _LONGEST_PLACE + 1], safe=_SAFE, errors="replace")
+    if len(text) <= _LONGEST_PLACE:
+        return text
+    return _CUT_ESCAPE.sub("", text[:_LONGEST_PLACE]) + "..."
 
 
 class Loss(Struct, frozen=True):
@@ -37,6 +51,7 @@ class Losses:
     def __init__(self, hints: Patterns) -> None:
         self.losses: list[Loss] = []
         self._hints = hints
+        self._withdrawn: list[Patterns] = []
 
     def add(self, place: str, reason: str = "", *, hint: bool = False) -> None:
         """Note a loss."""
@@ -45,10 +60,25 @@ class Losses:
             loss = Loss(place, reason, True)
         self.losses.append(loss)
 
-    def refused(self, drop: Patterns) -> Loss | None:
-        """The first loss that is neither a hint nor covered by the wildcards in `drop`."""
-        return next((o for o in self.losses if not (o.hint or drop.match(o.field))), None)
+    def withdraw(self, fields: Patterns) -> None:
+        """Forget what was noted of these fields before: the target has a form for them after all.
+        Only the first time counts."""
+        if not any(fields is withdrawn for withdrawn in self._withdrawn):
+            self._withdrawn.append(fields)
+            self.losses = [loss for loss in self.losses if not fields.match(loss.field)]
+
+    def refused(self, drop: Patterns) -> list[Loss]:
+        """The losses that are neither hints nor covered by the wildcards in `drop`, the first of
+        each field."""
+        fields: dict[str, Loss] = {}
+        for loss in self.losses:
+            if not loss.hint:
+                fields.setdefault(loss.field, loss)
+        return [loss for field, loss in fields.items() if not drop.match(field)]
 
     def fields(self) -> list[str]:
-        """The fields that were lost, each once."""
-        return list(dict.fromkeys(loss.field for loss in self.losses))
+        """The fields that were lost, each once and as `visible_place` writes it: the first 20, then
+        the number of the others as "and 3 more"."""
+        fields = list(dict.fromkeys(visible_place(loss.field) for loss in self.losses))
+        more = len(fields) - _MOST_FIELDS
+        return fields if more <= 0 else [*fields[:_MOST_FIELDS], f"and {more} more"]

@@ -6,22 +6,29 @@ are passed on keep their text, number text and key order included (`Raw`). A nul
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
+from msgspec.json import Decoder
 
 from engine.translations.neutral.content import Extra
 
-_OBJECT = msgspec.json.Decoder(dict[str, Raw])
-_ARRAY = msgspec.json.Decoder(list[Raw])
-_TEXT = msgspec.json.Decoder(str)
-_TEXTS = msgspec.json.Decoder(list[str])
-_INTEGER = msgspec.json.Decoder(int)
-_NUMBER = msgspec.json.Decoder(float)
-_BOOLEAN = msgspec.json.Decoder(bool)
-_NULL = b"null"
+_T = TypeVar("_T")
+
+_OBJECT: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
+_OPTIONAL_OBJECT: Decoder[dict[str, Raw] | None] = Decoder(dict[str, Raw] | None)
+_OBJECTS: Decoder[list[dict[str, Raw]] | None] = Decoder(list[dict[str, Raw]] | None)
+_ARRAY: Decoder[list[Raw] | None] = Decoder(list[Raw] | None)
+_TEXT: Decoder[str | None] = Decoder(str | None)
+_TEXTS: Decoder[list[str] | None] = Decoder(list[str] | None)
+_INTEGER: Decoder[int | None] = Decoder(int | None)
+_INTEGERS: Decoder[list[int] | None] = Decoder(list[int] | None)
+_NUMBER: Decoder[float | None] = Decoder(float | None)
+_BOOLEAN: Decoder[bool | None] = Decoder(bool | None)
+_NULL = Raw(b"null")
+_NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class WrongType(ValueError):
@@ -40,14 +47,22 @@ class Members:
 
     __slots__ = ("_raw", "_unread", "place")
 
-    def __init__(self, text: bytes | Raw, place: str = "", unread: list[str] | None = None) -> None:
+    def __init__(
+        self, text: bytes | Raw | dict[str, Raw], place: str = "", unread: list[str] | None = None
+    ) -> None:
         self.place = place
         self._unread = [] if unread is None else unread
-        self._raw: dict[str, Raw] = _decode(_OBJECT, text, place, "an object")
+        if not isinstance(text, dict):
+            text = _decode(_OBJECT, text, place, "an object")
+        self._raw = text
 
     def __contains__(self, name: str) -> bool:
         """Whether a member is there, unread, and not null."""
-        return (raw := self._raw.get(name)) is not None and bytes(raw) != _NULL
+        return (raw := self._raw.get(name)) is not None and raw != _NULL
+
+    def has_only(self, names: frozenset[str]) -> bool:
+        """Whether all members that are there, unread, are among these."""
+        return self._raw.keys() <= names
 
     def place_of(self, name: str) -> str:
         """The place of a member: `a.b`."""
@@ -56,64 +71,105 @@ class Members:
     def raw(self, name: str) -> Raw | None:
         """A member's JSON text."""
         raw = self._raw.pop(name, None)
-        return None if raw is None or bytes(raw) == _NULL else raw
+        return None if raw is None or raw == _NULL else raw
 
     def is_text(self, name: str) -> bool:
         """Whether a member that is there is a string."""
-        return name in self and bytes(self._raw[name])[:1] == b'"'
+        raw = self._raw.get(name)
+        return raw is not None and bytes(memoryview(raw)[:1]) == b'"'
 
     def text(self, name: str) -> str | None:
         """A member that is a string."""
-        return self._value(_TEXT, name, "a string")  # type: ignore[no-any-return]
+        raw = self._raw.pop(name, None)
+        return None if raw is None else self._value(_TEXT, raw, name, "a string")
 
     def texts(self, name: str) -> list[str] | None:
         """A member that is a list of strings."""
-        return self._value(_TEXTS, name, "a list of strings")  # type: ignore[no-any-return]
+        raw = self._raw.pop(name, None)
+        return None if raw is None else self._value(_TEXTS, raw, name, "a list of strings")
 
     def integer(self, name: str) -> int | None:
         """A member that is a whole number."""
-        return self._value(_INTEGER, name, "a whole number")  # type: ignore[no-any-return]
+        raw = self._raw.pop(name, None)
+        return None if raw is None else self._value(_INTEGER, raw, name, "a whole number")
+
+    def integers(self, name: str) -> list[int] | None:
+        """A member that is a list of whole numbers."""
+        raw = self._raw.pop(name, None)
+        return None if raw is None else self._value(_INTEGERS, raw, name, "whole numbers in a list")
 
     def number(self, name: str) -> float | None:
         """A member that is a number."""
-        return self._value(_NUMBER, name, "a number")  # type: ignore[no-any-return]
+        raw = self._raw.pop(name, None)
+        return None if raw is None else self._value(_NUMBER, raw, name, "a number")
 
     def boolean(self, name: str) -> bool | None:
         """A member that is true or false."""
-        return self._value(_BOOLEAN, name, "true or false")  # type: ignore[no-any-return]
+        raw = self._raw.pop(name, None)
+        return None if raw is None else self._value(_BOOLEAN, raw, name, "true or false")
 
     def members(self, name: str) -> Members | None:
         """A member that is an object."""
-        raw = self._take(name)
-        return None if raw is None else Members(raw, self.place_of(name), self._unread)
+        raw = self._raw.pop(name, None)
+        if raw is None:
+            return None
+        inner = self._value(_OPTIONAL_OBJECT, raw, name, "an object")
+        return None if inner is None else self.child(inner, self.place_of(name))
 
     def items(self, name: str) -> list[Raw] | None:
         """A member that is a list, as the JSON texts of its items."""
-        return self._value(_ARRAY, name, "a list")  # type: ignore[no-any-return]
+        raw = self._raw.pop(name, None)
+        return None if raw is None else self._value(_ARRAY, raw, name, "a list")
 
-    def objects(self, name: str) -> Iterator[Members]:
+    def objects(self, name: str) -> Iterable[Members]:
         """The items of a member that is a list of objects."""
-        place = self.place_of(name)
-        for index, raw in enumerate(self.items(name) or ()):
-            yield Members(raw, f"{place}[{index}]", self._unread)
+        raw = self._raw.pop(name, None)
+        return () if raw is None else self._objects(raw, name)
 
-    def child(self, raw: Raw, place: str) -> Members:
-        """The members of an item of a list in this object."""
-        return Members(raw, place, self._unread)
+    def _objects(self, raw: Raw, name: str) -> Iterator[Members]:
+        place = self.place_of(name)
+        for index, item in enumerate(self._list_of_objects(raw, name)):
+            yield self.child(item, f"{place}[{index}]")
+
+    def _list_of_objects(self, raw: Raw, name: str) -> Sequence[Raw | dict[str, Raw]]:
+        """The objects of a list; the texts of its items if one of them is no object, so that this
+        one is refused."""
+        try:
+            return _OBJECTS.decode(raw) or ()
+        except _NOT_OF_TYPE:
+            return self._value(_ARRAY, raw, name, "a list") or ()
+
+    def child(self, raw: Raw | dict[str, Raw], place: str) -> Members:
+        """The members of an object inside this one."""
+        return type(self)(raw, place, self._unread)
 
     def peek(self, name: str) -> bytes:
         """The JSON text of a member that stays unread; `b""` if it is not there."""
         return bytes(self._raw.get(name, b""))
 
+    def json(self, name: str) -> str:
+        """The JSON text of a member of any type, "" for none. Raises WrongType if it is not
+        UTF-8."""
+        raw = self.raw(name)
+        try:
+            return "" if raw is None else bytes(raw).decode()
+        except UnicodeDecodeError as error:
+            raise self.wrong(name, "UTF-8") from error
+
+    def copy(self) -> Extra:
+        """The members that were not read up to now, which stay unread."""
+        return {name: raw for name, raw in self._raw.items() if raw != _NULL}
+
     def unread_members(self) -> Extra:
         """The members that were not read, which count as read from now on."""
-        extra = {name: raw for name, raw in self._raw.items() if bytes(raw) != _NULL}
-        self._raw = {}
+        extra, self._raw = self.copy(), {}
         return extra
 
     def rest(self) -> Extra:
         """The members that were not read; their places are noted. Call it last."""
-        extra = {name: raw for name, raw in self._raw.items() if bytes(raw) != _NULL}
+        if not self._raw:
+            return {}
+        extra = self.copy()
         self._unread.extend(map(self.place_of, extra))
         return extra
 
@@ -121,19 +177,15 @@ class Members:
         """The error for a member with a value that its language does not have."""
         return WrongType(self.place_of(name), expected)
 
-    def _take(self, name: str) -> Raw | None:
-        raw = self._raw.pop(name, None)
-        return None if raw is None or bytes(raw) == _NULL else raw
-
-    def _value(self, decoder: msgspec.json.Decoder[Any], name: str, expected: str) -> Any:
-        raw = self._take(name)
-        return None if raw is None else _decode(decoder, raw, self.place_of(name), expected)
+    def _value(self, decoder: Decoder[_T], raw: Raw, name: str, expected: str) -> _T:
+        try:
+            return decoder.decode(raw)
+        except _NOT_OF_TYPE as error:
+            raise WrongType(self.place_of(name), expected) from error
 
 
-def _decode(
-    decoder: msgspec.json.Decoder[Any], text: bytes | Raw, place: str, expected: str
-) -> Any:
+def _decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -> _T:
     try:
         return decoder.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except _NOT_OF_TYPE as error:
         raise WrongType(place or "the JSON text", expected) from error

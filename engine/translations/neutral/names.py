@@ -6,6 +6,8 @@ import re
 from hashlib import blake2s
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
+_FIRST = re.compile(r".", re.DOTALL)
+_FIRST_LETTER = re.compile(r"[a-zA-Z_]")
 _HASH = 8
 """Characters of the hash that keeps two shortened names apart."""
 
@@ -27,17 +29,21 @@ class ToolNames:
     """The tools' names of one request, as a vendor with a shorter limit accepts them.
 
     `originals` are the callers' names by those that were changed; answers are given back with them.
+    `first_letter`: a name begins with a letter or `_`.
     """
 
-    def __init__(self, longest: int = 64) -> None:
+    def __init__(self, longest: int = 64, *, first_letter: bool = False) -> None:
         self.originals: dict[str, str] = {}
         self._longest = longest
+        self._first = _FIRST_LETTER if first_letter else _FIRST
 
     def legal(self, name: str) -> str:
         """The name itself, or its beginning with a hash of all of it."""
-        if name and len(name) <= self._longest and not _ILLEGAL.search(name):
+        is_begun = self._first.match(name) is not None
+        if is_begun and len(name) <= self._longest and not _ILLEGAL.search(name):
             return name
         digest = blake2s(name.encode(), digest_size=_HASH // 2).hexdigest()
-        short = f"{_ILLEGAL.sub('_', name)[: self._longest - _HASH - 1]}_{digest}"
+        legal = _ILLEGAL.sub("_", name if is_begun else f"_{name}")
+        short = f"{legal[: self._longest - _HASH - 1]}_{digest}"
         self.originals[short] = name
         return short

@@ -5,11 +5,12 @@ Numbers that are only passed on are kept as their JSON text (Raw), so that 0.70 
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Literal
 
 from msgspec import Raw, Struct
 
-from engine.translations.neutral.content import Block, Extra, Text
+from engine.translations.neutral.content import Block, CacheMark, Extra, Text
 
 Role = Literal["system", "user", "assistant"]
 
@@ -26,34 +27,48 @@ class Message(Struct, kw_only=True):
 
 class Tool(Struct, kw_only=True):
     """A function that the model may call; `schema` is the JSON Schema of its arguments, None for a
-    function without any."""
+    function without any. `cache` is its mark for the prompt cache."""
 
     name: str
     description: str = ""
     schema: Raw | None = None
     strict: bool | None = None
     place: str = ""
+    cache: CacheMark = ""
     extra: Extra = {}
 
 
 class BuiltInTool(Struct, kw_only=True):
-    """A tool that the vendor runs. `kind` is "web_search", which several vendors have, or "" for
-    one that only `language` has; `raw` is its whole declaration and `name` the vendor's word."""
+    """A tool of a kind that other languages lack, most often one that the vendor runs. `kind` is
+    "web_search", which several vendors have, or "" for one that only `language` has; `raw` is its
+    whole declaration and `name` the vendor's word.
+
+    `functions` stand for a tool that the caller runs where the target is of another language.
+    """
 
     language: str
     name: str
     raw: Raw
     kind: Literal["web_search", ""] = ""
+    functions: list[Tool] = []
     place: str = ""
+
+
+class CallerTool(Struct, frozen=True):
+    """A tool as its caller knows it: the kind in its language, the name, and the group of tools in
+    which the name is unique."""
+
+    kind: str
+    name: str
+    group: str = ""
 
 
 class ToolChoice(Struct):
     """Which tools the model may or must call: "any" means that it must call one. With `names` only
-    those may be called. `native` is the vendor's word where it says more than `mode`."""
+    those may be called."""
 
     mode: Literal["auto", "none", "any"]
     names: tuple[str, ...] = ()
-    native: str = ""
 
 
 class OutputFormat(Struct, kw_only=True):
@@ -82,22 +97,33 @@ class ChatRequest(Struct, kw_only=True):
     """A request for a chat. `system` are the instructions at its beginning; `messages` the turns
     in their order, system turns in the middle included.
 
-    `as_list`: an answer in one piece is wanted as the only item of a list.
-    `stream_usage`: whether the caller wants usage reported in a stream. `id` is the gateway's id of
-    the request and `time` when it came, in seconds since 1970. `places` are where the
-    caller wrote a field: `{"max_tokens": "generationConfig.maxOutputTokens"}`. `unread` are the
-    places of everything that the neutral form has no name for, with `extra` and the `extra` of
-    blocks and messages as their contents.
+    `prefill` is the place of an assistant's turn at the end that the model is to continue, "" for
+    none: in most languages it answers anew.
+
+    `loaded_tools` are tools that results of earlier searches for tools declare. `caller_tools` are
+    the caller's tools by the names of the functions that stand for them.
+
+    `as_list`: the stream is wanted as a JSON array, not as server-sent events.
+    `stream_usage`: whether the caller wants usage reported in a stream, `ask_usage`: whether the
+    target may be asked to. `id` is the gateway's id of the request and `time` when it came, in
+    seconds since 1970. `places` are where the caller wrote a field:
+    `{"max_tokens": "generationConfig.maxOutputTokens"}`. `unread` are the places of everything that
+    the neutral form has no name for, with `extra` and the `extra` of blocks and messages as their
+    contents.
     """
 
     language: str
     model: str
     messages: list[Message]
     system: list[Text] = []
+    prefill: str = ""
     stream: bool = False
     as_list: bool = False
     stream_usage: bool = True
+    ask_usage: bool = True
     tools: list[Tool | BuiltInTool] = []
+    loaded_tools: list[Tool | BuiltInTool] = []
+    caller_tools: dict[str, CallerTool] = {}
     tool_choice: ToolChoice | None = None
     parallel_calls: bool | None = None
     output: OutputFormat | None = None
@@ -129,16 +155,18 @@ class ChatRequest(Struct, kw_only=True):
 def merged(messages: list[Message]) -> list[Message]:
     """The messages with neighbours of one role as one message, their blocks one after another."""
     result: list[Message] = []
-    for message in messages:
-        if result and result[-1].role == message.role:
-            before = result[-1]
-            result[-1] = Message(
-                role=before.role,
-                blocks=[*before.blocks, *message.blocks],
-                name=before.name,
-                place=before.place,
-                extra={**before.extra, **message.extra},
+    for role, neighbours in groupby(messages, key=lambda message: message.role):
+        first, *others = neighbours
+        if others:
+            first = Message(
+                role=role,
+                blocks=list(first.blocks),
+                name=first.name,
+                place=first.place,
+                extra=dict(first.extra),
             )
-        else:
-            result.append(message)
+        for message in others:
+            first.blocks += message.blocks
+            first.extra |= message.extra
+        result.append(first)
     return result

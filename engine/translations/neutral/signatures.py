@@ -3,25 +3,50 @@
 A caller keeps what its own language calls a signature and sends it back with the next turn. A
 signature of another language is sealed with the name of that language, so that it returns to the
 vendor that made it and is never shown to another.
+
+A request that is relayed as it came may have sealed signatures, too: of earlier turns that another
+vendor answered. Its own vendor would refuse them, so each language says how to remove them.
 """
 
 from __future__ import annotations
 
-from engine.translations.neutral.content import Signature
+from collections.abc import Mapping
+from typing import Any
 
-_SEAL = "modelway:"
+from engine.translations.neutral.content import Signature
+from engine.values.json_edit import JsonPath
+
+SEAL = "modelway:"
+"""Begins every sealed signature."""
+
+Changes = Mapping[JsonPath, bytes | None]
+"""New JSON texts of values by their paths, None for those to remove."""
 
 
 def seal(signature: Signature, language: str) -> str:
     """The text that a caller of `language` keeps: its own signature as it is."""
     if signature.language == language:
         return signature.value
-    return f"{_SEAL}{signature.language}:{signature.value}"
+    return f"{SEAL}{signature.language}:{signature.value}"
 
 
 def unseal(text: str, language: str) -> Signature:
     """The signature in a text that a caller of `language` has sent back."""
-    if text.startswith(_SEAL):
-        origin, _, value = text.removeprefix(_SEAL).partition(":")
+    if text.startswith(SEAL):
+        origin, _, value = text.removeprefix(SEAL).partition(":")
         return Signature(origin, value)
     return Signature(language, text)
+
+
+def is_sealed(text: Any) -> bool:
+    """Whether a JSON value is a sealed signature."""
+    return isinstance(text, str) and text.startswith(SEAL)
+
+
+def objects(value: Any, name: str) -> list[tuple[int, dict[str, Any]]]:
+    """The objects in the list that is the member `name` of a JSON value, with their indexes; none
+    of a value of another form."""
+    items = value.get(name) if isinstance(value, dict) else None
+    if not isinstance(items, list):
+        return []
+    return [(index, item) for index, item in enumerate(items) if isinstance(item, dict)]

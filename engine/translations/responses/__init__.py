@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from engine.translations.language import Language
-from engine.translations.responses.answer_reader import read_answer, read_error
+from engine.translations.neutral.cache_marks import CACHE_MARKS
+from engine.translations.openai_answer_fields import read_error
+from engine.translations.openai_models import most_tokens
+from engine.translations.responses.answer_reader import read_answer
 from engine.translations.responses.answer_writer import write_answer
+from engine.translations.responses.features import FEATURES
 from engine.translations.responses.request_reader import read_request
 from engine.translations.responses.request_writer import write_request
+from engine.translations.responses.seals import without_seals
 from engine.translations.responses.stream_reader import Reader
 from engine.translations.responses.stream_writer import Writer
 from engine.values.wildcard import Patterns
@@ -22,10 +27,19 @@ LANGUAGE = Language(
     stream_reader=Reader,
     stream_writer=Writer,
     read_error=read_error,
+    most_tokens=most_tokens,
+    without_seals=without_seals,
     hints=Patterns(
         (
             *("metadata", "user", "safety_identifier", "service_tier", "prompt_cache_*"),
-            *("*.prompt_cache_breakpoint", "stream_options", "include", "client_metadata"),
+            *(*CACHE_MARKS, "stream_options", "include", "client_metadata"),
+            *(
+                "text.verbosity",
+                "tools.search_content*",
+                "tools.search_context_size",
+                "input.content.detail",
+            ),
         )
     ),
+    features=FEATURES,
 )

@@ -6,22 +6,31 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.neutral.answer import Answer
+from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
     Block,
-    Citation,
     Foreign,
+    Inline,
+    Media,
     Reasoning,
     Refusal,
     Text,
     ToolCall,
 )
-from engine.translations.neutral.events import Finish, TokenLogprob, Usage
+from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogprob, Usage
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.names import ToolNames, answer_id
+from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.signatures import seal
-from engine.translations.responses.item_reader import NAME
+from engine.translations.openai_answer_fields import write_logprobs, write_usage
+from engine.translations.responses.answer_fields import (
+    NAME,
+    PREFIX,
+    USAGE,
+    encrypted_content,
+    summary_of,
+    write_annotation,
+)
+from engine.translations.responses.caller_tools import call_item, call_prefix
 from engine.translations.responses.request_writer import write_choice, write_format, write_tools
 from engine.values.wildcard import Patterns
 
@@ -33,109 +42,103 @@ _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     """An answer in one piece; of several candidates the first."""
     candidate = answer.candidates[0]
-    identity = answer_id("resp_", answer.id or request.id)
+    identity = answer_id(PREFIX, answer.id or request.id)
     created = answer.created or request.time
     head = response_head(identity, created, answer.model or request.model, request)
-    items = Items(identity)
-    output: list[Any] = []
-    for block in candidate.blocks:
-        items.add(block, output)
-    items.finish(output)
-    if candidate.logprobs:
-        _add_tokens(output, candidate.logprobs)
-    return msgspec.json.encode(ended(head, candidate.finish, output, answer.usage))
+    items = Items(identity, request)
+    logprobs = candidate.logprobs
+    for block in _blocks(candidate):
+        items.add(block, logprobs if isinstance(block, Text) else [])
+        logprobs = [] if isinstance(block, Text) else logprobs
+    items.finish()
+    return msgspec.json.encode(ended(head, candidate.finish, items.output, answer.usage))
+
+
+def _blocks(candidate: Candidate) -> list[Block]:
+    """The blocks; why an answer was filtered is a refusal."""
+    explanation = candidate.finish.explanation
+    return [*candidate.blocks, *([Refusal(text=explanation)] if explanation else [])]
 
 
 class Items:
-    """The items of an answer: neighbouring texts are parts of one message."""
+    """The items of an answer in `output`: neighbouring texts are parts of one message."""
 
-    def __init__(self, identity: str) -> None:
-        self._suffix = identity.removeprefix("resp_")
+    def __init__(self, identity: str, request: ChatRequest) -> None:
+        self.output: list[Any] = []
+        self._request = request
+        self._suffix = identity.removeprefix(PREFIX)
         self._parts: list[Json] = []
-        self.count = 0
 
-    def add(self, block: Block, output: list[Any]) -> None:
+    def add(self, block: Block, logprobs: list[TokenLogprob]) -> None:
         """Add a complete block."""
         if isinstance(block, Text | Refusal):
-            self._parts.append(part_of(block))
+            self._parts.append(write_part(block, logprobs))
             return
-        self.finish(output)
-        item = item_of(block, self.item_id(block))
+        self.finish()
+        item = write_item(block, self.next_id(block), self._request)
         if item is not None:
-            self.count += 1
-            output.append(item)
+            self.output.append(item)
 
-    def finish(self, output: list[Any]) -> None:
+    def finish(self) -> None:
         """Add the message of the parts up to now, if there are any."""
         if self._parts:
-            item = message_of(self.item_id(Text()), self._parts)
+            self.output.append(write_message(self.next_id(Text()), self._parts))
             self._parts = []
-            self.count += 1
-            output.append(item)
 
-    def item_id(self, block: Block) -> str:
-        """The id of the next item."""
-        prefix = "fc" if isinstance(block, ToolCall) else "msg"
-        prefix = "rs" if isinstance(block, Reasoning) else prefix
-        return f"{prefix}_{self._suffix}_{self.count}"
+    def next_id(self, block: Block) -> str:
+        """The id of the next item, which begins with this block."""
+        if isinstance(block, ToolCall):
+            prefix = call_prefix(block, self._request)
+        else:
+            prefix = next((p for kind, p in _PREFIXES.items() if isinstance(block, kind)), "msg")
+        return f"{prefix}_{self._suffix}_{len(self.output)}"
 
 
-def part_of(block: Block) -> Json:
+_PREFIXES: dict[type[Block], str] = {Reasoning: "rs", Media: "ig"}
+
+
+def write_part(block: Text | Refusal, logprobs: list[TokenLogprob]) -> Json:
     """A part of a message."""
     if isinstance(block, Refusal):
         return {"type": "refusal", "refusal": block.text}
-    assert isinstance(block, Text)
-    annotations = [annotation(each, len(block.text)) for each in block.citations if each.url]
-    return {"type": "output_text", "text": block.text, "annotations": annotations, "logprobs": []}
-
-
-def annotation(citation: Citation, length: int) -> Json:
-    """The annotation of a text of so many characters."""
+    length = len(block.text)
     return {
-        "type": "url_citation",
-        "start_index": 0 if citation.start is None else citation.start,
-        "end_index": length if citation.end is None else citation.end,
-        "url": citation.url,
-        "title": citation.title,
+        "type": "output_text",
+        "text": block.text,
+        "annotations": [write_annotation(each, length) for each in block.citations if each.url],
+        "logprobs": write_logprobs(logprobs),
     }
 
 
-def message_of(item_id: str, parts: list[Json], status: str = "completed") -> Json:
+def write_message(item_id: str, parts: list[Json], status: str = "completed") -> Json:
     """A message of the assistant's."""
-    return {
-        "id": item_id,
-        "type": "message",
-        "status": status,
-        "role": "assistant",
-        "content": parts,
-    }
+    message = {"id": item_id, "type": "message", "status": status}
+    return {**message, "role": "assistant", "content": parts}
 
 
-def item_of(block: Block, item_id: str, status: str = "completed") -> Any:
-    """The item of a block that is no part of a message; None for one that cannot be said."""
+def write_item(block: Block, item_id: str, request: ChatRequest, status: str = "completed") -> Any:
+    """The item of a block that is no part of a message; None for one of another vendor. Raises
+    BrokenAnswer, and WrongType for a call whose arguments are no object where they must be one."""
     if isinstance(block, ToolCall):
-        arguments = block.arguments or ("{}" if status == "completed" else "")
-        return {
-            "id": item_id,
-            "type": "function_call",
-            "status": status,
-            "arguments": arguments,
-            "call_id": block.id,
-            "name": block.name,
-        }
+        return call_item(block, item_id, status, request)
     if isinstance(block, Reasoning):
-        summary = [{"type": "summary_text", "text": block.text}] if block.text else []
-        item: Json = {"id": item_id, "type": "reasoning", "summary": summary}
+        item: Json = {"id": item_id, "type": "reasoning", "summary": summary_of(block)}
         if block.signature is not None:
-            item["encrypted_content"] = seal(block.signature, NAME)
+            item["encrypted_content"] = encrypted_content(block.signature)
         return item
+    if isinstance(block, Media):
+        if block.kind != "image" or not isinstance(block.source, Inline):
+            reason = f"{block.kind} content, which this format cannot carry"
+            raise BrokenAnswer(f"the upstream's answer has {reason}")
+        result = None if status == "in_progress" else block.source.data
+        members = {"type": "image_generation_call", "status": status, "result": result}
+        return {"id": item_id, **members}
     return block.raw if isinstance(block, Foreign) and block.language == NAME else None
 
 
 def response_head(identity: str, created: int, model: str, request: ChatRequest) -> Json:
     """The members of a response that repeat the request."""
-    names, losses = ToolNames(128), Losses(Patterns(()))
-    choice, thinking = request.tool_choice, request.thinking
+    choice, extra = request.tool_choice, request.extra
     return {
         "id": identity,
         "object": "response",
@@ -144,23 +147,23 @@ def response_head(identity: str, created: int, model: str, request: ChatRequest)
         "background": False,
         "error": None,
         "incomplete_details": None,
-        "instructions": request.system[0].text if len(request.system) == 1 else None,
+        "instructions": request.system[0].text if request.system else None,
         "max_output_tokens": request.max_tokens,
         "model": model,
         "output": [],
         "parallel_tool_calls": request.parallel_calls is not False,
         "previous_response_id": None,
-        "reasoning": {"effort": (thinking.effort or None) if thinking else None, "summary": None},
+        "reasoning": extra.get("reasoning", {"effort": None, "summary": None}),
         "store": False,
         "temperature": request.temperature,
         "text": {"format": write_format(request) or {"type": "text"}},
-        "tool_choice": "auto" if choice is None else write_choice(choice, names),
-        "tools": write_tools(request, names, losses),
+        "tool_choice": "auto" if choice is None else write_choice(choice, str),
+        "tools": write_tools(request, str, Losses(Patterns(()))),
         "top_p": request.top_p,
         "truncation": "disabled",
         "usage": None,
         "user": request.user or None,
-        "metadata": {},
+        "metadata": extra.get("metadata", {}),
     }
 
 
@@ -172,43 +175,5 @@ def ended(head: Json, finish: Finish, output: list[Any], usage: Usage | None) ->
         "status": "incomplete" if reason else "completed",
         "incomplete_details": {"reason": reason} if reason else None,
         "output": output,
-        "usage": None if usage is None else write_usage(usage),
+        "usage": None if usage is None else write_usage(usage, USAGE),
     }
-
-
-def write_usage(usage: Usage) -> Json:
-    """The usage of an answer."""
-    return {
-        "input_tokens": usage.input,
-        "input_tokens_details": {
-            "cached_tokens": usage.cached,
-            "cache_write_tokens": usage.cache_write,
-        },
-        "output_tokens": usage.output,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
-        "total_tokens": usage.input + usage.output,
-    }
-
-
-def write_tokens(tokens: list[TokenLogprob]) -> list[Json]:
-    """The log probabilities of tokens."""
-    return [
-        {
-            **_token(each.token, each.logprob),
-            "top_logprobs": [_token(token, logprob) for token, logprob in each.top],
-        }
-        for each in tokens
-    ]
-
-
-def _token(token: str, logprob: float) -> Json:
-    return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
-
-
-def _add_tokens(output: list[Any], tokens: list[TokenLogprob]) -> None:
-    """Put the log probabilities of the answer into its first text."""
-    for item in output:
-        for part in item.get("content", ()) if isinstance(item, dict) else ():
-            if part["type"] == "output_text":
-                part["logprobs"] = write_tokens(tokens)
-                return

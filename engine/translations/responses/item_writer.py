@@ -18,22 +18,24 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.data_url import data_url
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message
-from engine.translations.responses.item_reader import NAME
+from engine.translations.openai_request_fields import why_not, write_url
+from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
+from engine.translations.responses.item_reader import PART
 
 Json = dict[str, Any]
 
 
 class ItemWriter:
-    """Writes the items of one request. `own`: the request was of this language."""
+    """Writes the items of one request. `same_language`: the request was of this language."""
 
-    def __init__(self, names: ToolNames, losses: Losses, *, own: bool) -> None:
+    def __init__(self, names: ToolNames, losses: Losses, *, same_language: bool) -> None:
         self._names = names
         self._losses = losses
-        self._own = own
+        self._same_language = same_language
+        self._messages = 0
 
     def write(self, request: ChatRequest, *, instructions: bool) -> list[Any]:
         """All items; with the `instructions` of the beginning as the first one."""
@@ -42,34 +44,40 @@ class ItemWriter:
             parts = [self._part(block, "system") for block in request.system]
             items.append({"role": "developer", "content": [p for p in parts if p is not None]})
         for message in request.messages:
-            items += self._message(message)
+            items += self._items(message)
         return items
 
-    def _message(self, message: Message) -> list[Any]:
+    def _items(self, message: Message) -> list[Any]:
         items: list[Any] = []
         parts: list[Any] = []
-
-        def finish() -> None:
-            if parts:
-                role = "developer" if message.role == "system" else message.role
-                extra = message.extra if self._own else {}
-                items.append({"role": role, "content": list(parts), **extra})
-                parts.clear()
-
         for block in message.blocks:
-            item = self._item(block)
-            if item is not None:
-                finish()
-                items.append(item)
-            elif not isinstance(block, Reasoning | ToolCall | ToolResult):
+            if isinstance(block, Text | Refusal | Media) or _is_part(block):
                 part = self._part(block, message.role)
                 if part is not None:
                     parts.append(part)
-        finish()
-        return items
+            elif (item := self._item(block)) is not None:
+                items += self._message(message, parts)
+                items.append(item)
+                parts = []
+        return items + self._message(message, parts)
+
+    def _message(self, message: Message, parts: list[Any]) -> list[Json]:
+        """The message of some parts, none without any."""
+        if not parts:
+            return []
+        if message.role != "assistant" or self._same_language:
+            role = "developer" if message.role == "system" else message.role
+            extra = message.extra if self._same_language else {}
+            return [{"role": role, "content": parts, **extra}]
+        if all(part["type"] == "output_text" for part in parts):
+            return [{"role": "assistant", "content": "".join(part["text"] for part in parts)}]
+        self._messages += 1
+        item_id = f"msg_{self._messages}"  # required; it names nothing that is stored
+        members = {"type": "message", "id": item_id, "status": "completed"}
+        return [{**members, "role": "assistant", "content": parts}]
 
     def _item(self, block: Block) -> Any:
-        """A block that is an item of its own; None for any other."""
+        """A block that is an item; None for one that cannot be said."""
         item: Json | None = None
         if isinstance(block, ToolCall):
             item = {
@@ -79,30 +87,31 @@ class ItemWriter:
                 "arguments": block.arguments or "{}",
             }
         elif isinstance(block, ToolResult):
-            output = self._output(block)
             item = {
                 "type": "function_call_output",
                 "call_id": call_id(block.id),
-                "output": output,
+                "output": self._output(block),
             }
         elif isinstance(block, Reasoning):
             item = self._reasoning(block)
         elif isinstance(block, Foreign) and block.language == NAME:
             return block.raw
-        if item is not None and self._own:
+        else:
+            self._losses.add(block.place, why_not(block))
+        if item is not None and self._same_language:
             item |= block.extra
         return item
 
     def _reasoning(self, block: Reasoning) -> Json | None:
         signature = block.signature
-        if signature is None or signature.language != NAME:
+        if signature is not None and signature.language == NAME:
+            members = signed_members(signature)
+        elif self._same_language:
+            members = {"id": block.id} if block.id else {}
+        else:
             self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
             return None
-        summary = [{"type": "summary_text", "text": block.text}] if block.text else []
-        item: Json = {"type": "reasoning", "summary": summary}
-        if block.id and self._own:
-            item["id"] = block.id
-        return {**item, "encrypted_content": signature.value}
+        return {"type": "reasoning", "summary": summary_of(block), **members}
 
     def _output(self, block: ToolResult) -> Any:
         parts = [part for each in block.content if (part := self._part(each, "user")) is not None]
@@ -115,17 +124,21 @@ class ItemWriter:
     def _part(self, block: Block, role: str) -> Any:
         """One part; None for a block without content and for one that cannot be said."""
         part: Json | None = None
-        answers = role == "assistant"
+        is_answer = role == "assistant"
         if isinstance(block, Text):
-            kind = "output_text" if answers else "input_text"
-            part = {"type": kind, "text": block.text} if block.text else None
+            part = {"type": "output_text" if is_answer else "input_text", "text": block.text}
+            if is_answer and not self._same_language:
+                part["annotations"] = []
+            part = part if block.text else None
         elif isinstance(block, Refusal):
             part = {"type": "refusal", "refusal": block.text}
-        elif isinstance(block, Media) and not answers:
+        elif isinstance(block, Media) and not is_answer:
             part = self._media(block)
+        elif isinstance(block, Foreign) and block.language == NAME:
+            return block.raw
         else:
-            self._lose(block)
-        if part is not None and self._own:
+            self._losses.add(block.place, why_not(block))
+        if part is not None and self._same_language:
             part |= block.extra
         return part
 
@@ -133,29 +146,28 @@ class ItemWriter:
         source = block.source
         if isinstance(source, PlainText):
             return {"type": "input_text", "text": source.text}
-        uploaded = isinstance(source, UploadedFile) and source.language == NAME
+        where: Json | None = None
+        if isinstance(source, UploadedFile) and source.language == NAME:
+            where = {"file_id": source.id}
         if block.kind == "image":
-            image: Json = {"type": "input_image", "detail": block.detail or "auto"}
             if isinstance(source, Inline | Link):
-                url = data_url(source) if isinstance(source, Inline) else source.url
-                return {**image, "image_url": url}
-            if uploaded:
-                return {**image, "file_id": source.id}
+                where = {"image_url": write_url(source)}
+            if where is not None:
+                return {"type": "input_image", "detail": block.detail or "auto", **where}
         elif block.kind == "document":
-            file: Json = {"type": "input_file"}
-            if block.name or isinstance(source, Inline):
-                file["filename"] = block.name or "document"
-            if isinstance(source, Inline):
-                return {**file, "file_data": data_url(source)}
-            if isinstance(source, Link):
-                return {**file, "file_url": source.url}
-            if uploaded:
-                return {**file, "file_id": source.id}
-        self._lose(block)
+            if isinstance(source, Inline | Link):
+                member = "file_data" if isinstance(source, Inline) else "file_url"
+                where = {member: write_url(source)}
+            if where is not None:
+                name = block.name or ("document" if isinstance(source, Inline) else "")
+                return {"type": "input_file", **({"filename": name} if name else {}), **where}
+        elif self._same_language and isinstance(source, Inline):
+            audio = {"data": source.data, "format": source.media_type.partition("/")[2]}
+            return {"type": "input_audio", "input_audio": audio}
+        self._losses.add(block.place, why_not(block))
         return None
 
-    def _lose(self, block: Block) -> None:
-        reason = "the upstream has no form for it"
-        if isinstance(block, Foreign):
-            reason = f"a block '{block.kind}' is another vendor's"
-        self._losses.add(block.place, reason)
+
+def _is_part(block: Block) -> bool:
+    """Whether a block that only this language has stands inside of a message."""
+    return isinstance(block, Foreign) and block.kind.startswith(PART)

@@ -1,24 +1,33 @@
-"""Responses requests -> the neutral form."""
+"""Responses requests -> the neutral form.
+
+The vendor stores a response unless the request says `store: false`. A request that does not mention
+`store` asks for nothing that another vendor could not do, so it is translated, and the answer says
+`store: false`; `store: true`, and whatever refers to something stored, is a loss.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from msgspec import Raw
 
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import (
-    BuiltInTool,
     ChatRequest,
     Message,
     OutputFormat,
     Thinking,
-    Tool,
     ToolChoice,
 )
-from engine.translations.responses.item_reader import NAME, read_item
+from engine.translations.openai_request_fields import (
+    read_allowed_tools,
+    read_schema,
+    read_tool_choice,
+)
+from engine.translations.responses.answer_fields import NAME
+from engine.translations.responses.caller_tools import read_tools
+from engine.translations.responses.item_reader import read_item
 
-_MODES = {"none": "none", "auto": "auto", "required": "any"}
 _HARMLESS = {
     "store": (b"false",),
     "background": (b"false",),
@@ -28,6 +37,10 @@ _HARMLESS = {
 """Members with the values that change nothing."""
 
 
+_COMMON_INCLUDES = ("message.output_text.logprobs", "reasoning.encrypted_content")
+"""What other languages give, too."""
+
+
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request. Raises WrongType."""
     unread: list[str] = []
@@ -35,97 +48,81 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     request = ChatRequest(
         language=NAME,
         model=members.text("model") or line.model,
-        messages=_messages(members),
+        messages=[],
         stream=members.boolean("stream") or False,
         id=line.id,
         time=line.time,
         unread=unread,
     )
+    request.messages = _messages(members, request)
+    request.places["messages"] = "input"
     instructions = members.text("instructions")
     if instructions is not None:
         request.system = [Text(text=instructions, place="instructions")]
-    request.tools = list(_tools(members))
-    _read_choice(members, request)
+    request.tools = read_tools(members, request, "tools")
+    request.parallel_calls = members.boolean("parallel_tool_calls")
+    request.places["parallel_calls"] = "parallel_tool_calls"
+    read_tool_choice(members, request, _read_choice)
     _read_text(members, request)
     _read_sampling(members, request)
     _read_include(members, request)
     for name, values in _HARMLESS.items():
         if members.peek(name).replace(b" ", b"") in values:
             members.raw(name)
-    request.extra = members.rest()
+    request.extra |= members.rest()
     return request
 
 
-def _messages(members: Members) -> list[Message]:
+def _messages(members: Members, request: ChatRequest) -> list[Message]:
     if members.is_text("input"):
         text = Text(text=members.text("input") or "", place="input")
         return [Message(role="user", blocks=[text], place="input")]
     return [
-        read_item(raw, members.child(raw, f"input[{index}]"))
+        read_item(raw, members.child(raw, f"input[{index}]"), request)
         for index, raw in enumerate(members.items("input") or ())
     ]
 
 
-def _tools(members: Members) -> Iterator[Tool | BuiltInTool]:
-    for index, raw in enumerate(members.items("tools") or ()):
-        tool = members.child(raw, f"tools[{index}]")
-        kind = tool.text("type") or "function"
-        if kind == "function":
-            yield Tool(
-                name=tool.text("name") or "",
-                description=tool.text("description") or "",
-                schema=tool.raw("parameters"),
-                strict=tool.boolean("strict"),
-                place=tool.place,
-                extra=tool.rest(),
-            )
-            continue
-        search = "web_search" if kind.startswith("web_search") else ""
-        yield BuiltInTool(language=NAME, name=kind, raw=raw, kind=search, place=tool.place)  # type: ignore[arg-type]
+def _read_choice(choice: Members) -> ToolChoice | None:
+    if choice.peek("type") == b'"allowed_tools"':
+        return read_allowed_tools(choice, _function_name)
+    name = _function_name(choice)
+    return None if name is None else ToolChoice("any", (name,))
 
 
-def _read_choice(members: Members, request: ChatRequest) -> None:
-    request.parallel_calls = members.boolean("parallel_tool_calls")
-    request.places["parallel_calls"] = "parallel_tool_calls"
-    if members.is_text("tool_choice"):
-        mode = _MODES.get(members.text("tool_choice") or "")
-        if mode is None:
-            raise members.wrong("tool_choice", "none, auto, required or an object")
-        request.tool_choice = ToolChoice(mode)  # type: ignore[arg-type]
-        return
-    choice = members.members("tool_choice")
-    if choice is None:
-        return
-    kind = choice.text("type")
-    if kind == "function":
-        request.tool_choice = ToolChoice("any", (choice.text("name") or "",))
-    elif kind == "allowed_tools":
-        mode = "any" if choice.text("mode") == "required" else "auto"
-        names = tuple(each.text("name") or "" for each in choice.objects("tools"))
-        request.tool_choice = ToolChoice(mode, names)  # type: ignore[arg-type]
-    else:
-        raise choice.wrong("type", "function or allowed_tools")
+def _function_name(tool: Members) -> str | None:
+    """The name of a function or of a tool that a function stands for, None for another one."""
+    if tool.text("type") not in ("function", "custom"):
+        return None
+    name = tool.text("name")
+    if not name:
+        raise tool.wrong("name", "the name of a function")
+    return name
+
+
+def _read_object(members: Members, name: str, request: ChatRequest) -> Members | None:
+    """A member that is an object, kept as it is for its own language."""
+    text = members.peek(name)
+    value = members.members(name)
+    if value is not None:
+        request.extra[name] = Raw(text)
+    return value
 
 
 def _read_text(members: Members, request: ChatRequest) -> None:
     request.places |= {"output": "text.format", "verbosity": "text.verbosity"}
-    text = members.members("text")
+    text = _read_object(members, "text", request)
     if text is None:
         return
     request.verbosity = text.text("verbosity") or ""
     form = text.members("format")
     kind = "text" if form is None else form.text("type")
     if form is not None and kind == "json_schema":
-        request.output = OutputFormat(
-            kind="json_schema",
-            schema=form.raw("schema"),
-            name=form.text("name") or "",
-            description=form.text("description") or "",
-            strict=form.boolean("strict"),
-        )
-        form.rest()
+        request.output = read_schema(form)
     elif kind == "json_object":
         request.output = OutputFormat(kind="json")
+    elif form is not None and kind != "text":
+        raise form.wrong("type", "text, json_object or json_schema")
     text.rest()
 
 
@@ -136,7 +133,7 @@ def _read_sampling(members: Members, request: ChatRequest) -> None:
     request.top_p = members.raw("top_p")
     request.top_logprobs = members.integer("top_logprobs") or None
     request.user = members.text("user") or ""
-    reasoning = members.members("reasoning")
+    reasoning = _read_object(members, "reasoning", request)
     if reasoning is None:
         return
     effort, summary = reasoning.text("effort"), reasoning.text("summary")
@@ -149,7 +146,11 @@ def _read_sampling(members: Members, request: ChatRequest) -> None:
 
 
 def _read_include(members: Members, request: ChatRequest) -> None:
-    include = members.texts("include") or []
+    text = members.peek("include")
+    include = members.texts("include")
+    if include is None:
+        return
+    request.extra["include"] = Raw(text)
     request.logprobs = "message.output_text.logprobs" in include
-    known = ("message.output_text.logprobs", "reasoning.encrypted_content")
-    request.unread.extend("include" for each in include if each not in known)
+    request.places["logprobs"] = "include"
+    request.unread.extend("include" for each in include if each not in _COMMON_INCLUDES)

@@ -2,88 +2,119 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from engine.translations.language import WrittenRequest
-from engine.translations.neutral.effort import effort_of
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import ChatRequest, Tool, ToolChoice
-from engine.translations.responses.item_reader import NAME
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
+from engine.translations.neutral.web_search import read_web_search
+from engine.translations.openai_models import reasoning_effort, reasons
+from engine.translations.openai_request_fields import write_schema, write_tool_choice
+from engine.translations.openai_sampling import write_sampling, write_verbosity
+from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.item_writer import ItemWriter
 
 Json = dict[str, Any]
 
 _SMALLEST_LIMIT = 16
-_CANNOT = ("top_k", "stop", "seed", "presence_penalty", "frequency_penalty")
+_LONGEST_NAME = 128
+_CANNOT = ("stop", "seed")
+_PENALTIES = ("presence_penalty", "frequency_penalty")
+_ZEROS = (b"0", b"0.0")
 
 
 def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRequest:
     """A request for a target that calls the model so."""
-    own = request.language == NAME
-    names = ToolNames(128)
-    writer = ItemWriter(names, losses, own=own)
+    same_language = request.language == NAME
+    names = ToolNames(_LONGEST_NAME)
+    writer = ItemWriter(names, losses, same_language=same_language)
     body: Json = {"model": model}
     if len(request.system) == 1:
         body["instructions"] = request.system[0].text
     body["input"] = writer.write(request, instructions=len(request.system) != 1)
-    if tools := write_tools(request, names, losses):
+    if tools := write_tools(request, names.legal, losses):
         body["tools"] = tools
     if request.tool_choice is not None and tools:
-        body["tool_choice"] = write_choice(request.tool_choice, names)
-    body |= _parameters(request, losses)
+        body["tool_choice"] = write_choice(request.tool_choice, names.legal)
+    body |= _parameters(request, model, losses)
+    if request.prefill:
+        losses.add(request.prefill, "the model does not continue an assistant's turn")
     if request.stream:
         body["stream"] = True
-    if own:
+    if same_language:
         body |= request.extra
     else:
         body["store"] = False
-    body["include"] = ["reasoning.encrypted_content"]
-    if request.logprobs:
-        body["include"].append("message.output_text.logprobs")
+        body |= _include(request, model)
     return WrittenRequest(msgspec.json.encode(body), "/responses", tool_names=names.originals)
 
 
-def write_tools(request: ChatRequest, names: ToolNames, losses: Losses) -> list[Any]:
-    """The tools of a request."""
+def _include(request: ChatRequest, model: str) -> Json:
+    """What the answer is to have besides: the vendor's thoughts, to give them back with the next
+    turn. A model that does not reason refuses that."""
+    include = []
+    if reasons(model):
+        include.append("reasoning.encrypted_content")
+    if request.logprobs or request.top_logprobs:
+        include.append("message.output_text.logprobs")
+    return {"include": include} if include else {}
+
+
+def write_tools(request: ChatRequest, legal: Callable[[str], str], losses: Losses) -> list[Any]:
+    """The tools of a request; `legal` is the name that the vendor accepts for one."""
     tools: list[Any] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            tools.append(_tool(tool, names, own=request.language == NAME))
+            tools.append(_tool(tool, legal, same_language=request.language == NAME))
         elif tool.language == NAME:
             tools.append(tool.raw)
         elif tool.kind == "web_search":
-            tools.append({"type": "web_search"})
+            tools.append(_web_search(tool, losses))
         else:
             losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
     return tools
 
 
-def _tool(tool: Tool, names: ToolNames, *, own: bool) -> Json:
-    written: Json = {"type": "function", "name": names.legal(tool.name)}
+def _web_search(tool: BuiltInTool, losses: Losses) -> Json:
+    names = ("allowed_domains", "location", "context_size")
+    options = read_web_search(tool).carry(losses, *names)
+    document: Json = {"type": "web_search"}
+    if "allowed_domains" in options:
+        document["filters"] = {"allowed_domains": options["allowed_domains"]}
+    if "location" in options:
+        document["user_location"] = {"type": "approximate", **options["location"]}
+    if "context_size" in options:
+        document["search_context_size"] = options["context_size"]
+    return document
+
+
+def _tool(tool: Tool, legal: Callable[[str], str], *, same_language: bool) -> Json:
+    document: Json = {"type": "function", "name": legal(tool.name)}
     if tool.description:
-        written["description"] = tool.description
-    written["parameters"] = tool.schema
-    written["strict"] = tool.strict or False  # the vendor's default would change the schema
-    return {**written, **tool.extra} if own else written
+        document["description"] = tool.description
+    document["parameters"] = tool.schema
+    if same_language:
+        strict = {} if tool.strict is None else {"strict": tool.strict}
+        return {**document, **strict, **tool.extra}
+    document["strict"] = tool.strict or False  # the vendor's default would change the schema
+    return document
 
 
-def write_choice(choice: ToolChoice, names: ToolNames) -> Any:
+def write_choice(choice: ToolChoice, legal: Callable[[str], str]) -> Any:
     """`tool_choice`."""
-    functions = [{"type": "function", "name": names.legal(name)} for name in choice.names]
-    if not functions or choice.mode == "none":
-        return {"any": "required"}.get(choice.mode, choice.mode)
-    if choice.mode == "any" and len(functions) == 1:
-        return functions[0]
-    mode = "required" if choice.mode == "any" else "auto"
-    return {"type": "allowed_tools", "mode": mode, "tools": functions}
+    return write_tool_choice(choice, lambda name: {"type": "function", "name": legal(name)})
 
 
-def _parameters(request: ChatRequest, losses: Losses) -> Json:
+def _parameters(request: ChatRequest, model: str, losses: Losses) -> Json:
     for name in _CANNOT:
         if getattr(request, name):
+            losses.add(request.place_of(name))
+    for name in _PENALTIES:
+        if (penalty := getattr(request, name)) is not None and bytes(penalty) not in _ZEROS:
             losses.add(request.place_of(name))
     if (request.candidates or 1) > 1:
         losses.add(request.place_of("candidates"))
@@ -91,40 +122,44 @@ def _parameters(request: ChatRequest, losses: Losses) -> Json:
     if limit is not None and limit < _SMALLEST_LIMIT:
         losses.add(request.place_of("max_tokens"), "the least is 16", hint=True)
         limit = _SMALLEST_LIMIT
+    reasoning = _reasoning(request, model, losses)
     values = {
         "max_output_tokens": limit,
-        "temperature": request.temperature,
-        "top_p": request.top_p,
+        **_sampling(request, model, (reasoning or {}).get("effort"), losses),
         "top_logprobs": request.top_logprobs,
         "parallel_tool_calls": request.parallel_calls,
-        "reasoning": _reasoning(request),
-        "text": _text(request),
+        "reasoning": reasoning,
+        "text": _text(request, model, losses),
         "user": request.user or None,
     }
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _reasoning(request: ChatRequest) -> Json | None:
-    thinking = request.thinking
-    if thinking is None:
+def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> Json:
+    if request.language != NAME:
+        return write_sampling(request, model, effort, losses)
+    return {name: getattr(request, name) for name in ("temperature", "top_p")}
+
+
+def _reasoning(request: ChatRequest, model: str, losses: Losses) -> Json | None:
+    effort, carried = reasoning_effort(request.thinking, model)
+    if not carried:
+        losses.add(request.place_of("thinking"), "this model does not reason", hint=True)
         return None
-    reasoning: Json = {}
-    effort = "none" if thinking.off else thinking.effort
-    if not effort and thinking.budget is not None:
-        effort = effort_of(thinking.budget)
-    if effort:
-        reasoning["effort"] = effort
-    if thinking.visible:
+    reasoning: Json = {} if effort is None else {"effort": effort}
+    if request.thinking is not None and request.thinking.visible and not request.thinking.off:
         reasoning["summary"] = "auto"
     return reasoning or None
 
 
-def _text(request: ChatRequest) -> Json | None:
+def _text(request: ChatRequest, model: str, losses: Losses) -> Json | None:
     text: Json = {}
     if (form := write_format(request)) is not None:
         text["format"] = form
-    if request.verbosity:
-        text["verbosity"] = request.verbosity
+    same_language = request.language == NAME
+    verbosity = request.verbosity if same_language else write_verbosity(request, model, losses)
+    if verbosity:
+        text["verbosity"] = verbosity
     return text or None
 
 
@@ -135,10 +170,4 @@ def write_format(request: ChatRequest) -> Json | None:
         return None
     if output.kind == "json" or output.schema is None:
         return {"type": "json_object"}
-    form: Json = {"type": "json_schema", "name": output.name or "response"}
-    if output.description:
-        form["description"] = output.description
-    form["schema"] = output.schema
-    if output.strict is not None:
-        form["strict"] = output.strict
-    return form
+    return {"type": "json_schema", **write_schema(output)}

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from engine.translations.neutral.arguments import LARGEST
-from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
@@ -22,22 +22,27 @@ from engine.translations.neutral.events import (
     Open,
     Sign,
     Start,
+    TokenLogprob,
     Tokens,
 )
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.openai_answer_fields import write_logprobs
+from engine.translations.responses.answer_fields import PREFIX, write_annotation
 from engine.translations.responses.answer_writer import (
     Items,
-    annotation,
     ended,
-    item_of,
-    message_of,
-    part_of,
     response_head,
-    write_tokens,
+    write_item,
+    write_message,
+    write_part,
 )
+from engine.translations.responses.caller_tools import needs_whole
 
 Json = dict[str, Any]
+
+_ITEM_SIZE = 200
+"""What an item, a citation or a token counts beside its text."""
 
 
 class Writer:
@@ -47,171 +52,192 @@ class Writer:
         self._request = request
         self._sequence = 0
         self._head: Json = {}
-        self._items = Items("")
-        self._output: list[Any] = []
-        self._message = ""
-        """The id of the open message, "" for none."""
-        self._parts = 0
-        self._block: Block = Text()
+        self._items = Items("", request)
+        self._message: list[Json] | None = None
+        """The parts of the open message."""
         self._item = ""
-        self._pieces: list[str] = []
-        self._size = 0
+        """The id of the open item."""
+        self._block: Block | None = None
+        self._text = bytearray()  # a list of pieces takes ten times as much
+        self._has_deltas = False
+        self._logprobs: list[TokenLogprob] = []
+        self._length = self._size = 0
 
     def write(self, event: Event) -> bytes:
-        """The events for one neutral event."""
+        """The events for one neutral event. Raises BrokenAnswer."""
         if isinstance(event, Start):
             return self._start(event)
         if isinstance(event, End):
             return self._end(event)
         if event.candidate != 0:
             return b""
-        if isinstance(event, Open):
-            return self._open(event.block)
-        if isinstance(event, Delta):
-            return self._delta(event.text)
-        if isinstance(event, Close):
-            return self._close()
-        if isinstance(event, Cite):
-            return self._cite(event)
-        if isinstance(event, Tokens):
-            return self._tokens(event)
-        return self._sign(event)
+        match event:
+            case Open():
+                return self._open(event.block)
+            case Delta():
+                return self._delta(event.text) if event.text else b""
+            case Cite():
+                return self._cite(event)
+            case Tokens():
+                return self._tokens(event)
+            case Sign() if isinstance(self._block, Reasoning):
+                self._block.signature = event.signature
+                self._grow(len(event.signature.value))
+            case Close():
+                return self._close()
+        return b""
 
     def _start(self, event: Start) -> bytes:
         request = self._request
-        identity = answer_id("resp_", event.id or request.id)
+        identity = answer_id(PREFIX, event.id or request.id)
         created = event.created or request.time
         self._head = response_head(identity, created, event.model or request.model, request)
-        self._items = Items(identity)
+        self._items = Items(identity, request)
         return b"".join(
             self._event(f"response.{kind}", response=self._head)
             for kind in ("created", "in_progress")
         )
 
     def _open(self, block: Block) -> bytes:
-        self._block, self._pieces = block, []
+        self._block, self._text, self._has_deltas = block, bytearray(), False
+        self._length, self._logprobs = 0, []
+        self._grow(_ITEM_SIZE)
         if isinstance(block, Text | Refusal):
             return self._open_part(block)
         output = self._close_message()
-        if isinstance(block, ToolCall | Reasoning):
-            self._item = self._items.item_id(block)
-            item = item_of(block, self._item, "in_progress")
-            output += self._indexed("response.output_item.added", item=item)
-        return output
+        self._item = self._items.next_id(block)
+        item = write_item(block, self._item, self._request, "in_progress")
+        return output if item is None else output + self._item_event("added", item)
 
-    def _open_part(self, block: Block) -> bytes:
+    def _open_part(self, block: Text | Refusal) -> bytes:
         output = b""
-        if not self._message:
-            self._message, self._parts = self._items.item_id(Text()), 0
-            item = message_of(self._message, [], "in_progress")
-            output = self._indexed("response.output_item.added", item=item)
-            self._output.append(message_of(self._message, []))
-        self._item = self._message
-        return output + self._in_part("response.content_part.added", part=part_of(block))
+        if self._message is None:
+            self._message = []
+            self._item = self._items.next_id(block)
+            output = self._item_event("added", write_message(self._item, [], "in_progress"))
+        return output + self._in_part("response.content_part.added", part=write_part(block, []))
 
     def _delta(self, text: str) -> bytes:
-        self._pieces.append(text)
-        self._size += len(text)
-        if self._size > LARGEST:
-            raise BrokenAnswer(f"the upstream's answer has over {LARGEST} characters")
+        first, self._has_deltas = not self._has_deltas, True
+        self._text += text.encode()
+        self._length += len(text)
+        self._grow(len(text))
         block = self._block
         if isinstance(block, ToolCall):
-            kind = "response.function_call_arguments.delta"
-            return self._in_item(kind, delta=text)
+            if needs_whole(block, self._request):
+                return b""
+            return self._in_item("response.function_call_arguments.delta", delta=text)
         if isinstance(block, Reasoning):
-            begin = (
-                self._summary("part.added", part=_summary("")) if len(self._pieces) == 1 else b""
-            )
+            begin = self._summary("part.added", part=_summary("")) if first else b""
             return begin + self._summary("text.delta", delta=text)
         if isinstance(block, Refusal):
             return self._in_part("response.refusal.delta", delta=text)
         return self._in_part("response.output_text.delta", delta=text, logprobs=[])
 
-    def _sign(self, event: Any) -> bytes:
-        if isinstance(event, Sign) and isinstance(self._block, Reasoning):
-            self._block.signature = event.signature
-        return b""
-
     def _cite(self, event: Cite) -> bytes:
-        if not event.citation.url or not isinstance(self._block, Text):
+        block, citation = self._block, event.citation
+        if not citation.url or not isinstance(block, Text):
             return b""
-        self._block.citations = [*self._block.citations, event.citation]
-        length = sum(map(len, self._pieces))
+        block.citations.append(citation)
+        self._grow(_ITEM_SIZE + len(citation.url) + len(citation.title) + len(citation.cited))
         return self._in_part(
             "response.output_text.annotation.added",
-            annotation_index=len(self._block.citations) - 1,
-            annotation=annotation(event.citation, length),
+            annotation_index=len(block.citations) - 1,
+            annotation=write_annotation(citation, self._length),
         )
 
     def _tokens(self, event: Tokens) -> bytes:
-        if not isinstance(self._block, Text) or not self._message:
+        """The log probabilities of text that was written before."""
+        if not isinstance(self._block, Text):
             return b""
-        tokens = write_tokens(event.logprobs)
-        return self._in_part("response.output_text.delta", delta="", logprobs=tokens)
+        self._logprobs += event.logprobs
+        self._grow(_ITEM_SIZE * sum(1 + len(each.top) for each in event.logprobs))
+        logprobs = write_logprobs(event.logprobs)
+        return self._in_part("response.output_text.delta", delta="", logprobs=logprobs)
 
     def _close(self) -> bytes:
-        block, text = self._block, "".join(self._pieces)
+        block, text = self._block, self._text.decode()
+        self._block = None
+        if block is None:
+            return b""
         if isinstance(block, Text | Refusal):
             block.text = text
             return self._close_part(block)
         output = b""
         if isinstance(block, ToolCall):
             block.arguments = text or "{}"
-            if not text:
-                output = self._in_item("response.function_call_arguments.delta", delta="{}")
-            output += self._in_item(
-                "response.function_call_arguments.done",
-                name=block.name,
-                arguments=block.arguments,
-            )
-        elif isinstance(block, Reasoning):
+            item = write_item(block, self._item, self._request)
+            return self._call_done(item, whole=not text) + self._item_done(item)
+        if isinstance(block, Reasoning):
             block.text = text
             if text:
                 output = self._summary("text.done", text=text)
                 output += self._summary("part.done", part=_summary(text))
-        elif isinstance(block, Foreign):
-            self._item = self._items.item_id(block)
-        item = item_of(block, self._item)
+        item = write_item(block, self._item, self._request)
         return b"" if item is None else output + self._item_done(item)
 
-    def _close_part(self, block: Block) -> bytes:
-        part = part_of(block)
+    def _call_done(self, item: Json, *, whole: bool) -> bytes:
+        """The end of what a call is given; `whole`: nothing of it has been written."""
+        if item["type"] == "tool_search_call":
+            return b""
+        if item["type"] == "custom_tool_call":
+            kind, name, whole = "custom_tool_call_input", "input", True
+        else:
+            kind, name = "function_call_arguments", "arguments"
+        text = item[name]
+        output = self._in_item(f"response.{kind}.delta", delta=text) if whole else b""
+        more = {"name": item["name"]} if name == "arguments" else {}
+        return output + self._in_item(f"response.{kind}.done", **more, **{name: text})
+
+    def _close_part(self, block: Text | Refusal) -> bytes:
+        part = write_part(block, self._logprobs)
         if isinstance(block, Refusal):
             output = self._in_part("response.refusal.done", refusal=block.text)
         else:
-            output = self._in_part("response.output_text.done", text=part["text"], logprobs=[])
+            logprobs = part["logprobs"]
+            output = self._in_part("response.output_text.done", text=block.text, logprobs=logprobs)
         output += self._in_part("response.content_part.done", part=part)
-        self._output[-1]["content"].append(part)
-        self._parts += 1
+        assert self._message is not None
+        self._message.append(part)
         return output
 
     def _close_message(self) -> bytes:
-        if not self._message:
+        if self._message is None:
             return b""
-        item = self._output.pop()
-        self._message = ""
+        item = write_message(self._item, self._message)
+        self._message = None
         return self._item_done(item)
 
     def _item_done(self, item: Any) -> bytes:
-        output = self._indexed("response.output_item.done", item=item)
-        self._output.append(item)
-        self._items.count += 1
+        output = self._item_event("done", item)
+        self._items.output.append(item)
         return output
 
     def _end(self, event: End) -> bytes:
-        output = self._close_message()
         finish = event.finishes.get(0, Finish(stop="end"))
-        response = ended(self._head, finish, self._output, event.usage)
+        output = b""
+        if finish.explanation:
+            output = self._open(Refusal()) + self._delta(finish.explanation) + self._close()
+        output += self._close_message()
+        response = ended(self._head, finish, self._items.output, event.usage)
         return output + self._event(f"response.{response['status']}", response=response)
 
-    def _indexed(self, kind: str, **members: Any) -> bytes:
-        return self._event(kind, output_index=self._items.count, **members)
+    def _grow(self, size: int) -> None:
+        """Count what is kept until the end."""
+        self._size += size
+        if self._size > LARGEST:
+            raise BrokenAnswer(f"the upstream's answer has over {LARGEST} characters")
+
+    def _item_event(self, kind: str, item: Any) -> bytes:
+        index = len(self._items.output)
+        return self._event(f"response.output_item.{kind}", output_index=index, item=item)
 
     def _in_item(self, kind: str, **members: Any) -> bytes:
-        return self._event(kind, item_id=self._item, output_index=self._items.count, **members)
+        index = len(self._items.output)
+        return self._event(kind, item_id=self._item, output_index=index, **members)
 
     def _in_part(self, kind: str, **members: Any) -> bytes:
-        return self._in_item(kind, content_index=self._parts, **members)
+        return self._in_item(kind, content_index=len(self._message or ()), **members)
 
     def _summary(self, kind: str, **members: Any) -> bytes:
         return self._in_item(f"response.reasoning_summary_{kind}", summary_index=0, **members)

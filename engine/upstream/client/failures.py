@@ -18,7 +18,7 @@ class UpstreamFailure(Exception):
     """
 
     kind: ClassVar[str]
-    words: ClassVar[str]
+    words: str
     request_sent: bool = False
     response_started: bool = False
 
@@ -63,6 +63,16 @@ class Truncated(UpstreamFailure):
 
 class ProtocolFailure(UpstreamFailure):
     kind, words = "protocol", "the upstream's answer is not valid HTTP/1.1"
+
+
+class InvalidAnswer(UpstreamFailure):
+    """A response that is HTTP, with a content that cannot be translated; the words say why."""
+
+    kind, words = "answer", "the upstream's answer is not in its format"
+
+    def __init__(self, words: str = "") -> None:
+        self.words = words or self.words
+        super().__init__()
 
 
 class HeadersTooLarge(UpstreamFailure):

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from engine.cli import main
 from engine.cli.top.metrics import MetricsSource, MetricsUnavailable
-from tests.support.metrics import Shown
+from tests.support.metrics import MetricsPage
 from tests.support.peer import READ, answering, scripted, serving
 
 
@@ -18,7 +18,7 @@ def top(*arguments):
 
 
 def test_once_prints_the_activity():
-    metrics = Shown()
+    metrics = MetricsPage()
     before = metrics.text()
     for _ in range(4):
         metrics.request("gpt-4o-mini")
@@ -30,7 +30,7 @@ def test_once_prints_the_activity():
 
 
 def test_the_path_of_the_url_is_requested():
-    with serving(answering(answer(Shown().text()))) as peer:
+    with serving(answering(answer(MetricsPage().text()))) as peer:
         MetricsSource(f"{peer.url}/own/path").read()
     assert peer.requests[0].startswith(b"GET /own/path HTTP/1.1\r\n")
 
@@ -63,7 +63,7 @@ def test_an_invalid_url_is_refused():
 
 
 def test_the_live_view_needs_a_terminal():
-    with serving(answering(answer(Shown().text()))) as peer:
+    with serving(answering(answer(MetricsPage().text()))) as peer:
         result = top("--url", peer.url)
     assert result.exit_code == 1
     assert "use --once" in result.output

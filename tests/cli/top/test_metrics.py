@@ -3,7 +3,7 @@
 import pytest
 
 from engine.cli.top.metrics import MetricsChange, Snapshot, metrics_url, parse_samples
-from tests.support.metrics import Shown
+from tests.support.metrics import MetricsPage
 
 
 def change(before, now, seconds=2.0):
@@ -73,7 +73,7 @@ def test_two_snapshots_at_the_same_time_are_accepted():
 
 
 def test_labels_are_unescaped():
-    metrics = Shown()
+    metrics = MetricsPage()
     model = 'odd "name"\\with\nall {of}, it="x"'
     metrics.request(model=model)
     (sample,) = (s for s in parse_samples(metrics.text())["modelway_requests_total"] if s[1])

@@ -12,6 +12,7 @@ from engine.offline.cases.judge import ACTUAL_VALUES
 from engine.offline.cases.run import run
 from engine.source.problem import Findings
 from tests.support.rehearsing import CONFIG, planned, write
+from tests.support.translating import translating
 
 CHAT = {
     "name": "chat",
@@ -32,6 +33,7 @@ MET = {
     "upstream": "main",
     "upstreams": ["main"],
     "model": "real-big",
+    "dropped": None,
     "url": "http://main.test/base/v1/chat",
     "headers": {"authorization": "Bearer ${MAIN_KEY}", "x-note": "n", "cookie": None},
     "body": {"model": "real-big", "absent": None},
@@ -45,6 +47,7 @@ MISSED = {
     "upstream": "spare",
     "upstreams": ["main", "spare"],
     "model": "big",
+    "dropped": ["seed"],
     "url": None,
     "headers": {"x-note": None},
     "body": {"messages": []},
@@ -117,6 +120,50 @@ def test_a_refusal_is_reported_beside_the_expected_value(made):
     result = one(made, {"status": 200}, request={"method": "GET", "path": "/v1/chat"})
     assert "refused by the router with 405 method_not_allowed" in result.refusal
     assert result.refusal in formats.line(result)
+
+
+CLAUDE = {
+    "status": 200,
+    "upstream": "anthropic",
+    "model": "claude-sonnet-4-5",
+    "url": "http://anthropic.test/v1/messages",
+    "headers": {"anthropic-version": "2023-06-01"},
+    "body": {"messages": [{"role": "user", "content": "Hi"}], "logit_bias": None},
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "answers", "expect"),
+    [
+        ("claude-model", {}, 200, {**CLAUDE, "dropped": []}),
+        ("lossy-model", {"logit_bias": {"1": 2}}, 200, {**CLAUDE, "dropped": ["logit_bias"]}),
+        (
+            "claude-model",
+            {"logit_bias": {"1": 2}},
+            200,
+            {"status": 400, "param": "logit_bias", "upstreams": [], "dropped": None},
+        ),
+        ("spare-model", {}, {"openai": 503}, {**CLAUDE, "dropped": []}),
+        ("spare-model", {}, 200, {"upstream": "openai", "dropped": None}),
+        ("claude-model", {}, 429, {"status": 429}),
+    ],
+)
+def test_a_translated_request_is_judged_as_its_upstream_gets_it(
+    tmp_path, model, fields, answers, expect
+):
+    turns = [{"role": "user", "content": "Hi"}]
+    body = {"model": model, "messages": turns, **fields}
+    sent = {"method": "POST", "path": "/v1/chat/completions", "token": "alice", "body": body}
+    result = one(translating(tmp_path), expect, request=sent, upstream_answers=answers)
+    assert result.failures == []
+
+
+def test_a_refusal_of_a_translation_is_told_as_one(tmp_path):
+    turns = [{"role": "user", "content": "Hi"}]
+    body = {"model": "claude-model", "messages": turns, "n": 2}
+    sent = {"method": "POST", "path": "/v1/chat/completions", "token": "alice", "body": body}
+    result = one(translating(tmp_path), {"status": 200}, request=sent)
+    assert result.refusal.startswith("refused by translation with 400 unsupported_parameter: The ")
 
 
 @pytest.mark.parametrize(

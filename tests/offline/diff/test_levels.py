@@ -235,7 +235,7 @@ CHANGES = [
     ("models.big.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
     ("models.big.fallback", None, ["small"]),
     ("models.big.operations", None, ["shop.chat"]),
-    ("models.big.translate", None, "strict"),
+    ("models.big.translate", None, "off"),
     ("models.big.drop", None, ["logit_bias"]),
     ("models.big.title", None, "Big"),
     ("models.big.owner", None, "me"),

@@ -92,6 +92,13 @@ def test_a_request_has_its_attributes():
     }
 
 
+def test_a_translated_attempt_names_its_language():
+    translated = attempt()._replace(language="messages")
+    _, first, second = spans(exchange(attempt(failure="5xx"), translated))
+    assert "modelway.translated" not in first.attributes
+    assert second.attributes["modelway.translated"] == "messages"
+
+
 def test_each_attempt_is_a_child_of_the_request():
     failed = attempt("west", failure="5xx", status=503, start=10.1, seconds=0.25)
     success = attempt("east", "gemini-pro", start=10.5, seconds=0.5)

@@ -9,6 +9,7 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.messages.answer import read_answer, write_answer
+from engine.translations.messages.stream_writer import Writer
 from engine.translations.neutral.answer import Answer, Candidate, collect
 from engine.translations.neutral.content import (
     Block,
@@ -24,8 +25,10 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, Finish, UpstreamError, Usage
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Thinking
 from tests.support.each import each
+from tests.support.translations import event_data
+from tests.translations.messages.documents import events_of, message_of
 
 REQUEST = ChatRequest(language="messages", model="alias", messages=[], id="req-1")
 END = Finish(stop="end")
@@ -48,7 +51,7 @@ def test_a_message_has_its_members_in_the_vendors_order() -> None:
         ("id", "msg_x1"),
         ("type", "message"),
         ("role", "assistant"),
-        ("model", "m"),
+        ("model", "alias"),
         ("content", [{"type": "text", "text": "Hi"}]),
         ("stop_reason", "end_turn"),
         ("stop_sequence", None),
@@ -189,10 +192,24 @@ def test_a_message_without_a_stop_reason_is_broken(members: Any) -> None:
 def test_an_error_with_status_200_is_the_upstreams_error() -> None:
     with pytest.raises(UpstreamError) as caught:
         read(type="error", error={"type": "overloaded_error", "message": "Overloaded"})
-    assert (caught.value.status, caught.value.message) == (529, "Overloaded")
+    assert (caught.value.status, caught.value.message) == (503, "Overloaded")
 
 
 @each("body", [b"", b"[]", b"<html>", b'{"content":{}}'])
 def test_another_format_is_no_message(body: bytes) -> None:
     with pytest.raises((WrongType, BrokenAnswer)):
         list(read_answer(body))
+
+
+def test_a_caller_who_omits_thoughts_gets_their_signatures_alone() -> None:
+    thinking = Thinking(adaptive=True, visible=False)
+    request = ChatRequest(language="messages", model="m", messages=[], thinking=thinking)
+    blocks = [Reasoning(text="hm", signature=Signature("messages", "s")), Reasoning(text="hm")]
+    answer = Answer(
+        id="x", model="m", created=0, candidates=[Candidate([*blocks], END)], usage=None
+    )
+    content = json.loads(write_answer(answer, request))["content"]
+    assert content == [{"type": "thinking", "thinking": "", "signature": "s"}]
+    writer = Writer(request)
+    stream = b"".join(map(writer.write, events_of(answer, 1)))
+    assert message_of(event_data(stream))["content"] == content

@@ -33,7 +33,7 @@ from tests.support.each import each
 def write(*blocks: Block) -> tuple[Any, list[str]]:
     """The content, and the places of the losses: those of hints in brackets."""
     losses = Losses(Patterns(()))
-    content = ContentWriter(ToolNames(), losses, own=False).content(blocks)
+    content = ContentWriter(ToolNames(), losses, same_language=False).content(blocks)
     return content, [f"({o.place})" if o.hint else o.place for o in losses.losses]
 
 

@@ -63,6 +63,7 @@ def source(kind: str, **members: str) -> dict[str, Any]:
                 kind="document",
                 source=Link("https://a/b", "application/pdf"),
                 name="b",
+                name_place="messages[0].content[0].title",
                 place=PLACE,
             ),
         ),

@@ -37,6 +37,7 @@ from engine.translations.neutral.events import (
     Start,
     Usage,
 )
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest
 from tests.support.each import each
 from tests.support.translations import event_data
@@ -67,7 +68,7 @@ def test_a_stream_byte_by_byte() -> None:
     ]
     assert b"".join(map(writer.write, events)).decode().split("\n\n") == [
         'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":'
-        '"message","role":"assistant","model":"m","content":[],"stop_reason":null,'
+        '"message","role":"assistant","model":"alias","content":[],"stop_reason":null,'
         '"stop_sequence":null,"usage":{"input_tokens":13,"cache_creation_input_tokens":0,'
         '"cache_read_input_tokens":7,"output_tokens":1}}}',
         'event: content_block_start\ndata: {"type":"content_block_start","index":0,'
@@ -102,6 +103,25 @@ def test_a_call_without_arguments_has_no_delta() -> None:
     stream = write(Open(ToolCall(id="c", name="f")), Close())
     assert types_of(stream)[1:3] == ["content_block_start", "content_block_stop"]
     assert message_of(event_data(stream))["content"][0]["input"] == {}
+
+
+@pytest.mark.parametrize("arguments", ["no JSON", "[1]", '{"a":'])
+def test_arguments_that_are_no_object_break_the_stream_at_its_end(arguments: str) -> None:
+    with pytest.raises(WrongType, match="arguments of f"):
+        write(Open(ToolCall(id="c", name="f")), Delta(arguments), Close())
+    writer = Writer(REQUEST)
+    for event in (Start(), Open(ToolCall(id="c", name="f")), Delta(arguments), Close()):
+        writer.write(event)
+    with pytest.raises(WrongType, match="arguments of f"):
+        writer.write(Open(Text()))
+
+
+def test_arguments_of_the_last_call_may_be_cut_at_the_limit_of_tokens() -> None:
+    writer = Writer(REQUEST)
+    events: list[Event] = [Start(), Open(ToolCall(id="c", name="f")), Delta('{"a":'), Close()]
+    stream = b"".join(map(writer.write, events))
+    stream += writer.write(End(finishes={0: Finish(stop="length")}))
+    assert b'"stop_reason":"max_tokens"' in stream
 
 
 def test_a_signature_of_another_vendor_is_sealed() -> None:

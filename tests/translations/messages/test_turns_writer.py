@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.messages.models import model_called
 from engine.translations.messages.turns_writer import write_turns
 from engine.translations.neutral.content import Inline, Media, Text, ToolCall, ToolResult
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import ChatRequest, Message, Role
 from engine.values.wildcard import Patterns
+from tests.support.each import each
 
 OLD, NEW = "claude-opus-4-1", "claude-opus-5"
 
@@ -30,9 +34,9 @@ def write(
         system=[Text(text=system)] if system else [],
     )
     losses = Losses(Patterns(()))
-    own = language == "messages"
-    writer = ContentWriter(ToolNames(), losses, own=own)
-    body = write_turns(request, writer, model_called(model), losses, own=own)
+    same_language = language == "messages"
+    writer = ContentWriter(ToolNames(), losses, same_language=same_language)
+    body = write_turns(request, writer, model_called(model), losses, same_language=same_language)
     return body, [loss.place for loss in losses.losses]
 
 
@@ -154,3 +158,9 @@ def test_the_request_is_not_changed_by_writing_it() -> None:
     messages = [turn("user", "a"), turn("user", "b"), turn("assistant", "c "), turn("system", "s")]
     assert write(*messages) == write(*messages)
     assert [len(message.blocks) for message in messages] == [1, 1, 1, 1]
+
+
+@each("turns", [[], [turn("system", "Be brief.")], [turn("user", " ")]])
+def test_a_conversation_without_a_users_turn_is_refused(turns: list[Message]) -> None:
+    with pytest.raises(WrongType, match="a conversation with a user's turn"):
+        write(*turns, system="Be kind.")

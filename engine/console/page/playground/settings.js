@@ -79,10 +79,11 @@ const entry = () => access.models.find(({ id }) => id === name());
 function listFormats() {
 	at("other").hidden = model.value !== OTHER;
 	const before = format.value;
-	const enabled = entry()?.formats ?? access.formats.map(({ name }) => name);
+	const every = access.formats.map(({ name }) => name);
+	const { formats: enabled, translated = [] } = entry() ?? { formats: every };
 	const options = access.formats.map(({ name, title }) => {
-		const disabled = !enabled.includes(name);
-		return h("option", { value: name, disabled }, title + (disabled ? " – not this model's" : ""));
+		const note = translated.includes(name) ? " – translated" : "";
+		return h("option", { value: name, disabled: !enabled.includes(name) }, title + note);
 	});
 	format.replaceChildren(...options);
 	format.value = enabled.includes(before) ? before : (enabled[0] ?? "");

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.config.model_operations import ModelOperations
+from engine.config.models import Model
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.diff.kinds.targets import shares
-from engine.values.wildcard import ByName
+from engine.values.wildcard import ByName, Patterns
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     before, after = old.config.models, new.config.models
+    old_table, new_table = _table(old), _table(new)
     by_pattern = ByName(after)
     for name, entry in before.items():
         subject = (f"model {name}",)
@@ -26,36 +29,54 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             place = new.place(instead.at, key=True)
             yield Difference(Effect.CHANGED, "model-targets", place, subject, words)
     for name, entry in after.items():
-        subject, place = (f"model {name}",), new.place(entry.at, key=True)
         was = before.get(name)
         if was is None:
-            words = f"can be requested: {shares(entry.to)}"
-            yield Difference(Effect.ADDED, "model-added", place, subject, words)
-            continue
-        if shares(entry.to) != shares(was.to):
-            words = f"goes to {shares(entry.to)}, was {shares(was.to)}"
-            yield Difference(Effect.CHANGED, "model-targets", place, subject, words)
-        if entry.operations != was.operations:
-            now, past = (", ".join(target.operations) or "all" for target in (entry, was))
-            words = f"has the operations {now}, was {past}"
-            removed_operations = _operations(old, name) - _operations(new, name)
-            level = Effect.BREAKING if removed_operations else Effect.CHANGED
-            yield Difference(level, "model-operations", place, subject, words)
-        if entry.translate != was.translate:
-            words = f"has its chat translated: {entry.translate}, was {was.translate}"
-            removed_operations = _operations(old, name) - _operations(new, name)
-            level = Effect.BREAKING if removed_operations else Effect.CHANGED
-            yield Difference(level, "model-translate", place, subject, words)
-        if entry.drop != was.drop:
-            now, past = (", ".join(model.drop) or "nothing" for model in (entry, was))
-            words = f"may drop {now} where a translation cannot carry it, was {past}"
-            yield Difference(Effect.CHANGED, "model-drop", place, subject, words)
-        if entry.fallback != was.fallback:
-            now, past = (", ".join(target.fallback) or "none" for target in (entry, was))
-            words = f"falls back to {now}, was {past}"
-            yield Difference(Effect.CHANGED, "model-fallback", place, subject, words)
+            place, words = new.place(entry.at, key=True), f"can be requested: {shares(entry.to)}"
+            yield Difference(Effect.ADDED, "model-added", place, (f"model {name}",), words)
+        else:
+            place = new.place(entry.at, key=True)
+            for level, kind, words in _changes(was, entry, old_table, new_table):
+                yield Difference(level, kind, place, (f"model {name}",), words)
 
 
-def _operations(side: Side, name: str) -> set[str]:
+def _changes(
+    was: Model, now: Model, old: ModelOperations, new: ModelOperations
+) -> Iterator[tuple[Effect, str, str]]:
+    """Level, kind and words of each difference of a model that both configs have."""
+    loses = {op.id for op in old.of(was.name)} - {op.id for op in new.of(now.name)}
+    callable_level = Effect.BREAKING if loses else Effect.CHANGED
+    refuses = _drops_less(was, now) and _is_translated(now.name, new)
+    refusing_level = Effect.BREAKING if refuses else Effect.CHANGED
+    if shares(now.to) != shares(was.to):
+        yield Effect.CHANGED, "model-targets", f"goes to {shares(now.to)}, was {shares(was.to)}"
+    if now.operations != was.operations:
+        names, past = (", ".join(model.operations) or "all" for model in (now, was))
+        yield callable_level, "model-operations", f"has the operations {names}, was {past}"
+    if now.translate != was.translate:
+        words = f"has its chat translated: {now.translate}, was {was.translate}"
+        yield Effect.BREAKING if loses or refuses else Effect.CHANGED, "model-translate", words
+    if now.drop != was.drop:
+        names, past = (", ".join(model.drop) or "nothing" for model in (now, was))
+        words = f"may drop {names} where a translation cannot carry it, was {past}"
+        yield refusing_level, "model-drop", words
+    if now.fallback != was.fallback:
+        names, past = (", ".join(model.fallback) or "none" for model in (now, was))
+        yield Effect.CHANGED, "model-fallback", f"falls back to {names}, was {past}"
+
+
+def _drops_less(was: Model, now: Model) -> bool:
+    """Whether a field that could be dropped is now refused."""
+    if now.translate != "strict" or was.translate == "off":
+        return False
+    covers = Patterns(now.drop)
+    return was.translate == "lossy" or not all(map(covers.match, was.drop))
+
+
+def _is_translated(name: str, table: ModelOperations) -> bool:
+    """Whether any request to a model is translated."""
+    return any(each.language for op in table.of(name) for each in table.targets(name, op))
+
+
+def _table(side: Side) -> ModelOperations:
     assert side.planned.plan is not None
-    return {operation.id for operation in side.planned.plan.model_operations().of(name)}
+    return side.planned.plan.model_operations()

@@ -1,0 +1,17 @@
+"""The command."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.translation import counts, engine, gateway, state
+
+if __name__ == "__main__":
+    part, *arguments = sys.argv[1:]
+    parts = {
+        "engine": engine.measure,
+        "counts": counts.measure,
+        "gateway": gateway.measure,
+        "state": state.measure,
+    }
+    parts[part](*map(int, arguments))

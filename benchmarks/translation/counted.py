@@ -1,0 +1,121 @@
+"""The workload, in a process of its own: `python -m benchmarks.translation.counted instructions
+LIBRARY`, under callgrind, or `python -m benchmarks.translation.counted bytecodes`. With `off` as
+the last argument no model may be translated, and only relayed chats are counted.
+
+A worker, its caller and its vendors in one process. Prints a JSON object: what a chat takes that is
+answered in one piece, and an event of a stream of 200 (its request included), by the languages of
+caller and vendor: `{"chat_completions messages chat": 1344488}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gevent
+import gevent.monkey
+
+gevent.monkey.patch_all()
+
+from benchmarks.counts import clocks  # noqa: E402
+
+clocks.stop()
+
+from gevent.lock import Semaphore  # noqa: E402
+from gevent.server import StreamServer  # noqa: E402
+
+from benchmarks.counts.house import TOKEN, House  # noqa: E402
+from benchmarks.counts.meters import Bytecodes, Instructions, Meter  # noqa: E402
+from benchmarks.counts.plainly import read_plainly  # noqa: E402
+from benchmarks.translation.chats import LANGUAGES  # noqa: E402
+from benchmarks.translation.setup import CONFIG, messages  # noqa: E402
+from benchmarks.translation.vendors import Vendor, read_message  # noqa: E402
+from engine.translations.language import Language  # noqa: E402
+
+_REQUESTS, _EVENTS, _WARM = 25, 200, 25
+
+
+class _Caller:
+    """Asks over one connection; each event of a stream lets the vendor send the next."""
+
+    def __init__(self, sock: Any, turn: Semaphore) -> None:
+        self._sock, self._turn = sock, turn
+
+    def ask(self, sent: Iterator[bytes], count: int) -> None:
+        for _ in range(count):
+            self._sock.sendall(next(sent))
+            head, body = read_message(self._sock)
+            if not head.startswith(b"HTTP/1.1 200"):
+                raise RuntimeError(head + body[:500])
+
+    def stream(self, sent: Iterator[bytes], count: int) -> None:
+        self._sock.sendall(next(sent))
+        data, events = b"", 0
+        while not data.endswith(b"0\r\n\r\n"):
+            data = self._sock.recv(65536)
+            if not data or data.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5")):
+                raise RuntimeError(data[:500])
+            events += data.count(b"data: ")
+            self._turn.release()
+        if events < count:
+            raise RuntimeError(f"a stream has {events} events")
+
+
+def main(kind: str, *arguments: str) -> None:
+    translate = "off" not in arguments
+    meter: Meter
+    if kind == "instructions":
+        read_plainly()
+        meter = Instructions(arguments[0])
+    else:
+        meter = Bytecodes()
+    turn = Semaphore(0)
+    vendor = Vendor(_EVENTS, turn.acquire)
+    server = StreamServer(("127.0.0.1", 0), vendor.handle)
+    server.start()
+    tokens = "  - {{name: counted, sha256: {digest}}}"
+    config = CONFIG.replace("{tokens}", tokens).replace("{listen}", "8080")
+    if not translate:
+        config = config.replace("translate: strict", "translate: 'off'")
+    with tempfile.TemporaryDirectory() as name:
+        house = House(Path(name), server.server_port or 0, config)
+        try:
+            counts = _measured(meter, _Caller(house.connect(), turn), _pairs(translate))
+        finally:
+            house.close()
+    print(json.dumps(counts), flush=True)
+    os._exit(0)  # neither threads nor exit handlers: what was counted is counted
+
+
+def _pairs(translate: bool) -> list[tuple[Language, Language]]:
+    return [(a, b) for a in LANGUAGES for b in LANGUAGES if translate or a is b]
+
+
+def _measured(
+    meter: Meter, caller: _Caller, pairs: list[tuple[Language, Language]]
+) -> dict[str, int]:
+    for source, target in pairs:
+        caller.ask(messages(source, target.name, [TOKEN], stream=False), 2)
+    meter.begin()
+    counts = {}
+    for source, target in pairs:
+        sent = messages(source, target.name, [TOKEN], stream=False)
+        caller.ask(sent, _WARM)
+        meter.zero()
+        caller.ask(sent, _REQUESTS)
+        counts[f"{source.name} {target.name} chat"] = round(meter.read() / _REQUESTS)
+        sent = messages(source, target.name, [TOKEN], stream=True)
+        caller.stream(sent, _EVENTS)
+        meter.zero()
+        caller.stream(sent, _EVENTS)
+        counts[f"{source.name} {target.name} event"] = round(meter.read() / _EVENTS)
+    return counts
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

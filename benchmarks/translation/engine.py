@@ -1,0 +1,78 @@
+"""The translation alone: no socket, no gateway around it."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from benchmarks.translation.chats import CROSSINGS, VARIANTS, answers, data_of, requests, stream
+from engine.translations.language import Language, RequestLine
+from engine.translations.refusals import LossRules
+from engine.translations.translation import TranslatedExchange, Translation
+
+EVENTS = 200
+_RULES = LossRules()
+
+
+class Work(NamedTuple):
+    """A piece of work with its name, and how many of its units one call does."""
+
+    name: str
+    units: int
+    run: Callable[[], object]
+
+
+def exchanges(source: Language, target: Language, *, stream: bool) -> list[TranslatedExchange]:
+    """Every request of a language, translated."""
+    translation = Translation(source, target)
+    asked = requests(source, "m", stream=stream)
+    line = RequestLine("m", stream, asked[0].query, "0123456789abcdef", 1_750_000_000)
+    return [translation.request(each.body, line, "m", _RULES) for each in asked]
+
+
+def pieces(source: Language, target: Language) -> Iterator[Work]:
+    """The work of one crossing: a request, an answer in one piece, an event of a stream."""
+    asked = exchanges(source, target, stream=False)
+    answered = answers(target)
+
+    def answer() -> None:
+        for exchange, body in zip(asked, answered, strict=True):
+            exchange.answer(body)
+
+    streamed = exchanges(source, target, stream=True)[0]
+    events = stream(target, EVENTS)
+    head, data = data_of(events.head), [data_of(event)[0] for event in events.pieces]
+
+    def stream_events() -> None:
+        translator = streamed.stream()
+        for each in head:
+            translator.event(each)
+        for each in data:
+            translator.event(each)
+
+    yield Work("request", VARIANTS, lambda: exchanges(source, target, stream=False))
+    yield Work("answer", VARIANTS, answer)
+    yield Work("event", EVENTS, stream_events)
+
+
+def measure(turns: int = 15) -> None:
+    """Print the CPU microseconds of each crossing, medians of turns."""
+    print(f"{'CPU of the translation alone, us':<40}{'request':>9}{'answer':>9}{'event':>9}")
+    works = {(a.name, b.name): list(pieces(a, b)) for a, b in CROSSINGS}
+    took: dict[tuple[str, str, str], list[float]] = {}
+    gc.collect()
+    for _ in range(turns):
+        for (source, target), crossing in works.items():
+            for work in crossing:
+                begun = time.process_time()
+                work.run()
+                spent = (time.process_time() - begun) / work.units * 1e6
+                took.setdefault((source, target, work.name), []).append(spent)
+    for source, target in works:
+        medians = [
+            statistics.median(took[source, target, name]) for name in ("request", "answer", "event")
+        ]
+        print(f"{source + ' -> ' + target:<40}" + "".join(f"{each:9.1f}" for each in medians))

@@ -1,0 +1,75 @@
+"""The shortest answer of an upstream, in the language in which it is asked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec import Raw
+
+from engine import translations
+from engine.translations.embeddings.language import EmbeddingLanguage
+from engine.translations.embeddings.languages import embedding_languages
+from engine.translations.embeddings.neutral import Embeddings
+from engine.translations.language import Language, RequestLine
+from engine.translations.neutral.answer import collect
+from engine.translations.neutral.content import Text
+from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open, Start, Usage
+from engine.translations.neutral.request import ChatRequest
+from engine.translations.refusals import UNREADABLE
+
+_ID = "rehearsal"
+
+
+class StandInAnswer(NamedTuple):
+    """A body and its media type."""
+
+    media_type: str
+    body: bytes
+
+
+NO_ANSWER = StandInAnswer("application/json", b"{}")
+
+
+def stand_in_answer(target: str, body: bytes) -> StandInAnswer:
+    """The answer to a request with this path and query: a stream if one is requested, and `{}` for
+    a request that has no language."""
+    try:
+        return _answer_to(target, body)
+    except UNREADABLE:  # relayed as it is: the document of its API allows it
+        return NO_ANSWER
+
+
+def _answer_to(target: str, body: bytes) -> StandInAnswer:
+    path, _, query = target.partition("?")
+    for embedding_language in embedding_languages():
+        if embedding_language.speaks(path):
+            return _embeddings(embedding_language, body)
+    for language in translations.languages():
+        if language.speaks(path):
+            streams = path.endswith(language.stream_suffix or "\0")
+            line = RequestLine(model=_ID, stream=streams, query=query, id=_ID)
+            return _chat(language, language.read_request(body, line))
+    return NO_ANSWER
+
+
+def _embeddings(language: EmbeddingLanguage, body: bytes) -> StandInAnswer:
+    request = language.read_request(body, RequestLine(model=_ID, id=_ID))
+    answer = Embeddings(vectors=[Raw(b"[0.5]")] * len(request.inputs), input_tokens=1)
+    return StandInAnswer("application/json", language.write_answer(answer, request))
+
+
+def _chat(language: Language, request: ChatRequest) -> StandInAnswer:
+    if not request.stream:
+        return StandInAnswer("application/json", language.write_answer(collect(_events()), request))
+    writer = language.stream_writer(request)
+    return StandInAnswer("text/event-stream", b"".join(writer.write(o) for o in _events()))
+
+
+def _events() -> list[Event]:
+    return [
+        Start(id=_ID, model=_ID),
+        Open(Text()),
+        Delta("OK"),
+        Close(),
+        End(finishes={0: Finish(stop="end")}, usage=Usage(input=1, output=1)),
+    ]

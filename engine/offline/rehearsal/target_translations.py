@@ -1,0 +1,67 @@
+"""How a request is translated for each of its targets, the ones that are never asked included."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from engine.exchange.exchange import Exchange
+from engine.plan.route import Plan, Route
+from engine.translations.language import WrittenRequest
+from engine.upstream.target import Target
+from engine.upstream.translations import RouteTranslations
+from engine.values.errors import GatewayError
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTranslation:
+    """The request for a target that speaks another language of chat.
+
+    `model` is its name there. `written` is None where the request cannot be carried: `refusal` is
+    the reason. `dropped` are the caller's fields that are not carried.
+    """
+
+    upstream: str
+    model: str
+    caller_language: str
+    target_language: str
+    written: WrittenRequest | None = None
+    dropped: Sequence[str] = ()
+    refusal: GatewayError | None = None
+
+
+def translate_for_targets(
+    plan: Plan, route: Route, exchange: Exchange
+) -> list[TargetTranslation | None]:
+    """An entry for each target of the exchange, in the order of attempts: None for a target that
+    gets the request as it is. The body of the exchange is still open."""
+    if route.model is None:
+        return []
+    models = plan.config.models
+    operations, operation = plan.model_operations(), route.by_model
+    translations = RouteTranslations(operation, operations, models, time.time)
+    entries: list[TargetTranslation | None] = []
+    for target in cast("Sequence[Target]", exchange.targets):
+        language = operations.language(target.entry, target.upstream.dialect, operation)
+        entries.append(
+            _translate(translations, exchange, target, (operation.language, language))
+            if language
+            else None
+        )
+    return entries
+
+
+def _translate(
+    translations: RouteTranslations, exchange: Exchange, target: Target, languages: tuple[str, str]
+) -> TargetTranslation:
+    upstream, model = target.upstream.name, target.model or exchange.model
+    try:
+        translated = translations.translate(exchange, target)
+    except GatewayError as error:
+        return TargetTranslation(upstream, model, *languages, refusal=error)
+    assert translated is not None  # this target has a language
+    return TargetTranslation(
+        upstream, model, *languages, written=translated.written, dropped=translated.dropped
+    )

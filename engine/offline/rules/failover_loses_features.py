@@ -1,0 +1,48 @@
+"""A failover to a target that cannot be asked what the first target can be: requests with such a
+field are not failed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from engine.config.models import Model
+from engine.offline.audit import AuditCase
+from engine.offline.translation_limits import formats, refused_features
+from engine.translations.features import Feature
+
+_MOST = 20
+_MOST_NAMED = 5
+
+
+def check(case: AuditCase) -> None:
+    losing = (
+        (model, upstream, lost)
+        for model in case.config.models.values()
+        if len(model.to) + len(model.fallback) > 1
+        for upstream, lost in _losses(case, model)
+    )
+    first = list(islice(losing, _MOST + 1))  # each takes some milliseconds to find
+    for number, (model, upstream, lost) in enumerate(first[:_MOST], 1):
+        names = [feature.name for feature in lost]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        message = f"requests to '{model.name}' with {', '.join(names[:_MOST_NAMED])}{more} "
+        message += f"do not fail over to upstream '{upstream}', which cannot be asked with them"
+        if number == _MOST and len(first) > _MOST:
+            message += "; other models have such failovers as well"
+        hint = "`translate: lossy` and `drop` serve them without; `check -v` lists all fields"
+        case.warn(model.at, "MW424", message, hint, key=True)
+
+
+def _losses(case: AuditCase, model: Model) -> Iterator[tuple[str, Sequence[Feature]]]:
+    """The first upstream that loses features for callers of a format that the first target of a
+    model speaks, and the features."""
+    models = case.config.models
+    for language, targets in formats(model.name, case.operations):
+        if not targets or targets[0].language:
+            continue
+        for target in targets[1:]:
+            entry = models[target.entry]
+            if entry.translate == "strict" and (lost := refused_features(language, target, entry)):
+                yield target.target.upstream, lost
+                return

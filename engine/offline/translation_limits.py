@@ -1,0 +1,96 @@
+"""What the targets of a model cannot be asked by callers of other formats of chat.
+
+Each target is asked with every feature of the caller's language, by the translation that serves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from engine import translations
+from engine.config.config import Config
+from engine.config.model_operations import ModelOperations, OperationTarget
+from engine.config.models import Model
+from engine.plan.route import PlanResult
+from engine.source.problem import Level
+from engine.translations.features import Feature
+from engine.translations.language import RequestLine
+from engine.translations.refusals import LossRules
+from engine.values.errors import GatewayError
+from engine.values.wildcard import Patterns
+
+_CACHE = 10_000
+
+
+class FormatTargets(NamedTuple):
+    """The targets of a model for callers of one language, in the order of its config."""
+
+    language: str
+    targets: Sequence[OperationTarget]
+
+
+def formats(model: str, operations: ModelOperations) -> Iterator[FormatTargets]:
+    """The languages in which a model can be called, each once."""
+    languages = set()
+    for operation in operations.of(model):
+        if operation.language and operation.language not in languages:
+            languages.add(operation.language)
+            yield FormatTargets(operation.language, tuple(operations.targets(model, operation)))
+
+
+def refused_features(language: str, target: OperationTarget, model: Model) -> Sequence[Feature]:
+    """The features of a language that a target cannot be asked for; `model` is the entry that the
+    target is under, whose `drop` counts."""
+    if not target.language:
+        return ()
+    name = target.target.model or model.name.replace("*", "x")
+    return _refused(language, target.language, name, model.drop)
+
+
+@lru_cache(_CACHE)
+def _refused(source: str, target: str, model: str, drop: tuple[str, ...]) -> tuple[Feature, ...]:
+    translation = translations.translation(source, target)
+    rules, line = LossRules(drop=Patterns(drop)), RequestLine(model=model)
+    refused = []
+    for feature in translation.source.features.features:
+        body = translation.source.features.request(feature, model)
+        try:
+            translation.request(body, line, model, rules)
+        except GatewayError:
+            refused.append(feature)
+    return tuple(refused)
+
+
+def note_limits(planned: PlanResult) -> None:
+    """Note, for each model and each format, what callers cannot ask a target for."""
+    assert planned.plan is not None
+    config, operations = planned.plan.config, planned.plan.model_operations()
+    for model in config.models.values():
+        for language, targets in formats(model.name, operations):
+            for upstream, message in _limits(language, targets, config):
+                words = f"'{model.name}' asked in {language} {message}"
+                hint = f"they are translated into {upstream} (see `translate` in the manual)"
+                findings = planned.findings
+                findings.note(config.source, model.at, Level.INFO, "MW425", words, hint, key=True)
+
+
+def _limits(
+    language: str, targets: Sequence[OperationTarget], config: Config
+) -> Iterator[tuple[str, str]]:
+    """The language and upstream of each translated target, and in words what it does not carry."""
+    for target in targets:
+        entry = config.models[target.entry]
+        if refused := refused_features(language, target, entry):
+            verb = "loses" if entry.translate == "lossy" else "refuses"
+            upstream = f"{target.language} for upstream '{target.target.upstream}'"
+            yield upstream, f"{verb} {_by_group(refused)}"
+
+
+def _by_group(features: Sequence[Feature]) -> str:
+    """Features in words: `sampling: n, seed; answer: audio`."""
+    groups: dict[str, list[str]] = {}
+    for feature in features:
+        groups.setdefault(feature.group, []).append(feature.name)
+    return "; ".join(f"{group}: {', '.join(names)}" for group, names in groups.items())

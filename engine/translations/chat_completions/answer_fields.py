@@ -1,0 +1,134 @@
+"""What answers and streams of chat completions have in common: reasons to stop and thoughts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from engine.translations.neutral.content import Reasoning, Signature
+from engine.translations.neutral.events import Finish, Stop
+from engine.translations.neutral.members import Members
+from engine.translations.neutral.signatures import seal, unseal
+from engine.translations.openai_answer_fields import UsageNames
+
+NAME = "chat_completions"
+PREFIX = "chatcmpl-"
+USAGE = UsageNames("prompt_tokens", "completion_tokens", details_required=False)
+REASONING_MEMBERS = ("reasoning_content", "reasoning")
+"""Members with the text of thoughts that vendors have added: DeepSeek and others the first,
+OpenRouter and others the second."""
+
+Json = dict[str, Any]
+
+STOPS: dict[str, Stop] = {
+    "stop": "end",
+    "length": "length",
+    "model_length": "length",  # Mistral
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "filter",
+}
+FAILURES = ("error", "abort", "insufficient_system_resource")
+"""Reasons of other vendors that mean a failure: OpenRouter and Mistral, vLLM, DeepSeek."""
+
+_REASONS: dict[Stop, str] = {
+    "end": "stop",
+    "stop_sequence": "stop",
+    "pause": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "filter": "content_filter",
+}
+
+
+def finish_reason(finish: Finish) -> str:
+    """`finish_reason`."""
+    return _REASONS[finish.stop]
+
+
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_SUMMARY = "reasoning.summary"
+
+
+class Detail:
+    """An entry of `reasoning_details`, the member that OpenRouter has added. Its vendor wants all
+    of it back with the next turn, so everything but its text is its signature. In a stream it
+    comes in fragments."""
+
+    def __init__(self) -> None:
+        self._members: dict[str, Raw] = {}
+
+    def add(self, fragment: Members) -> tuple[str, int]:
+        """Take a fragment. Returns its text, and how many characters of the entry are new."""
+        text = fragment.text("text") or fragment.text("summary") or ""
+        size = 0
+        for name, raw in fragment.unread_members().items():
+            if self._members.get(name) != raw:
+                self._members[name] = raw
+                size += len(name) + len(bytes(raw))
+        return text, size
+
+    @property
+    def signature(self) -> Signature:
+        """The entry up to now, without its text."""
+        return Signature(NAME, msgspec.json.encode(self._members).decode())
+
+
+def read_detail(detail: Members) -> Reasoning:
+    """The thoughts in an entry that a caller sends back: with a signature of another vendor, which
+    this gateway has sealed, or of this language."""
+    vendor_signature = unseal(detail.text("signature") or "", NAME) if _is_sealed(detail) else None
+    entry = Detail()
+    text, _ = entry.add(detail)
+    return Reasoning(text=text, signature=vendor_signature or entry.signature, place=detail.place)
+
+
+def _is_sealed(detail: Members) -> bool:
+    if not detail.is_text("signature"):
+        return False
+    signature = msgspec.json.decode(detail.peek("signature"))
+    return unseal(signature, NAME).language != NAME
+
+
+def write_detail(index: int, text: str, signature: Signature | None) -> Json:
+    """An entry with the thoughts of another language, as OpenRouter writes them."""
+    entry: Json = {"type": "reasoning.text", "index": index, "text": text}
+    if signature is not None:
+        entry["signature"] = seal(signature, NAME)
+    return entry
+
+
+def write_thoughts(blocks: list[Reasoning]) -> tuple[Json, list[Reasoning]]:
+    """The members of a message that has these thoughts, each in the member that it came in; and the
+    thoughts that have none, since they came from another vendor."""
+    texts: dict[str, list[str]] = {}
+    entries: list[Json] = []
+    foreign_thoughts: list[Reasoning] = []
+    for block in blocks:
+        name = "" if block.signature is None else block.signature.value
+        if block.signature is None or block.signature.language != NAME:
+            foreign_thoughts.append(block)
+        elif name in REASONING_MEMBERS:
+            texts.setdefault(name, []).append(block.text)
+        elif (entry := _entry(name, block.text)) is not None:
+            entries.append(entry)
+        else:
+            foreign_thoughts.append(block)
+    members: Json = {name: "".join(pieces) for name, pieces in texts.items()}
+    if entries:
+        members["reasoning_details"] = entries
+    return members, foreign_thoughts
+
+
+def _entry(signature: str, text: str) -> Json | None:
+    """The entry of `reasoning_details` with this signature; None for one that is not such an entry,
+    which callers can make up."""
+    try:
+        entry = _OBJECT.decode(signature)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if text:
+        entry["summary" if entry.get("type") == _SUMMARY else "text"] = text
+    return entry

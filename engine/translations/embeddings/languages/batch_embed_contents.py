@@ -1,0 +1,72 @@
+"""Gemini's batchEmbedContents: several texts, each a request of its own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.translations.embeddings.gemini_contents import (
+    full_name,
+    lose_user,
+    path_of,
+    read_input,
+    read_tokens,
+    read_vector,
+    write_input,
+    write_usage,
+)
+from engine.translations.embeddings.language import EmbeddingLanguage
+from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings
+from engine.translations.embeddings.vectors import as_numbers
+from engine.translations.generate_content.errors import read_error, stream_error
+from engine.translations.generate_content.fields import Fields
+from engine.translations.language import RequestLine, WrittenRequest
+from engine.translations.neutral.losses import Losses
+
+
+def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:
+    """A request. Raises WrongType."""
+    unread: list[str] = []
+    fields = Fields(body, "", unread)
+    inputs = [read_input(each) for each in fields.objects("requests")]
+    fields.rest()
+    if not inputs:
+        raise fields.wrong("requests", "a list that is not empty")
+    return EmbeddingRequest(model=line.model, inputs=inputs, unread=unread)
+
+
+def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> WrittenRequest:
+    """A request for a target that calls the model so."""
+    lose_user(request, losses)
+    requests = [{"model": full_name(model), **write_input(each)} for each in request.inputs]
+    body = msgspec.json.encode({"requests": requests})
+    return WrittenRequest(body, path_of(model, "batchEmbedContents"))
+
+
+def read_answer(body: bytes) -> Embeddings:
+    """An answer. Raises WrongType or UpstreamError."""
+    fields = Fields(body)
+    if "error" in fields:
+        raise stream_error(fields.peek("error"))
+    vectors = [read_vector(each) for each in fields.objects("embeddings")]
+    return Embeddings(vectors=vectors, input_tokens=read_tokens(fields))
+
+
+def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
+    """An answer."""
+    embeddings = [
+        {"values": as_numbers(vector, f"data[{index}].embedding")}
+        for index, vector in enumerate(answer.vectors)
+    ]
+    return msgspec.json.encode({"embeddings": embeddings, **write_usage(answer.input_tokens)})
+
+
+LANGUAGE = EmbeddingLanguage(
+    name="batch_embed_contents",
+    dialect="gemini",
+    path_suffix=":batchEmbedContents",
+    read_request=read_request,
+    write_request=write_request,
+    read_answer=read_answer,
+    write_answer=write_answer,
+    read_error=read_error,
+)

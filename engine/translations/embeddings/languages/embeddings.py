@@ -1,0 +1,121 @@
+"""OpenAI's embeddings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from engine.translations.embeddings.language import EmbeddingLanguage
+from engine.translations.embeddings.neutral import EmbeddingInput, EmbeddingRequest, Embeddings
+from engine.translations.embeddings.vectors import as_base64, as_numbers
+from engine.translations.language import RequestLine, WrittenRequest
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import Members, WrongType
+from engine.translations.openai_answer_fields import error_inside, read_error
+from engine.values.wildcard import Patterns
+
+_TEXTS = "a text or a list of texts: the model takes no token numbers"
+
+
+def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:
+    """A request. Raises WrongType, also for token numbers, which mean nothing to another model."""
+    unread: list[str] = []
+    members = Members(body, "", unread)
+    texts = _read_texts(members)
+    dimensions = members.integer("dimensions")
+    encoding = members.text("encoding_format") or "float"
+    if encoding not in ("float", "base64"):
+        raise members.wrong("encoding_format", "float or base64")
+    request = EmbeddingRequest(
+        model=members.text("model") or line.model,
+        inputs=[
+            EmbeddingInput(text=text, place=place, dimensions=dimensions) for place, text in texts
+        ],
+        base64=encoding == "base64",
+        user=members.text("user") or "",
+        unread=unread,
+    )
+    members.rest()
+    return request
+
+
+def _read_texts(members: Members) -> list[tuple[str, str]]:
+    if members.is_text("input"):
+        return [("input", members.text("input") or "")]
+    try:
+        texts = members.texts("input")
+    except WrongType as error:
+        raise members.wrong("input", _TEXTS) from error
+    if not texts:
+        raise members.wrong("input", _TEXTS)
+    return [(f"input[{index}]", text) for index, text in enumerate(texts)]
+
+
+def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> WrittenRequest:
+    """A request for a target that calls the model so."""
+    inputs = request.inputs
+    for each in inputs:
+        if each.task_type:
+            losses.add(f"{each.place}taskType", "a vector has no purpose for this model")
+        if each.title:
+            losses.add(f"{each.place}title", "a text has no title for this model")
+        if each.dimensions != inputs[0].dimensions:
+            losses.add(f"{each.place}outputDimensionality", "all vectors have one length")
+    body: dict[str, Any] = {"model": model, "input": [each.text for each in inputs]}
+    if inputs and inputs[0].dimensions is not None:
+        body["dimensions"] = inputs[0].dimensions
+    if request.user:
+        body["user"] = request.user
+    return WrittenRequest(msgspec.json.encode(body), "/embeddings")
+
+
+def read_answer(body: bytes) -> Embeddings:
+    """An answer. Raises WrongType or UpstreamError."""
+    members = Members(body)
+    if "error" in members:
+        raise error_inside(msgspec.json.decode(body))
+    usage = members.members("usage")
+    vectors: dict[int, Raw] = {}
+    for position, each in enumerate(members.objects("data")):
+        index, vector = each.integer("index"), each.raw("embedding")
+        index = position if index is None else index
+        if vector is None:
+            raise each.wrong("embedding", "a vector")
+        if index in vectors:
+            raise each.wrong("index", "a number that no other vector has")
+        vectors[index] = vector
+    if sorted(vectors) != list(range(len(vectors))):
+        raise members.wrong("data", "a list with every index from 0")
+    return Embeddings(
+        vectors=[vectors[index] for index in range(len(vectors))],
+        input_tokens=None if usage is None else usage.integer("prompt_tokens"),
+    )
+
+
+def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
+    """An answer in the encoding that the caller wants."""
+    write = as_base64 if request.base64 else as_numbers
+    data = [
+        {"object": "embedding", "index": index, "embedding": write(vector, f"data[{index}]")}
+        for index, vector in enumerate(answer.vectors)
+    ]
+    document: dict[str, Any] = {"object": "list", "data": data, "model": request.model}
+    tokens = answer.input_tokens
+    if tokens is not None:
+        document["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return msgspec.json.encode(document)
+
+
+LANGUAGE = EmbeddingLanguage(
+    name="embeddings",
+    dialect="openai",
+    path_suffix="/embeddings",
+    read_request=read_request,
+    write_request=write_request,
+    read_answer=read_answer,
+    write_answer=write_answer,
+    read_error=read_error,
+    hints=Patterns(("user",)),
+)

@@ -1,0 +1,106 @@
+"""Embeddings between a caller of one language and a target of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine.translations.embeddings.language import EmbeddingLanguage
+from engine.translations.embeddings.neutral import EmbeddingRequest
+from engine.translations.language import RequestLine, WrittenRequest
+from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.translations.neutral.losses import Losses
+from engine.translations.refusals import (
+    UNREADABLE,
+    LossRules,
+    check_objects,
+    check_text,
+    refuse_losses,
+    unreadable_answer,
+    unreadable_request,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingTranslation:
+    """Callers speak `source`, the target speaks `target`. The counterpart of Translation."""
+
+    source: EmbeddingLanguage
+    target: EmbeddingLanguage
+
+    def request(
+        self,
+        body: bytes,
+        line: RequestLine,
+        model: str,
+        rules: LossRules,
+        *,
+        ask_usage: bool = True,
+    ) -> EmbeddingExchange:
+        """The request for a target that knows the model as `model`. `ask_usage` matters to streams
+        alone. Raises GatewayError 400."""
+        check_objects(body)
+        losses = Losses(self.source.hints)
+        try:
+            request = self.source.read_request(check_text(body), line)
+            for place in request.unread:
+                losses.add(place)
+            written = self.target.write_request(request, model, losses)
+        except UNREADABLE as error:
+            raise unreadable_request(error) from error
+        refuse_losses(losses, rules, request.model)
+        return EmbeddingExchange(self, request, written, losses.fields())
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingExchange:
+    """One translated request. `dropped` are the caller's fields that were not carried."""
+
+    translation: EmbeddingTranslation
+    request: EmbeddingRequest
+    written: WrittenRequest
+    dropped: list[str]
+
+    def answer(self, body: bytes) -> bytes:
+        """An answer, translated. Raises BrokenAnswer or UpstreamError."""
+        try:
+            answer = self.translation.target.read_answer(check_text(body))
+            count, expected = len(answer.vectors), len(self.request.inputs)
+            if count != expected:
+                raise BrokenAnswer(f"the upstream's answer has {count} vectors, not {expected}")
+            return self.translation.source.write_answer(answer, self.request)
+        except UNREADABLE as error:
+            raise unreadable_answer(error) from error
+
+    def for_answer(self) -> EmbeddingExchange:
+        """What the answer needs of the exchange: no body."""
+        written = replace(self.written, body=b"")
+        return EmbeddingExchange(self.translation, self.request, written, self.dropped)
+
+    def stream(self) -> NoStream:
+        """The translator of a stream, which refuses it."""
+        return NoStream()
+
+    def error(self, status: int, document: Any) -> UpstreamError:
+        """The error in an error response; `document` is its JSON, None for none."""
+        return self.translation.target.read_error(status, document)
+
+
+class NoStream:
+    """The counterpart of StreamTranslator where no answer is a stream."""
+
+    ended = False
+
+    def event(self, data: bytes) -> bytes:
+        """Raises BrokenAnswer."""
+        raise BrokenAnswer("the upstream's answer is a stream, which embeddings never are")
+
+    def end(self) -> bytes:
+        """Raises BrokenAnswer."""
+        raise BrokenAnswer("the upstream's answer is a stream, which embeddings never are")
+
+    def take(self) -> bytes:
+        """Nothing was written."""
+        return b""

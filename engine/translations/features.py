@@ -1,0 +1,48 @@
+"""What callers of a language can ask for, each feature with a request that asks for it.
+
+A target is asked with all of them to learn what it cannot be asked: `check` and the manual say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+
+class Feature(NamedTuple):
+    """A field of requests, or a kind of value in one, by its `name`. `members` are those of a
+    request that asks for it; they replace members of the least request."""
+
+    group: str
+    name: str
+    members: Mapping[str, Any]
+
+
+class Features(NamedTuple):
+    """The features of a language, and the members of the `least` request, which asks for none."""
+
+    least: Mapping[str, Any]
+    features: Sequence[Feature] = ()
+
+    def request(self, feature: Feature, model: str) -> bytes:
+        """A request that asks for a feature."""
+        return msgspec.json.encode({"model": model, **self.least, **feature.members})
+
+    def fields(self) -> Iterator[str]:
+        """The fields of all these requests, without indexes: `messages.content.file`."""
+        yield from _fields(self.least, "")
+        for feature in self.features:
+            yield from _fields(feature.members, "")
+
+
+def _fields(value: Any, place: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, below in value.items():
+            field = f"{place}.{name}" if place else name
+            yield field
+            yield from _fields(below, field)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _fields(entry, place)

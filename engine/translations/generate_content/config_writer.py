@@ -1,0 +1,144 @@
+"""The parameters of a request -> `generationConfig`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from engine.translations.generate_content.models import Model
+from engine.translations.generate_content.schemas import SubsetWriter
+from engine.translations.neutral.effort import budget_of, effort_of, nearest_effort
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.request import ChatRequest
+
+Json = dict[str, Any]
+
+_MOST_STOPS = 5
+_PENALTIES = ("presence_penalty", "frequency_penalty")
+
+
+class ConfigWriter:
+    """Writes the parameters of a caller of another language, as the model accepts them."""
+
+    def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
+        self._request = request
+        self._model = model
+        self._losses = losses
+
+    def config(self) -> Json:
+        """`generationConfig`, empty for the vendor's defaults."""
+        config = {**self.sampling(self._request), **self._output()}
+        if thinking := self._thinking():
+            config["thinkingConfig"] = thinking
+        self._limit_stops(config)
+        self._drop_penalties(config)
+        self._lose_the_rest()
+        return config
+
+    @staticmethod
+    def sampling(request: ChatRequest) -> Json:
+        """The parameters that have one meaning in all languages."""
+        values: Json = {
+            "candidateCount": request.candidates,
+            "stopSequences": request.stop or None,
+            "maxOutputTokens": request.max_tokens,
+            "temperature": request.temperature,
+            "topP": request.top_p,
+            "topK": request.top_k,
+            "seed": request.seed,
+            "presencePenalty": request.presence_penalty,
+            "frequencyPenalty": request.frequency_penalty,
+            "responseLogprobs": request.logprobs or None,
+            "logprobs": request.top_logprobs,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _lose(self, name: str, reason: str = "", *, hint: bool = False) -> None:
+        self._losses.add(self._request.place_of(name), reason, hint=hint)
+
+    def _limit_stops(self, config: Json) -> None:
+        if len(self._request.stop) > _MOST_STOPS:
+            self._lose("stop", f"the upstream takes at most {_MOST_STOPS}")
+            config["stopSequences"] = self._request.stop[:_MOST_STOPS]
+
+    def _drop_penalties(self, config: Json) -> None:
+        """Some models refuse a penalty, even one of zero."""
+        if self._model.penalties:
+            return
+        config.pop("presencePenalty", None)
+        config.pop("frequencyPenalty", None)
+        for name in _PENALTIES:
+            if _is_not_zero(getattr(self._request, name)):
+                self._lose(name, "the model takes no penalty")
+
+    def _lose_the_rest(self) -> None:
+        request = self._request
+        if request.user:
+            self._lose("user", hint=True)
+        if request.verbosity not in ("", "medium"):
+            self._lose("verbosity")
+        if request.parallel_calls is False:
+            self._lose("parallel_calls", "the upstream cannot be held to one call at a time")
+
+    def _output(self) -> Json:
+        output = self._request.output
+        if output is None:
+            return {}
+        if self._request.tools and not self._model.generation_3:
+            self._lose("output", "the model has no form of its answer beside tools")
+            return {}
+        config: Json = {"responseMimeType": "application/json"}
+        if output.schema is not None:
+            if self._model.json_schema:
+                config["responseJsonSchema"] = output.schema
+            else:
+                place = self._request.place_of("output")
+                config["responseSchema"] = SubsetWriter().write(output.schema, place)
+        return config
+
+    def _thinking(self) -> Json:
+        thinking, model = self._request.thinking, self._model
+        if thinking is None:
+            return {}
+        off = thinking.off or thinking.effort == "none"
+        if not model.levels and model.budgets is None:
+            if not off:
+                self._lose("thinking", "this model does not reason", hint=True)
+            return {}
+        config = self._level(off=off) if model.levels else self._budget(off=off)
+        if thinking.visible and not off:
+            config["includeThoughts"] = True
+        return config
+
+    def _level(self, *, off: bool) -> Json:
+        thinking, levels = self._request.thinking, self._model.levels
+        assert thinking is not None
+        if off:
+            self._lose("thinking", "this model always reasons", hint=True)
+            return {"thinkingLevel": levels[0].upper()}
+        effort = thinking.effort
+        if thinking.budget is not None:
+            effort = effort or effort_of(thinking.budget)
+        return {"thinkingLevel": nearest_effort(effort, levels).upper()} if effort else {}
+
+    def _budget(self, *, off: bool) -> Json:
+        thinking, budgets = self._request.thinking, self._model.budgets
+        assert thinking is not None
+        assert budgets is not None
+        least, most = budgets
+        if off:
+            if not self._model.can_stop:
+                self._lose("thinking", "this model always reasons", hint=True)
+            return {"thinkingBudget": 0 if self._model.can_stop else least}
+        budget = thinking.budget
+        if budget is None and thinking.effort:
+            budget = budget_of(thinking.effort)
+        if budget is not None:
+            return {"thinkingBudget": min(max(budget, least), most)}
+        return {"thinkingBudget": -1} if thinking.adaptive else {}
+
+
+def _is_not_zero(number: Raw | None) -> bool:
+    return number is not None and msgspec.json.decode(number) != 0

@@ -1,0 +1,63 @@
+"""Citations -> `groundingMetadata`, in a stream and in one piece alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.translations.generate_content.text_offsets import TextOffsets
+from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.content import Citation
+from engine.translations.neutral.events import BrokenAnswer
+
+Json = dict[str, Any]
+
+
+class GroundingWriter:
+    """Collects the sources of one candidate. Its offsets are those of all its text."""
+
+    def __init__(self) -> None:
+        self._offsets = TextOffsets()
+        self._start = 0
+        self._open: list[Citation] = []
+        self._chunks: dict[tuple[str, str], int] = {}
+        self._supports: list[Json] = []
+        self._size = 0
+
+    def text(self, text: str) -> None:
+        """More text of the open block."""
+        self._offsets.add(text)
+
+    def cite(self, citation: Citation) -> None:
+        """What the open block cites. Raises BrokenAnswer for too much."""
+        self._size += len(citation.url) + len(citation.title) + 1
+        if self._size > LARGEST:
+            raise BrokenAnswer(f"the upstream's citations have over {LARGEST} characters")
+        if citation.url:
+            self._open.append(citation)
+
+    def close(self) -> None:
+        """The open block ends; a citation without a place is one of all of it."""
+        for citation in self._open:
+            key = citation.url, citation.title
+            index = self._chunks.setdefault(key, len(self._chunks))
+            start = self._start + (citation.start or 0)
+            end = self._offsets.length if citation.end is None else self._start + citation.end
+            segment = _segment(self._offsets.bytes(start), self._offsets.bytes(end))
+            self._supports.append({"segment": segment, "groundingChunkIndices": [index]})
+        self._start, self._open = self._offsets.length, []
+
+    def members(self) -> Json:
+        """The member of the candidate, none without sources."""
+        if not self._supports:
+            return {}
+        chunks = [{"web": {"uri": url, "title": title}} for url, title in self._chunks]
+        return {
+            "groundingMetadata": {"groundingChunks": chunks, "groundingSupports": self._supports}
+        }
+
+
+def _segment(start: int | None, end: int | None) -> Json:
+    """Bytes of the text; the vendor leaves out a start of 0."""
+    if start is None or end is None:
+        return {}
+    return {"startIndex": start, "endIndex": end} if start else {"endIndex": end}

@@ -1,0 +1,79 @@
+"""Offsets in a text: this vendor counts bytes of UTF-8, others characters."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+
+MOST = 250_000
+"""Runs of characters with the same number of bytes whose places are kept, in 17 bytes each."""
+
+_WIDE = re.compile("([\x80-\u07ff]+)|([\u0800-\ud7ff\ue000-\uffff]+)|([\U00010000-\U0010ffff]+)")
+_WIDTHS = (1, 2, 3, 4)
+"""Bytes of a character by the group of `_WIDE` that it is in."""
+
+
+class TextOffsets:
+    """The offsets in a text that arrives in pieces. Of the text itself nothing is kept: only where
+    characters begin that have another number of bytes than those before them."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        """Characters up to now."""
+        self._bytes = 0
+        self._starts = array("Q", (0,))
+        self._byte_starts = array("Q", (0,))
+        self._widths = array("B", (1,))
+        self._width = 1
+        self._known: int | None = None
+        """The characters up to the first run whose place is not kept."""
+
+    def add(self, text: str) -> None:
+        """The next piece."""
+        if text.isascii():
+            self._add_run(len(text), 1)
+            return
+        at = 0
+        for match in _WIDE.finditer(text):
+            start, end = match.span()
+            if start > at:
+                self._add_run(start - at, 1)
+            self._add_run(end - start, _WIDTHS[match.lastindex or 0])
+            at = end
+        if at < len(text):
+            self._add_run(len(text) - at, 1)
+
+    def _add_run(self, count: int, width: int) -> None:
+        if width != self._width:
+            self._begin_run(width)
+        self.length += count
+        self._bytes += count * width
+
+    def _begin_run(self, width: int) -> None:
+        self._width = width
+        if len(self._widths) < MOST:
+            self._starts.append(self.length)
+            self._byte_starts.append(self._bytes)
+            self._widths.append(width)
+        elif self._known is None:
+            self._known = self.length
+
+    def characters(self, offset: int) -> int | None:
+        """The offset in characters of one in bytes; None outside the text or where it is no longer
+        known."""
+        if not 0 <= offset <= self._bytes:
+            return None
+        run = bisect_right(self._byte_starts, offset) - 1
+        within = (offset - self._byte_starts[run]) // self._widths[run]
+        return self._if_known(self._starts[run] + within)
+
+    def bytes(self, offset: int) -> int | None:
+        """The offset in bytes of one in characters; None as with `characters`."""
+        if not 0 <= offset <= self.length or self._if_known(offset) is None:
+            return None
+        run = bisect_right(self._starts, offset) - 1
+        return self._byte_starts[run] + (offset - self._starts[run]) * self._widths[run]
+
+    def _if_known(self, characters: int) -> int | None:
+        return None if self._known is not None and characters > self._known else characters

@@ -1,0 +1,66 @@
+"""The turns of a conversation, in the order that the vendor accepts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.translations.generate_content.content_writer import ContentWriter
+from engine.translations.generate_content.models import Model
+from engine.translations.neutral.content import Block
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import ChatRequest, Message, merged
+
+Json = dict[str, Any]
+
+
+def write_turns(
+    request: ChatRequest,
+    writer: ContentWriter,
+    model: Model,
+    losses: Losses,
+    *,
+    same_language: bool,
+) -> Json:
+    """The members `contents` and, unless empty, `systemInstruction`.
+
+    Instructions between turns have no place of their own: they join those at the beginning. Raises
+    WrongType for a conversation that says nothing, which the vendor refuses.
+    """
+    system: list[Block] = list(request.system)
+    turns: list[Message] = []
+    for message in request.messages:
+        if message.role == "system":
+            system += message.blocks
+        else:
+            turns.append(message)
+    if not same_language:
+        _lose_names(turns, losses)
+        turns = _without_prefill(merged(turns), model, losses)
+    contents = []
+    for message in turns:
+        if (parts := writer.parts(message.blocks)) or same_language:
+            role = "model" if message.role == "assistant" else "user"
+            extra = message.extra if same_language else {}
+            contents.append({"role": role, "parts": parts, **extra})
+    if not contents and not same_language and all(loss.hint for loss in losses.losses):
+        raise WrongType(
+            request.place_of("messages"), "a conversation with a turn that is not empty"
+        )
+    members: Json = {"contents": contents}
+    if instructions := writer.instructions(system):
+        members["systemInstruction"] = {"parts": instructions}
+    return members
+
+
+def _lose_names(messages: list[Message], losses: Losses) -> None:
+    for message in messages:
+        if message.name:
+            losses.add(f"{message.place}.name", "speakers have no names", hint=True)
+
+
+def _without_prefill(messages: list[Message], model: Model, losses: Losses) -> list[Message]:
+    if not messages or messages[-1].role != "assistant" or model.prefill:
+        return messages
+    losses.add(messages[-1].place, "the model does not continue an assistant's turn")
+    return messages[:-1]

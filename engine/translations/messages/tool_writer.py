@@ -1,0 +1,169 @@
+"""The tools of a caller of another language, and which of them may be called.
+
+Models that take no schema of their answer get it as the schema of a tool which they must call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from engine.translations.messages.answer_fields import NAME, Json
+from engine.translations.messages.models import Model
+from engine.translations.neutral.answer_tool import answer_tool_name
+from engine.translations.neutral.cache_marks import mark
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.names import ToolNames
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
+from engine.translations.neutral.web_search import read_web_search
+
+_WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}
+_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+_NO_ARGUMENTS = {"type": "object", "properties": {}}
+
+
+class ToolWriter:
+    """Writes the members `tools` and `tool_choice` of one request, as this model accepts them."""
+
+    def __init__(
+        self, request: ChatRequest, names: ToolNames, model: Model, losses: Losses
+    ) -> None:
+        self._request, self._names, self._model = request, names, model
+        self._losses = losses
+
+    def write(self, messages: list[Json]) -> Json:
+        """The members, for a conversation of these written messages."""
+        allowed = frozenset(_allowed(self._request.tool_choice))
+        tools = [
+            declaration
+            for tool in self._request.tools
+            if not (allowed and isinstance(tool, Tool) and tool.name not in allowed)
+            and (declaration := self._tool(tool)) is not None
+        ]
+        if not tools:
+            return _called_tools(messages)
+        choice = self._choice() if self._request.tools else {}
+        return {"tools": tools, "tool_choice": choice} if choice else {"tools": tools}
+
+    def add_answer_tool(self, members: Json) -> str:
+        """Add the tool whose arguments are the answer, and demand that it or another one is called.
+        Returns its name, "" where no text is answered, since a call is demanded anyway."""
+        choice = self._request.tool_choice
+        if choice is not None and choice.mode == "any":
+            return ""
+        output = self._request.output
+        assert output is not None
+        tools = members.get("tools", [])
+        name = answer_tool_name({each["name"] for each in tools if isinstance(each, dict)})
+        description = output.description or "Gives the answer to the user."
+        schema = output.schema
+        tool = {"name": name, "description": description, "input_schema": schema}
+        may_call = tools and members.get("tool_choice", {}).get("type") != "none"
+        demand: Json = {"type": "any"} if may_call else {"type": "tool", "name": name}
+        members["tools"] = [*tools, tool]
+        members["tool_choice"] = {**demand, "disable_parallel_tool_use": True}
+        return name
+
+    def _tool(self, tool: Tool | BuiltInTool) -> Any:
+        """A tool as it is declared; None for one that cannot be."""
+        if isinstance(tool, Tool):
+            return self._function(tool)
+        if tool.language == NAME:
+            return tool.raw
+        if tool.kind == "web_search":
+            return self._web_search(tool)
+        self._losses.add(tool.place, f"the tool '{tool.name}' is run by another vendor")
+        return None
+
+    def _function(self, tool: Tool) -> Json:
+        function = write_function(tool, self._names)
+        if tool.strict and self._model.json_schema:
+            function["strict"] = True
+        elif tool.strict:
+            self._losses.add(f"{tool.place}.strict", "arguments are not checked", hint=True)
+        mark(function, tool.cache)
+        return function
+
+    def _web_search(self, tool: BuiltInTool) -> Json:
+        names = ("allowed_domains", "blocked_domains", "location")
+        options = read_web_search(tool).carry(self._losses, *names)
+        if location := options.pop("location", None):
+            options["user_location"] = {"type": "approximate", **location}
+        return {**_WEB_SEARCH, **options}
+
+    def _choice(self) -> Json:
+        choice = write_choice(self._request)
+        if "name" in choice:
+            choice["name"] = self._names.legal(choice["name"])
+        if choice.get("type") in ("any", "tool") and not self._model.forced_tools:
+            place = self._request.place_of("tool_choice")
+            self._losses.add(place, "the model chooses itself whether to call")
+            choice["type"] = "auto"
+            choice.pop("name", None)
+        return choice
+
+
+def _called_tools(messages: list[Json]) -> Json:
+    """The declarations of tools that were called before, which the vendor demands; they cannot be
+    called again."""
+    tools = {
+        block["name"]: {"name": block["name"], "input_schema": _NO_ARGUMENTS}
+        for message in messages
+        for block in blocks_of(message)
+        if block["type"] == "tool_use"
+    }
+    return {"tools": list(tools.values()), "tool_choice": {"type": "none"}} if tools else {}
+
+
+def blocks_of(message: Json) -> list[Json]:
+    """The blocks of a written message, without those that are passed on as they came."""
+    content = message["content"]
+    if isinstance(content, str):
+        return []
+    return [block for block in content if isinstance(block, dict)]
+
+
+def _allowed(choice: ToolChoice | None) -> tuple[str, ...]:
+    """The only tools that may be declared, since the choice itself cannot name them; empty for all
+    of them."""
+    if choice is None or (choice.mode == "any" and len(choice.names) == 1):
+        return ()
+    return choice.names
+
+
+def write_function(tool: Tool, names: ToolNames | None = None) -> Json:
+    """The declaration of a function, its name as the caller wrote it without `names`."""
+    function: Json = {"name": tool.name if names is None else names.legal(tool.name)}
+    if tool.description:
+        function["description"] = tool.description
+    function["input_schema"] = _schema(tool)
+    return function
+
+
+def _schema(tool: Tool) -> Any:
+    """The schema of a tool's arguments, which must name its type."""
+    if tool.schema is None:
+        return _NO_ARGUMENTS
+    try:
+        members = _MEMBERS.decode(tool.schema)
+    except msgspec.DecodeError as error:
+        raise WrongType(tool.place, "a tool whose schema is an object") from error
+    return tool.schema if "type" in members else {"type": "object", **members}
+
+
+def write_choice(request: ChatRequest) -> Json:
+    """Which tools may be called, and whether several at once; empty for nothing said."""
+    choice, parallel = request.tool_choice, request.parallel_calls
+    members: Json = {}
+    if choice is not None:
+        members["type"] = choice.mode
+        if choice.mode == "any" and len(choice.names) == 1:
+            members.update(type="tool", name=choice.names[0])
+    if members.get("type") == "none" or (parallel is not False and request.language != NAME):
+        return members
+    if parallel is not None:
+        members = {"type": "auto", **members, "disable_parallel_tool_use": not parallel}
+    return members

@@ -1,0 +1,67 @@
+"""An answer that a vendor gives as the arguments of a tool.
+
+Models that cannot be held to a schema of their answer can be to one of a tool's arguments. The
+target declares such a tool and demands its call; what is read of the call is the answer's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from engine.translations.neutral.content import Text, ToolCall
+from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
+
+_NAME = "json_tool_call"
+
+
+def answer_tool_name(names: set[str]) -> str:
+    """A name for the tool beside those of the caller's tools."""
+    name = _NAME
+    while name in names:
+        name += "_"
+    return name
+
+
+class AnswerTool:
+    """Turns the calls of the tool `name` in an answer's events into texts."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._answered: set[int] = set()
+        self._called: set[int] = set()
+        self._empty: set[int] = set()
+        """Candidates with an open call of the tool, up to now without arguments."""
+
+    def events(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events that take the place of these."""
+        for event in events:
+            if isinstance(event, End):
+                finishes = {at: self._finish(at, each) for at, each in event.finishes.items()}
+                yield msgspec.structs.replace(event, finishes=finishes)
+            elif isinstance(event, Open) and isinstance(event.block, ToolCall):
+                yield self._open(event, event.block)
+            else:
+                if isinstance(event, Delta) and event.text:
+                    self._empty.discard(event.candidate)
+                elif isinstance(event, Close) and event.candidate in self._empty:
+                    self._empty.discard(event.candidate)
+                    yield Delta("{}", event.candidate)
+                yield event
+
+    def _open(self, event: Open, call: ToolCall) -> Open:
+        candidate = event.candidate
+        if call.name != self._name:
+            self._called.add(candidate)
+            return event
+        self._answered.add(candidate)
+        self._empty.add(candidate)
+        return Open(Text(), candidate)
+
+    def _finish(self, candidate: int, finish: Finish) -> Finish:
+        """Why a candidate ended: the call of the tool is no call to the caller."""
+        answered = candidate in self._answered and candidate not in self._called
+        if answered and finish.stop == "tool_calls":
+            return msgspec.structs.replace(finish, stop="end", native="")
+        return finish

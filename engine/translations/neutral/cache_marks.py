@@ -1,0 +1,33 @@
+"""Marks for the vendor's prompt cache, which is to keep what ends with the marked part.
+
+Anthropic has `cache_control`, which gateways and their clients have also added to OpenAI's
+languages; OpenAI has `prompt_cache_breakpoint`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.translations.neutral.content import CacheMark
+from engine.translations.neutral.members import Members
+
+CACHE_MARKS = ("*.cache_control", "*.prompt_cache_breakpoint")
+"""Wildcards over the fields."""
+
+_FORMS: dict[CacheMark, dict[str, str]] = {
+    "5m": {"type": "ephemeral"},
+    "1h": {"type": "ephemeral", "ttl": "1h"},
+}
+
+
+def mark(written: Any, cache: CacheMark) -> None:
+    """Write `cache_control` into a part or a tool; not into one that is passed on as it came."""
+    if cache and isinstance(written, dict):
+        written["cache_control"] = _FORMS[cache]
+
+
+def read_cache_mark(members: Members) -> CacheMark:
+    """The mark of a part, which stays unread: only some targets have a form for it."""
+    if "cache_control" in members:
+        return "1h" if b'"1h"' in members.peek("cache_control") else "5m"
+    return "5m" if "prompt_cache_breakpoint" in members else ""

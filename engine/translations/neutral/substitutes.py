@@ -1,0 +1,51 @@
+"""What stands for blocks and tools that only the caller's language has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from engine.translations.neutral.content import Block, Foreign
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
+
+
+def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
+    """The request for a target of `language`: functions in place of tools, and blocks in place of
+    blocks, that its caller's language alone knows."""
+    if request.language == language:
+        return request
+    return msgspec.structs.replace(
+        request,
+        tools=list(_tools(request)),
+        messages=[_message(message) for message in request.messages],
+    )
+
+
+def _tools(request: ChatRequest) -> Iterator[Tool | BuiltInTool]:
+    """The tools, and those that were loaded later unless they are declared already."""
+    tools = list(_functions(request.tools))
+    yield from tools
+    names = {tool.name for tool in tools if isinstance(tool, Tool)}
+    for tool in _functions(request.loaded_tools):
+        if tool.name not in names:
+            names.add(tool.name)
+            yield tool
+
+
+def _functions(tools: list[Tool | BuiltInTool]) -> Iterator[Tool | BuiltInTool]:
+    for tool in tools:
+        if isinstance(tool, BuiltInTool) and tool.functions:
+            yield from tool.functions
+        else:
+            yield tool
+
+
+def _message(message: Message) -> Message:
+    if not any(isinstance(block, Foreign) and block.substitute for block in message.blocks):
+        return message
+    return msgspec.structs.replace(message, blocks=[_block(block) for block in message.blocks])
+
+
+def _block(block: Block) -> Block:
+    return block.substitute or block if isinstance(block, Foreign) else block

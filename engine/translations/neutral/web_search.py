@@ -1,0 +1,86 @@
+"""What a search of the web may be told, in the words of every vendor that runs one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import BuiltInTool
+from engine.values.wildcard import Patterns
+
+_FIELDS = {
+    "location": Patterns(("*.user_location",)),
+    "allowed_domains": Patterns(("*.allowed_domains", "*.filters")),
+    "blocked_domains": Patterns(("*.blocked_domains",)),
+    "context_size": Patterns(("*.search_context_size",)),
+}
+"""The callers' fields of each option."""
+
+
+class WebSearch(Struct):
+    """Options of a search. `location` has any of city, region, country and timezone; `context_size`
+    is low, medium or high, "" for none said."""
+
+    location: dict[str, str] = {}
+    allowed_domains: list[str] = []
+    blocked_domains: list[str] = []
+    context_size: str = ""
+
+    def carry(self, losses: Losses, *names: str) -> dict[str, Any]:
+        """The options of these names that were given. They are no losses any more."""
+        given = {name: value for name in names if (value := getattr(self, name))}
+        for name in given:
+            losses.withdraw(_FIELDS[name])
+        return given
+
+
+class _Location(Struct):
+    city: str | None = None
+    region: str | None = None
+    country: str | None = None
+    timezone: str | None = None
+    approximate: _Location | None = None
+
+
+class _Filters(Struct, forbid_unknown_fields=True):
+    allowed_domains: list[str] | None = None
+
+
+class _Options(Struct):
+    """The options as Anthropic's tool has them, as OpenAI's does, and as `web_search_options`."""
+
+    user_location: _Location | None = None
+    allowed_domains: list[str] | None = None
+    blocked_domains: list[str] | None = None
+    search_context_size: str | None = None
+    filters: Raw = Raw(b"null")
+
+
+def read_web_search(tool: BuiltInTool) -> WebSearch:
+    """The options in the declaration of a search. Raises WrongType."""
+    try:
+        options = msgspec.json.decode(tool.raw, type=_Options)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise WrongType(tool.place, "a web search with options of the right types") from error
+    place = options.user_location or _Location()
+    place = place.approximate or place
+    names = ("city", "region", "country", "timezone")
+    return WebSearch(
+        location={name: text for name in names if (text := getattr(place, name))},
+        allowed_domains=options.allowed_domains or _filtered(options.filters),
+        blocked_domains=options.blocked_domains or [],
+        context_size=options.search_context_size or "",
+    )
+
+
+def _filtered(raw: Raw) -> list[str]:
+    """The domains of OpenAI's `filters`; none if they have anything else."""
+    try:
+        filters = msgspec.json.decode(raw, type=_Filters | None)
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    return [] if filters is None else filters.allowed_domains or []

@@ -1,0 +1,170 @@
+"""What answers in OpenAI's two languages have in common: usage, log probabilities, citations of web
+pages and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from engine.translations.neutral.content import Citation
+from engine.translations.neutral.events import TokenLogprob, UpstreamError, Usage
+from engine.translations.neutral.members import Members
+
+Json = dict[str, Any]
+
+
+class UsageNames(Struct, frozen=True):
+    """The names of the members of `usage`. `details_required`: all details are required members and
+    stand beside their sums."""
+
+    input: str
+    output: str
+    details_required: bool
+
+
+def read_usage(counts: Members | None, names: UsageNames) -> Usage | None:
+    """The usage of an answer, None where none is told (some vendors send nulls)."""
+    if counts is None:
+        return None
+    prompt, completion = counts.integer(names.input), counts.integer(names.output)
+    if prompt is None and completion is None:
+        return None
+    input_details = counts.members(f"{names.input}_details")
+    output_details = counts.members(f"{names.output}_details")
+    cached = _count(input_details, "cached_tokens")
+    cached = cached or _count(counts, "prompt_cache_hit_tokens")  # DeepSeek
+    return Usage(
+        input=max(prompt or 0, 0),
+        output=max(completion or 0, 0),
+        cached=cached,
+        cache_write=_count(input_details, "cache_write_tokens"),
+        reasoning=_count(output_details, "reasoning_tokens"),
+    )
+
+
+def _count(counts: Members | None, name: str) -> int:
+    return 0 if counts is None else max(counts.integer(name) or 0, 0)
+
+
+def write_usage(usage: Usage, names: UsageNames) -> Json:
+    """The usage of an answer."""
+    input_details = {"cached_tokens": usage.cached}
+    if usage.cache_write or names.details_required:
+        input_details["cache_write_tokens"] = usage.cache_write
+    members: Json = {
+        names.input: usage.input,
+        f"{names.input}_details": input_details,
+        names.output: usage.output,
+        f"{names.output}_details": {"reasoning_tokens": usage.reasoning},
+        "total_tokens": usage.input + usage.output,
+    }
+    if names.details_required:
+        return members
+    sums = {name: members[name] for name in (names.input, names.output, "total_tokens")}
+    return {**sums, **members}
+
+
+def read_logprobs(members: Members, name: str) -> list[TokenLogprob]:
+    """The log probabilities in a list."""
+    return [
+        TokenLogprob(*_read_token(entry), [*map(_read_token, entry.objects("top_logprobs"))])
+        for entry in members.objects(name)
+    ]
+
+
+def _read_token(entry: Members) -> tuple[str, float]:
+    return entry.text("token") or "", entry.number("logprob") or 0.0
+
+
+def write_logprobs(logprobs: list[TokenLogprob]) -> list[Json]:
+    """Log probabilities as both languages have them."""
+    return [
+        {**_token(o.token, o.logprob), "top_logprobs": [_token(*top) for top in o.top]}
+        for o in logprobs
+    ]
+
+
+def _token(token: str, logprob: float) -> Json:
+    return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
+
+
+def read_citation(page: Members) -> Citation:
+    """The source in the members of a `url_citation`."""
+    return Citation(
+        url=page.text("url") or "",
+        title=page.text("title") or "",
+        start=page.integer("start_index"),
+        end=page.integer("end_index"),
+    )
+
+
+def write_citation(citation: Citation, offset: int, length: int) -> Json:
+    """The members of a `url_citation` in a text that begins at `offset` and has `length`
+    characters: the whole text where the span is not known."""
+    start = 0 if citation.start is None else citation.start
+    end = length if citation.end is None else citation.end
+    return {
+        "start_index": offset + start,
+        "end_index": offset + end,
+        "url": citation.url,
+        "title": citation.title,
+    }
+
+
+_STATUSES = {
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "context_length_exceeded": 400,
+    "failed_to_download_image": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "insufficient_quota": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "service_unavailable": 503,
+    "overloaded_error": 503,
+    "server_is_overloaded": 503,
+}
+
+
+def read_error(status: int, document: Any) -> UpstreamError:
+    """The error in an error response; `document` is its JSON, None for none."""
+    error = document.get("error", document) if isinstance(document, dict) else document
+    if not isinstance(error, dict):
+        return UpstreamError(status, error if isinstance(error, str) else "")
+    message = error.get("message") or error.get("detail")  # some servers say only `detail`
+    code, kind = error.get("code"), error.get("type")
+    word = code if isinstance(code, str) and code else kind
+    word = "" if word == "error" else word  # the type of an event
+    return UpstreamError(
+        status,
+        message if isinstance(message, str) else "",
+        word if isinstance(word, str) else "",
+    )
+
+
+def error_inside(document: Any) -> UpstreamError:
+    """The error in an event, or in an answer whose status says nothing of it. Its code or type
+    says which status it would have; some vendors write the status itself as the code."""
+    error = read_error(502, document)
+    members = document.get("error", document) if isinstance(document, dict) else {}
+    codes = [members.get("code"), members.get("type")] if isinstance(members, dict) else []
+    for code in codes:
+        status = _status(code)
+        if status is not None:
+            error.status = status
+            break
+    return error
+
+
+def _status(code: Any) -> int | None:
+    if isinstance(code, int) or (isinstance(code, str) and len(code) == 3 and code.isdecimal()):
+        return int(code) if 400 <= int(code) <= 599 else None
+    if not isinstance(code, str):
+        return None
+    is_image = code.startswith(("invalid_image", "image_", "invalid_base64_image"))
+    return 400 if is_image else _STATUSES.get(code)

@@ -1,0 +1,123 @@
+"""What requests in OpenAI's two languages have in common: the choice of tools, the form of the
+answer, sources of content, and why a block cannot be said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Inline,
+    Link,
+    Media,
+    Source,
+    UploadedFile,
+)
+from engine.translations.neutral.data_url import data_url, read_data_url
+from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
+
+Json = dict[str, Any]
+
+_MODES: dict[str, Literal["auto", "none", "any"]] = {
+    "none": "none",
+    "auto": "auto",
+    "required": "any",
+}
+_WORDS = {mode: word for word, mode in _MODES.items()}
+
+
+def read_tool_choice(
+    members: Members, request: ChatRequest, read: Callable[[Members], ToolChoice | None]
+) -> None:
+    """Read `tool_choice`. `read` reads one that is an object, None for one that chooses a tool
+    which is no function: only its language can say that. The object is kept whole for it."""
+    if members.is_text("tool_choice"):
+        mode = _MODES.get(members.text("tool_choice") or "")
+        if mode is None:
+            raise members.wrong("tool_choice", "none, auto, required or an object")
+        request.tool_choice = ToolChoice(mode)
+    elif (raw := members.raw("tool_choice")) is not None:
+        request.tool_choice = read(Members(raw, "tool_choice"))
+        request.extra["tool_choice"] = raw
+        if request.tool_choice is None:
+            request.unread.append("tool_choice")
+
+
+def read_allowed_tools(
+    allowed: Members, name_of: Callable[[Members], str | None]
+) -> ToolChoice | None:
+    """The choice among some tools; `name_of` is the name of a function, None for another tool."""
+    names = [name_of(tool) for tool in allowed.objects("tools")]
+    if None in names:
+        return None
+    mode = allowed.text("mode")
+    if mode not in ("auto", "required"):
+        raise allowed.wrong("mode", "auto or required")
+    return ToolChoice(_MODES[mode], tuple(name for name in names if name is not None))
+
+
+def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> Any:
+    """`tool_choice`, with the allowed tools as responses have them. `function` chooses the tool of
+    a name."""
+    if not choice.names or choice.mode == "none":
+        return _WORDS[choice.mode]
+    functions = [function(name) for name in choice.names]
+    if choice.mode == "any" and len(functions) == 1:
+        return functions[0]
+    return {"type": "allowed_tools", "mode": _WORDS[choice.mode], "tools": functions}
+
+
+def read_schema(form: Members) -> OutputFormat:
+    """The form of an answer that has a schema."""
+    output = OutputFormat(
+        kind="json_schema",
+        schema=form.raw("schema"),
+        name=form.text("name") or "",
+        description=form.text("description") or "",
+        strict=form.boolean("strict"),
+    )
+    form.rest()
+    return output
+
+
+def write_schema(output: OutputFormat) -> Json:
+    """The members that describe a schema; its name is a required one."""
+    members: Json = {"name": output.name or "response"}
+    if output.description:
+        members["description"] = output.description
+    members["schema"] = output.schema
+    if output.strict is not None:
+        members["strict"] = output.strict
+    return members
+
+
+def read_url(url: str, place: str) -> Source:
+    """The content of a `data:` URL, or a link. Raises WrongType."""
+    return read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
+
+
+def read_file_data(data: str, place: str) -> Inline:
+    """The content of a file. Raises WrongType."""
+    if data[:5].lower() != "data:":
+        raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
+    return read_data_url(data, place)
+
+
+def write_url(source: Inline | Link) -> str:
+    """The URL of a content."""
+    return data_url(source) if isinstance(source, Inline) else source.url
+
+
+def why_not(block: Block) -> str:
+    """Why a block cannot be said."""
+    if isinstance(block, Foreign):
+        return f"a block '{block.kind}' is another vendor's"
+    if isinstance(block, Media) and isinstance(block.source, UploadedFile):
+        return "the file was uploaded to another vendor"
+    if isinstance(block, Media):
+        form = " by URL" if isinstance(block.source, Link) else ""
+        return f"the upstream takes no {block.kind}{form} here"
+    return "the upstream has no form for it"

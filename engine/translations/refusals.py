@@ -1,0 +1,107 @@
+"""What is refused of a request that is to be translated, and of the answer to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from engine.translations.neutral.events import BrokenAnswer
+from engine.translations.neutral.losses import Loss, Losses, visible_place
+from engine.translations.neutral.members import WrongType
+from engine.values.errors import GatewayError
+from engine.values.wildcard import Patterns
+
+UNREADABLE = (ValueError, OverflowError, RecursionError)
+"""What values of a stranger raise where they are read or written: types that no language has
+(WrongType), no JSON, no UTF-8, numbers out of all bounds, depth. Nothing else may be raised."""
+
+MOST_OBJECTS = 100_000
+"""JSON objects of a request that is translated: about a second of CPU at most."""
+
+_OBJECT = re.compile(rb'\{\s*+["}]')
+_MOST_NAMED = 5
+_LONGEST_REASON = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LossRules:
+    """What may be lost of a request: everything that cannot be carried (`lossy`), or the fields
+    that the wildcards in `drop` cover."""
+
+    lossy: bool = False
+    drop: Patterns = field(default_factory=lambda: Patterns(()))
+
+
+def check_text(data: bytes) -> bytes:
+    """The data of a stranger, which is text. Raises UnicodeDecodeError."""
+    if not data.isascii():
+        data.decode()
+    return data
+
+
+def check_objects(body: bytes) -> None:
+    """Raise GatewayError 400 for a request with more JSON objects than may be translated: each
+    costs some microseconds, for which the other requests of the worker wait."""
+    if has_more_objects(body, MOST_OBJECTS):
+        message = f"The request has over {MOST_OBJECTS} JSON objects. So many are not translated "
+        message += "for a model of another vendor: send fewer messages, parts or tools."
+        raise GatewayError(400, "request_too_complex", message)
+
+
+def has_more_objects(text: bytes, most: int) -> bool:
+    """Whether a JSON text has more than `most` objects. Braces in strings seldom count: only those
+    before a quotation mark or a brace."""
+    if text.count(b"{") <= most:  # nearly every text
+        return False
+    return next(islice(_OBJECT.finditer(text), most, None), None) is not None
+
+
+def unreadable_request(error: Exception) -> GatewayError:
+    """The refusal of a request that is not one of its language."""
+    if isinstance(error, WrongType):
+        return _wrong_type(error)
+    message = "The request holds a value that cannot be read: it is no UTF-8, is nested too "
+    message += "deeply, or has a number out of all bounds."
+    return GatewayError(400, "invalid_value", message)
+
+
+def unreadable_answer(error: Exception) -> BrokenAnswer:
+    """The failure of an upstream whose answer is not one of its language."""
+    detail = f": {error}" if isinstance(error, WrongType) else ""
+    return BrokenAnswer(f"the upstream's answer is not in its format{detail}")
+
+
+def refuse_losses(losses: Losses, rules: LossRules, model: str) -> None:
+    """Raise GatewayError 400 if more was lost of a request for a model than may be."""
+    refused_losses = [] if rules.lossy else losses.refused(rules.drop)
+    if refused_losses:
+        raise _cannot_carry(refused_losses, model)
+
+
+def _wrong_type(error: WrongType) -> GatewayError:
+    place = visible_place(error.place)
+    message = f"Invalid value for '{place}': expected {error.expected}."
+    return GatewayError(400, "invalid_type", message, param=place)
+
+
+def _cannot_carry(losses: Sequence[Loss], model: str) -> GatewayError:
+    """The refusal of a request, which names the first of its losses."""
+    names = [_loss_name(loss) for loss in losses[:_MOST_NAMED]]
+    more = len(losses) - len(names)
+    last = f"{more} more" if more else names.pop()
+    fields = f"{', '.join(names)} and {last}" if names else last
+    it = "it" if len(losses) == 1 else "them"
+    return GatewayError(
+        400,
+        "unsupported_parameter",
+        f"The model '{model}' cannot be asked with {fields}. Leave {it} out, or ask the operator "
+        f"to drop {it} for this model.",
+        param=visible_place(losses[0].place),
+    )
+
+
+def _loss_name(loss: Loss) -> str:
+    reason = f" ({loss.reason[:_LONGEST_REASON]})" if loss.reason else ""
+    return f"'{visible_place(loss.place)}'{reason}"

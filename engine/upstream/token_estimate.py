@@ -1,0 +1,30 @@
+"""Counts of tokens for models whose upstreams cannot count in the caller's format."""
+
+from __future__ import annotations
+
+from engine import translations
+from engine.config.model_operations import ModelOperation
+from engine.exchange.exchange import Exchange, Handler, Response
+from engine.metering.estimate import estimate
+from engine.values.takes import Takes
+
+_HEADERS = [("content-type", "application/json"), ("x-modelway-estimate", "tokens")]
+_REQUEST = Takes()
+
+
+def estimate_tokens(operation: ModelOperation, forward: Handler) -> Handler:
+    """A handler that forwards a request where a target can count its tokens, and otherwise answers
+    itself: with the gateway's estimate, marked by the header `x-modelway-estimate: tokens`. No
+    upstream is asked then, and nothing is spent."""
+    language = translations.counted_language(operation.dialect, operation.path)
+    assert language is not None
+    assert language.token_count is not None
+    write = language.token_count.write
+
+    def handle(exchange: Exchange) -> Response:
+        if exchange.targets:
+            return forward(exchange)
+        tokens = max(estimate(exchange, _REQUEST).input, 1)
+        return Response(200, [*_HEADERS], write(tokens))
+
+    return handle

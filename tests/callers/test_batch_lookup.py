@@ -1,0 +1,83 @@
+"""Lookups of keys that wait at the same time."""
+
+from __future__ import annotations
+
+import gevent
+import pytest
+from gevent.event import Event
+
+from engine.callers.batch_lookup import Batches
+
+PATIENCE = 10.0
+
+
+class Store:
+    """Answers with the key in capitals, None for `none`; remembers what each call asked for."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+        self.gate = Event()
+        self.gate.set()
+
+    def look_up(self, keys):
+        self.calls.append(list(keys))
+        self.gate.wait(PATIENCE)
+        if "error" in keys:
+            raise ConnectionError("the store is away")
+        return {key: key.upper() for key in keys if key != "none"}
+
+
+@pytest.fixture
+def store():
+    return Store()
+
+
+def ask(batches, *keys):
+    """The results of all keys, asked for at the same time."""
+    results = [gevent.spawn(batches.get, key) for key in keys]
+    gevent.joinall(results, timeout=PATIENCE)
+    return [result.value for result in results]
+
+
+def test_keys_that_wait_together_are_one_call(store):
+    assert ask(Batches(store.look_up), "a", "b", "c") == ["A", "B", "C"]
+    assert store.calls == [["a", "b", "c"]]
+
+
+def test_a_key_that_several_wait_for_is_looked_up_once(store):
+    assert ask(Batches(store.look_up), "a", "a", "a") == ["A", "A", "A"]
+    assert store.calls == [["a"]]
+
+
+def test_a_key_is_not_kept_after_its_answer(store):
+    batches = Batches(store.look_up)
+    assert ask(batches, "a") + ask(batches, "a") == ["A", "A"]
+    assert store.calls == [["a"], ["a"]]
+
+
+def test_a_key_without_a_value_is_none(store):
+    assert ask(Batches(store.look_up), "a", "none") == ["A", None]
+
+
+def test_a_batch_has_a_size(store):
+    assert ask(Batches(store.look_up, size=2), "a", "b", "c") == ["A", "B", "C"]
+    assert store.calls == [["a", "b"], ["c"]]
+
+
+def test_at_most_some_calls_run_at_once(store):
+    store.gate.clear()
+    batches = Batches(store.look_up, size=1, concurrency=2)
+    results = [batches.start(key) for key in ("a", "b", "c")]
+    gevent.idle()
+    assert store.calls == [["a"], ["b"]]
+    store.gate.set()
+    assert [result.get(timeout=PATIENCE) for result in results] == ["A", "B", "C"]
+
+
+def test_a_failure_reaches_everyone_who_waits_and_the_next_batch_starts_anew(store):
+    batches = Batches(store.look_up)
+    waiting = [batches.start(key) for key in ("a", "error")]
+    for result in waiting:
+        with pytest.raises(ConnectionError):
+            result.get(timeout=PATIENCE)
+    assert ask(batches, "a") == ["A"]

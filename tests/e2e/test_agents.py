@@ -1,0 +1,186 @@
+"""The vendors' agents work with models of other vendors: a whole task, with two calls of a tool.
+
+Each agent runs as its user would run it, in an empty home folder, against a real gateway. The
+upstream answers in its vendor's stream format with calls of the agent's own tool, and then a text.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.translations import language
+from tests.support.agents import CLAUDE, CODEX, GEMINI, Agent, AgentResult, ToolCalls, tool_results
+from tests.support.recording import Recorder, recorder
+from tests.support.running import TOKENS, Running, gateway
+from tests.support.sdk_features import PIXEL
+
+CONFIG = """
+version: 1
+server: {{listen: "{{listen}}", workers: 1}}
+specs:
+  openai:    {{document: {openapi}/openai.yaml,    dialect: openai}}
+  anthropic: {{document: {openapi}/anthropic.yaml, dialect: anthropic}}
+  gemini:    {{document: {openapi}/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1]}}
+upstreams:
+  openai:    {{url: "{url}/v1", dialect: openai, proxy: ""}}
+  anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: ""}}
+  gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: ""}}
+models:
+  "*-by-chat_completions":
+    to: [{{upstream: openai, model: gpt-4o}}]
+    operations: [openai.createChatCompletion]
+    translate: strict
+  "*-by-messages": {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: strict}}
+  "*-by-generate_content":
+    to: [{{upstream: gemini, model: gemini-2.5-flash}}]
+    translate: strict
+  gpt-5.5: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: strict}}
+  gemini-2.5-pro:
+    to: [{{upstream: openai, model: gpt-4o}}]
+    operations: [openai.createChatCompletion]
+    translate: strict
+routes:
+  - operations:
+      - openai.createChatCompletion
+      - openai.createResponse
+      - anthropic.createMessage
+      - anthropic.countTokens
+    model: $request.body#/model
+  - operations: [gemini.generateContent, gemini.streamGenerateContent, gemini.countTokens]
+    model: $request.path.model
+{tokens}
+"""
+
+TASKS = [
+    (CLAUDE, "any-by-chat_completions", "chat_completions"),
+    (CLAUDE, "any-by-generate_content", "generate_content"),
+    (CODEX, "any-by-messages", "messages"),
+    (CODEX, "gpt-5.5", "messages"),
+    (GEMINI, "gemini-2.5-pro", "chat_completions"),
+    (GEMINI, "any-by-messages", "messages"),
+]
+"""Agents, models and the languages of their upstreams. An agent sends more with a model whose name
+it knows (`gpt-5.5`) than with any other."""
+
+SIGNATURES = {"messages": b'"EqQBCkYIBxg0"', "generate_content": b'"CiQBjz1rX7A0"'}
+"""What the vendors that sign thoughts want back after the first answer."""
+
+
+@pytest.fixture(scope="module")
+def listening() -> Iterator[Recorder]:
+    with recorder() as made:
+        yield made
+
+
+@pytest.fixture
+def upstream(listening: Recorder) -> Recorder:
+    listening.reset()
+    return listening
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, listening: Recorder) -> Iterator[Running]:
+    openapi = Path(__file__).parents[2] / "openapi"
+    config = CONFIG.format(openapi=openapi, url=listening.url, tokens=TOKENS)
+    with gateway(tmp_path_factory.mktemp("agents"), config) as started:
+        yield started
+
+
+def require(agent: Agent) -> None:
+    """Skip the test where an agent cannot run."""
+    if missing := agent.missing():
+        pytest.skip(missing)
+
+
+def records(running: Running) -> list[Any]:
+    """The gateway's log of requests."""
+    return [json.loads(line) for line in running.output().splitlines() if line.startswith("{")]
+
+
+def run(agent: Agent, running: Running, model: str, folder: Path) -> AgentResult:
+    """Let an agent write `seven` to a file, without an error of its own or of the gateway's."""
+    before = len(records(running))
+    result = agent.run("Write seven to note.txt.", running.url, model, folder)
+    assert result.code == 0, result.errors
+    assert "Hello there." in result.output
+    assert (result.project / "note.txt").read_text().rstrip() == "seven"
+    log = records(running)[before:]
+    assert {(each["status"], each["outcome"]) for each in log} == {(200, "complete")}
+    return result
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "target"), TASKS, ids=lambda value: getattr(value, "program", value)
+)
+def test_an_agent_does_a_task_with_a_model_of_another_vendor(
+    agent: Agent, model: str, target: str, running: Running, upstream: Recorder, tmp_path: Path
+) -> None:
+    require(agent)
+    commands = ("printf seven > note.txt", "cat note.txt")
+    upstream.speak = ToolCalls([(agent.tool, agent.call(command)) for command in commands])
+    run(agent, running, model, tmp_path)
+    [_, read] = tool_results(language(target), json.loads(upstream.last.body))
+    assert "seven" in json.dumps(read)
+    assert SIGNATURES.get(target, b"") in upstream.last.body
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "tool", "argument"),
+    [
+        pytest.param(CLAUDE, "any-by-chat_completions", "Read", "file_path", id="claude"),
+        pytest.param(CODEX, "gpt-5.5", "view_image", "path", id="codex"),
+        pytest.param(GEMINI, "gemini-2.5-pro", "read_file", "file_path", id="gemini"),
+    ],
+)
+def test_an_image_that_a_tool_reads_reaches_the_model(
+    agent: Agent,
+    model: str,
+    tool: str,
+    argument: str,
+    running: Running,
+    upstream: Recorder,
+    tmp_path: Path,
+) -> None:
+    require(agent)
+    image = tmp_path / "project" / "pixel.png"
+    image.parent.mkdir()
+    image.write_bytes(base64.b64decode(PIXEL))
+    upstream.speak = ToolCalls([(tool, {argument: str(image)})])
+    result = agent.run("Look at pixel.png.", running.url, model, tmp_path)
+    assert result.code == 0, result.errors
+    assert "Hello there." in result.output
+    assert PIXEL.encode() in upstream.last.body
+
+
+def test_a_tool_of_plain_text_is_called(
+    running: Running, upstream: Recorder, tmp_path: Path
+) -> None:
+    require(CODEX)
+    patch = "*** Begin Patch\n*** Add File: note.txt\n+seven\n*** End Patch\n"
+    upstream.speak = ToolCalls([("apply_patch", {"input": patch})])
+    run(CODEX, running, "gpt-5.5", tmp_path)
+    [result] = tool_results(language("messages"), json.loads(upstream.last.body))
+    assert "note.txt" in json.dumps(result)
+
+
+def test_a_tool_that_the_agent_found_is_called(
+    running: Running, upstream: Recorder, tmp_path: Path
+) -> None:
+    require(CODEX)
+    closing = "multi_agent_v1__close_agent"
+    calls = [("tool_search", {"query": "close agent"}), (closing, {"target": "nobody"})]
+    upstream.speak = ToolCalls(calls)
+    result = CODEX.run("Close the agent.", running.url, "gpt-5.5", tmp_path)
+    assert (result.code, result.output.strip()) == (0, "Hello there.")
+    first, second, last = [json.loads(each.body) for each in upstream.requests]
+    assert closing not in json.dumps(first["tools"])
+    assert closing in json.dumps(second["tools"])
+    [found, closed] = tool_results(language("messages"), last)
+    assert closing in json.dumps(found)
+    assert "invalid agent id" in json.dumps(closed)

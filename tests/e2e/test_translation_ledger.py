@@ -1,0 +1,237 @@
+"""What an upstream reports is charged once, and the same whatever the format of the caller."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.translations import languages
+from tests.support.books import Books, Row
+from tests.support.recording import Recorder, answer, ask, recorder, request
+from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.translation_faults import RawCaller, Reply, events, stream, whole
+
+LANGUAGES = [language.name for language in languages()]
+_OPERATION = {
+    "chat_completions": "operations: [openai.createChatCompletion], ",
+    "responses": "operations: [openai.createResponse], ",
+}
+_DIALECTS = {
+    "chat_completions": "openai",
+    "responses": "openai",
+    "messages": "anthropic",
+    "generate_content": "gemini",
+}
+_CONFIG = """
+version: 1
+server: {{listen: "{{listen}}", workers: 1}}
+stores: {{records: "sqlite:///records.db"}}
+currency: EUR
+prices: {{"*": {{input: 2.5, output: 10, cached_input: 1.25}}}}
+specs:
+  openai:    {{document: {openapi}/openai.yaml,    dialect: openai}}
+  anthropic: {{document: {openapi}/anthropic.yaml, dialect: anthropic}}
+  gemini:    {{document: {openapi}/gemini.yaml,    dialect: gemini, mount: /v1beta}}
+upstreams:
+  openai:    {{url: "{url}/v1", dialect: openai, proxy: "", COMMON}}
+  anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: "", COMMON}}
+  gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: "", COMMON}}
+  unasked:   {{url: "{url}/v1", dialect: openai, proxy: "", ask_usage: false, COMMON}}
+models:
+{models}
+  unasked: {{to: [{{upstream: unasked, model: gpt-4o}}], translate: strict}}
+routes:
+  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
+    model: $request.body#/model
+  - operations: [gemini.generateContent, gemini.streamGenerateContent]
+    model: $request.path.model
+{tokens}
+"""
+
+USAGE: dict[str, dict[str, Any]] = {
+    "chat_completions": {
+        "prompt_tokens": 1200,
+        "completion_tokens": 90,
+        "total_tokens": 1290,
+        "prompt_tokens_details": {"cached_tokens": 1000},
+        "completion_tokens_details": {"reasoning_tokens": 60},
+    },
+    "responses": {
+        "input_tokens": 1200,
+        "input_tokens_details": {"cached_tokens": 1000},
+        "output_tokens": 90,
+        "output_tokens_details": {"reasoning_tokens": 60},
+        "total_tokens": 1290,
+    },
+    "messages": {
+        "input_tokens": 150,
+        "cache_creation_input_tokens": 50,
+        "cache_read_input_tokens": 1000,
+        "output_tokens": 90,
+        "output_tokens_details": {"thinking_tokens": 60},
+    },
+    "generate_content": {
+        "promptTokenCount": 1200,
+        "candidatesTokenCount": 30,
+        "thoughtsTokenCount": 60,
+        "cachedContentTokenCount": 1000,
+        "totalTokenCount": 1290,
+    },
+}
+"""The same usage in the words of each vendor."""
+
+CHARGED = (1200, 90, 1000, 60, "upstream", 200 * 2_500 + 1000 * 1_250 + 90 * 10_000)
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Recorder]:
+    with recorder() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("translation-ledger")
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path, upstream: Recorder) -> Iterator[Running]:
+    models = "\n".join(
+        f"  {name}: {{{_OPERATION.get(name, '')}"
+        f"to: [{{upstream: {_DIALECTS[name]}, model: gpt-4o}}], translate: strict}}"
+        for name in LANGUAGES
+    )
+    openapi = Path(__file__).parents[2] / "openapi"
+    common = "retry: {attempts: 1}, breaker: {failures: 1000000}"
+    text = _CONFIG.replace("COMMON", "{common}").format(
+        openapi=openapi, url=upstream.url, models=models, tokens=TOKENS, common=common
+    )
+    with gateway(folder, text) as started:
+        yield started
+
+
+@pytest.fixture
+def books(folder: Path) -> Books:
+    return Books(folder)
+
+
+def charged(row: Row) -> tuple[object, ...]:
+    names = ("input", "output", "cached", "reasoning", "source", "cost")
+    return tuple(row[name] for name in names)
+
+
+def with_usage(language: str, text: bytes) -> bytes:
+    """A vendor's answer or event with the usage above, where it reports one."""
+    head, mark, data = text.rpartition(b"data: ")
+    if b'"usage' not in data and b'"usageMetadata' not in data:
+        return text
+    document = json.loads(data)
+    usage = USAGE[language]
+    if language == "generate_content":
+        document["usageMetadata"] = usage
+    elif language == "responses" and "response" in document:
+        if document["response"]["usage"] is not None:
+            document["response"]["usage"] = usage
+    elif language == "messages" and "message" in document:
+        document["message"]["usage"] = {**usage, "output_tokens": 1}
+    elif document.get("usage") is not None:
+        document["usage"] = usage
+    return head + mark + json.dumps(document).encode() + (b"\n\n" if mark else b"")
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_the_upstreams_usage_is_charged_alike_in_every_format(
+    target: str, streamed: bool, running: Running, upstream: Recorder, books: Books
+) -> None:
+    speak = stream(*(with_usage(target, event) for event in events(target)))
+    upstream.speak = speak if streamed else answer(with_usage(target, whole(target)))
+    callers = [RawCaller(language) for language in LANGUAGES]
+
+    def ask_all() -> None:
+        for caller in callers:
+            assert caller.ask(running.port, target, stream=streamed).status == 200
+
+    rows = books.left_by(ask_all, len(callers))
+    assert [charged(row) for row in rows] == [CHARGED] * len(callers)
+    assert {row["stream"] for row in rows} == {streamed}
+
+
+@pytest.mark.parametrize("target", [each for each in LANGUAGES if each != "generate_content"])
+def test_a_stream_as_an_array_is_charged(
+    target: str, running: Running, upstream: Recorder, books: Books
+) -> None:
+    upstream.speak = stream(*(with_usage(target, event) for event in events(target)))
+    body = b'{"contents":[{"parts":[{"text":"Hi"}]}]}'
+    asked = request(f"/v1beta/models/{target}:streamGenerateContent", body, token=ALL)
+    answers = []
+    [row] = books.left_by(lambda: answers.append(ask(running.port, asked)))
+    assert charged(row) == CHARGED
+    *_, last = answers[0].json()
+    assert last["usageMetadata"]["totalTokenCount"] == 1290
+
+
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_a_compressed_answer_is_charged(
+    target: str, running: Running, upstream: Recorder, books: Books
+) -> None:
+    data = gzip.compress(b"".join(with_usage(target, event) for event in events(target)))
+    upstream.speak = answer(data, ("Content-Type: text/event-stream", "Content-Encoding: gzip"))
+    caller = RawCaller("messages" if target != "messages" else "responses")
+    [row] = books.left_by(lambda: caller.ask(running.port, target, stream=True))
+    assert charged(row) == CHARGED
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize("target", LANGUAGES)
+def test_an_answer_without_usage_is_estimated_in_every_format(
+    target: str, streamed: bool, running: Running, upstream: Recorder, books: Books
+) -> None:
+    texts = events(target) if streamed else [whole(target)]
+    silent = [text.replace(b'"usage', b'"x-usage') for text in texts]
+    upstream.speak = stream(*silent) if streamed else answer(silent[0])
+    callers = [RawCaller(language) for language in LANGUAGES]
+
+    def ask_all() -> None:
+        for caller in callers:
+            assert caller.ask(running.port, target, stream=streamed).status == 200
+
+    rows = books.left_by(ask_all, len(callers))
+    assert {row["source"] for row in rows} == {"estimated"}
+    assert all(row["output"] > 0 for row in rows)
+    assert len({row["output"] for row in rows}) == 1
+
+
+@pytest.mark.parametrize("language", ["messages", "generate_content"])
+def test_an_upstream_that_must_not_be_asked_for_usage_is_not(
+    language: str, running: Running, upstream: Recorder, books: Books
+) -> None:
+    upstream.speak = stream(*events("chat_completions"))
+    caller = RawCaller(language)
+    books.left_by(lambda: caller.ask(running.port, "unasked", stream=True))
+    assert "stream_options" not in json.loads(upstream.last.body)
+    books.left_by(lambda: caller.ask(running.port, "chat_completions", stream=True))
+    assert json.loads(upstream.last.body)["stream_options"] == {"include_usage": True}
+
+
+def test_a_caller_of_chat_completions_gets_usage_in_a_stream_only_if_it_asks(
+    running: Running, upstream: Recorder, books: Books
+) -> None:
+    upstream.speak = stream(*(with_usage("messages", event) for event in events("messages")))
+    caller = RawCaller("chat_completions")
+    options: tuple[dict[str, object], ...] = ({}, {"stream_options": {"include_usage": True}})
+    replies: list[Reply] = []
+
+    def ask_both() -> None:
+        replies.extend(
+            caller.ask(running.port, "messages", stream=True, **each) for each in options
+        )
+
+    rows = books.left_by(ask_both, 2)
+    assert [charged(row) for row in rows] == [CHARGED, CHARGED]
+    assert [b'"prompt_tokens":1200' in reply.body for reply in replies] == [False, True]

@@ -1,0 +1,54 @@
+"""The levels of changes of `translate` and `drop`, where requests are really translated."""
+
+import pytest
+
+from engine.offline.diff.difference import between
+from tests.support.translating import CONFIG, translating
+
+MODEL = "  claude-model: {to: [{upstream: anthropic, model: claude-sonnet-4-5}], "
+
+
+def levels(folder, old, new):
+    """Kind and level of each difference between two settings of claude-model."""
+    sides = [
+        translating(
+            folder / name, CONFIG.replace(f"{MODEL}translate: strict}}", f"{MODEL}{text}}}")
+        )
+        for name, text in (("old", old), ("new", new))
+    ]
+    return {(str(found.level), found.kind) for found in between(*sides)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "level"),
+    [
+        ("off", "strict", "changed"),
+        ("off", "lossy", "changed"),
+        ("strict", "lossy", "changed"),
+        ("lossy", "strict", "breaking"),
+        ("strict", "off", "breaking"),
+        ("lossy", "off", "breaking"),
+    ],
+)
+def test_a_change_of_translate_breaks_whom_it_refuses(tmp_path, old, new, level):
+    found = levels(tmp_path, f"translate: {old}", f"translate: {new}")
+    assert found == {(level, "model-translate")}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "level"),
+    [
+        ("[]", "[logit_bias]", "changed"),
+        ("[logit_bias]", "[]", "breaking"),
+        ("[logit_bias]", '["logit_*"]', "changed"),
+        ('["logit_*"]', "[logit_bias]", "breaking"),
+    ],
+)
+def test_a_field_that_may_no_longer_be_dropped_breaks_its_callers(tmp_path, old, new, level):
+    found = levels(tmp_path, f"translate: strict, drop: {old}", f"translate: strict, drop: {new}")
+    assert found == {(level, "model-drop")}
+
+
+def test_drop_counts_for_nothing_where_everything_may_be_dropped(tmp_path):
+    found = levels(tmp_path, "translate: lossy, drop: [n]", "translate: lossy, drop: []")
+    assert found == {("changed", "model-drop")}

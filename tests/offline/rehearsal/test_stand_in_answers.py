@@ -1,0 +1,49 @@
+"""The answers of the stand-ins for upstreams: whole chats, in every language."""
+
+import json
+
+import pytest
+
+from engine.offline.rehearsal.stand_in_answers import NO_ANSWER, stand_in_answer
+from engine.translations import language
+from engine.translations.neutral.answer import collect
+from tests.support.translations import events_of
+
+TARGETS = {
+    "chat_completions": ("/v1/chat/completions", {"model": "m", "messages": []}),
+    "responses": ("/v1/responses", {"model": "m", "input": "Hi"}),
+    "messages": ("/v1/messages", {"model": "m", "max_tokens": 9, "messages": []}),
+    "generate_content": ("/v1beta/models/m:generateContent", {"contents": []}),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_chat_is_answered_in_its_language(name):
+    path, body = TARGETS[name]
+    media_type, answer = stand_in_answer(path, json.dumps(body).encode())
+    assert media_type == "application/json"
+    (candidate,) = collect(language(name).read_answer(answer)).candidates
+    assert candidate.blocks[0].text == "OK"
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_stream_is_answered_with_a_stream(name):
+    path, body = TARGETS[name]
+    path = path.replace(":generateContent", ":streamGenerateContent?alt=sse")
+    media_type, answer = stand_in_answer(path, json.dumps({**body, "stream": True}).encode())
+    assert media_type == "text/event-stream"
+    (candidate,) = collect(events_of(language(name), answer)).candidates
+    assert candidate.blocks[0].text == "OK"
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        ("/v1/embeddings", b"{}"),
+        ("/v1/chat/completions", b"no JSON"),
+        ("/v1/messages", b'{"messages": 3}'),
+        ("/v1/messages", b"[" * 5000),
+    ],
+)
+def test_everything_else_is_answered_with_an_empty_object(target, body):
+    assert stand_in_answer(target, body) is NO_ANSWER

@@ -1,0 +1,76 @@
+"""URLs, proxies and files of TLS that cannot be used are errors at their place."""
+
+import pytest
+
+from engine.plan.connections import check_connections
+from engine.source.problem import Findings
+from tests.support.configs import read_config
+
+
+def problems(text, environ=None):
+    """The path's last key, the message and the hint of each error."""
+    findings = Findings()
+    check_connections(read_config(text, environ), findings)
+    assert all(problem.code == "MW104" for problem in findings.problems)
+    return [(problem.message, problem.hint) for problem in findings.problems]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "upstreams: {main: {url: 'https://api.example.com/v1'}}",
+        "upstreams: {main: {url: 'http://127.0.0.1:8000', proxy: 'http://proxy:3128'}}",
+        "stores: {records: 'sqlite:///modelway.db'}",
+        "stores: {counters: 'redis://127.0.0.1:6379/0'}",
+    ],
+)
+def test_good_addresses_are_not_told_of(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert problems(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "hint"),
+    [
+        ("{url: 'https://a.example/v1?api-version=1'}", "query", "credential: {query:"),
+        ("{url: 'https://user:pw@a.example'}", "user", "Basic"),
+        ("{url: 'https://a.example', proxy: 'http://p:99999'}", "port", ""),
+    ],
+)
+def test_an_upstream_that_cannot_be_connected_to(text, words, hint):
+    ((message, told),) = problems(f"upstreams: {{main: {text}}}")
+    assert words in message
+    assert hint in told
+    assert "pw" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("records: 'postgresql+psycopg://u:hidden@db:99999/x'", "the port is not a number"),
+        ("counters: 'redis://:hidden@cache:99999/0'", "the port is not a number"),
+        ("counters: 'unix://'", "the path of the socket is missing"),
+    ],
+)
+def test_a_store_that_cannot_be_connected_to_is_named_without_its_url(text, words):
+    ((message, _),) = problems(f"stores: {{{text}}}")
+    assert words in message
+    assert "hidden" not in message
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [("ca", "no certificate in PEM"), ("certificate", "no certificate in PEM")]
+)
+def test_a_file_of_tls_that_is_no_certificate(tmp_path, key, words):
+    file = tmp_path / "file.pem"
+    file.write_text("no certificate")
+    more = f", key: '{file}'" if key == "certificate" else ""
+    upstream = f"{{url: 'https://a.example', tls: {{{key}: '{file}'{more}}}}}"
+    ((message, _),) = problems(f"upstreams: {{main: {upstream}}}")
+    assert f"'{key}' cannot be used" in message
+    assert words in message
+
+
+def test_a_collector_of_traces_needs_a_url():
+    ((message, _),) = problems("telemetry: {traces: {endpoint: 'https://c.example/v1?x=1'}}")
+    assert "collector" in message

@@ -1,0 +1,55 @@
+"""How a session ends: the close codes for the two sides, and the outcome in the record."""
+
+import pytest
+from websockets.frames import Close
+
+from engine.exchange.record import Outcome
+from engine.relay.websocket import ending
+from engine.relay.websocket.frames import Violation
+
+TOO_LARGE = Violation(1009, "the message has over 100 bytes")
+NOT_UTF8 = Violation(1007, "a text is not UTF-8")
+CASES = {
+    "same": (ending.same(4000, "bye"), 4000, 4000, Outcome.COMPLETE),
+    "restart": (ending.restart(), 1012, 1012, Outcome.SHUTDOWN),
+    "a close with a code": (ending.closed(Close(1001, "")), 1001, 1001, Outcome.COMPLETE),
+    "a close without a code": (ending.closed(None), 1006, 1006, Outcome.COMPLETE),
+    "caller disconnected": (ending.caller_disconnected(), 1006, 1006, Outcome.CALLER_LEFT),
+    "upstream disconnected": (ending.upstream_disconnected(), 1006, 1006, Outcome.UPSTREAM_CUT),
+    "caller sends no UTF-8": (ending.caller_violation(NOT_UTF8), 1007, 1011, Outcome.COMPLETE),
+    "caller sends too much": (ending.caller_violation(TOO_LARGE), 1009, 1009, Outcome.COMPLETE),
+    "upstream sends no UTF-8": (
+        ending.upstream_violation(NOT_UTF8), 1011, 1007, Outcome.UPSTREAM_CUT,
+    ),
+    "upstream sends too much": (
+        ending.upstream_violation(TOO_LARGE), 1009, 1009, Outcome.UPSTREAM_CUT,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_close_codes_and_outcome(name):
+    end, caller, upstream, outcome = CASES[name]
+    assert (end.caller.code, end.upstream.code, end.outcome) == (caller, upstream, outcome)
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (ending.upstream_disconnected(), "left in the middle"),
+        (ending.upstream_violation(NOT_UTF8), "a text is not UTF-8"),
+    ],
+)
+def test_the_caller_is_told_how_the_upstream_failed(end, words):
+    assert words in end.failure
+
+
+@pytest.mark.parametrize("end", [ending.restart(), ending.caller_violation(NOT_UTF8)])
+def test_no_failure_of_the_upstream_is_told_where_it_did_not_fail(end):
+    assert end.failure == ""
+
+
+def test_a_side_that_broke_the_protocol_is_told_why_and_the_other_is_not_blamed():
+    end = ending.caller_violation(NOT_UTF8)
+    assert end.caller.reason == NOT_UTF8.words
+    assert "caller" in end.upstream.reason

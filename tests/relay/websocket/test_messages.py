@@ -1,0 +1,96 @@
+"""One side of a WebSocket as messages, over a real socket."""
+
+from __future__ import annotations
+
+import gevent
+import pytest
+
+from engine.relay.websocket.channel import Channel
+from engine.relay.websocket.messages import Closed, Message, Messages
+from tests.support.frames import BINARY, CONT, PING, PONG, TEXT, Peer
+from tests.support.session import PATIENCE, pair
+
+
+@pytest.fixture
+def sides():
+    """The server's side as messages, and the client that the test plays."""
+    ours, theirs = pair()
+    yield Messages(Channel(ours, client=True, limit=100)), Peer(theirs, client=True)
+    ours.close()
+    theirs.close()
+
+
+def test_a_message_in_fragments_arrives_whole(sides):
+    messages, peer = sides
+    peer.send(TEXT, b"a", fin=False)
+    peer.send(CONT, b"b")
+    peer.send(BINARY, b"\xff")
+    assert messages.receive() == Message(True, b"ab")
+    assert messages.receive() == Message(False, b"\xff")
+
+
+def test_a_ping_between_fragments_is_answered_and_is_no_message(sides):
+    messages, peer = sides
+    peer.send(TEXT, b"a", fin=False)
+    peer.send(PING, b"now")
+    peer.send(CONT, b"b")
+    assert messages.receive() == Message(True, b"ab")
+    pong = peer.next()
+    assert (pong.opcode, pong.data) == (PONG, b"now")
+
+
+def test_the_close_of_the_other_side_ends_the_session_with_its_code(sides):
+    messages, peer = sides
+    peer.close(4001, b"bye")
+    with pytest.raises(Closed) as raised:
+        messages.receive()
+    assert (raised.value.code, raised.value.reason) == (4001, "bye")
+
+
+def test_a_disconnection_ends_the_session_with_1006(sides):
+    messages, peer = sides
+    peer.sock.close()
+    with pytest.raises(Closed) as raised:
+        messages.receive()
+    assert raised.value.code == 1006
+
+
+def test_a_violation_is_told_to_the_other_side_and_ends_the_session(sides):
+    messages, peer = sides
+    peer.send(TEXT, b"x" * 101)
+    with pytest.raises(Closed) as raised:
+        messages.receive()
+    code, reason = peer.closed()
+    assert (raised.value.code, raised.value.reason) == (code, reason)
+    assert code == 1009
+
+
+def test_texts_and_bytes_are_sent(sides):
+    messages, peer = sides
+    messages.send_text("ä")
+    messages.send_binary(b"\x00")
+    assert [peer.next()[::2] for _ in range(2)] == [(TEXT, "ä".encode()), (BINARY, b"\x00")]
+
+
+def test_nothing_can_be_sent_after_the_close_of_the_other_side(sides):
+    messages, peer = sides
+    peer.close(4001, b"bye")
+    with pytest.raises(Closed):
+        messages.receive()
+    with pytest.raises(Closed) as raised:
+        messages.send_text("late")
+    assert raised.value.code == 4001
+
+
+def test_a_close_waits_for_that_of_the_other_side(sides):
+    messages, peer = sides
+    closing = gevent.spawn(messages.close, 1000, "done")
+    gevent.sleep(0)
+    assert peer.closed() == (1000, "done")
+    assert not closing.ready()
+    peer.close(1000)
+    closing.get(timeout=PATIENCE)
+
+
+def test_a_closed_error_says_code_and_reason():
+    assert str(Closed(1008, "too many messages")) == "1008 too many messages"

@@ -1,0 +1,65 @@
+"""A project whose models speak every language of chat, planned: what shows translation offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
+from engine.values.caller import digest
+from tests.support.rehearsing import SECRET
+
+MODELS = {
+    "chat_completions": "chat-model",
+    "responses": "responses-model",
+    "messages": "claude-model",
+    "generate_content": "gemini-model",
+}
+"""The model whose upstream speaks a language."""
+
+OPENAPI = Path(__file__).parents[2] / "openapi"
+CONFIG = f"""version: 1
+specs:
+  openai:    {{document: {OPENAPI}/openai.yaml,    dialect: openai}}
+  anthropic: {{document: {OPENAPI}/anthropic.yaml, dialect: anthropic}}
+  gemini:    {{document: {OPENAPI}/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1]}}
+upstreams:
+  openai:    {{url: "http://openai.test/v1", dialect: openai}}
+  anthropic: {{url: "http://anthropic.test/v1", dialect: anthropic}}
+  gemini:    {{url: "http://gemini.test/v1beta", dialect: gemini}}
+models:
+  chat-model:
+    to: [{{upstream: openai, model: gpt-4o}}]
+    operations: [openai.createChatCompletion]
+    translate: strict
+  responses-model:
+    to: [{{upstream: openai, model: gpt-4o}}]
+    operations: [openai.createResponse]
+    translate: strict
+  claude-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: strict}}
+  gemini-model: {{to: [{{upstream: gemini, model: gemini-2.5-flash}}], translate: strict}}
+  lossy-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: lossy}}
+  native-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: off}}
+  spare-model:
+    to: [{{upstream: openai, model: gpt-4o}}]
+    fallback: [claude-model]
+    operations: [openai.createChatCompletion]
+    translate: strict
+routes:
+  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
+    model: $request.body#/model
+  - operations: [gemini.generateContent, gemini.streamGenerateContent]
+    model: $request.path.model
+tokens:
+  - {{name: alice, sha256: {digest(SECRET)}}}
+"""
+
+
+def translating(folder: Path, config: str = CONFIG) -> PlanResult:
+    """Its plan; AssertionError with the problems when there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "gateway.yaml"
+    file.write_text(config)
+    result = make_plan(file, {})
+    assert result.plan is not None, [str(problem) for problem in result.findings.errors]
+    return result

@@ -1,0 +1,65 @@
+"""The manual's table of what a translation refuses, made of the features of each language.
+
+`python -m tests.support.translation_table` writes it into docs/manual.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.translations import languages
+from engine.translations.language import Language, RequestLine
+from engine.translations.refusals import LossRules
+from engine.translations.translation import Translation
+from engine.values.errors import GatewayError
+from tests.support.paths import ROOT
+
+MANUAL = ROOT / "docs" / "manual.md"
+BEGIN = "<!-- what translations refuse: python -m tests.support.translation_table -->\n"
+END = "<!-- end -->\n"
+MODELS = {
+    "chat_completions": "gpt-4o",
+    "responses": "gpt-4o",
+    "messages": "claude-sonnet-4-5",
+    "generate_content": "gemini-2.5-flash",
+}
+
+
+def table() -> str:
+    """A row for each caller's language and each language of a target."""
+    rows = [
+        f"| {source.name} | {target.name} | {', '.join(_refused(source, target))} |"
+        for source in languages()
+        for target in languages()
+        if target is not source
+    ]
+    return "\n".join(
+        ["| callers ask in | the target speaks | refused |", "|---|---|---|", *rows, ""]
+    )
+
+
+def _refused(source: Language, target: Language) -> Iterator[str]:
+    model = MODELS[target.name]
+    line, translation = RequestLine(model=model), Translation(source, target)
+    for feature in source.features.features:
+        try:
+            translation.request(source.features.request(feature, model), line, model, LossRules())
+        except GatewayError:
+            yield f"`{feature.name}`" if " " not in feature.name else feature.name
+
+
+def parts(manual: str) -> tuple[str, str, str]:
+    """The manual before its table, the table, and the manual behind it."""
+    before, _, rest = manual.partition(BEGIN)
+    shown, _, after = rest.partition(END)
+    return before + BEGIN, shown, END + after
+
+
+def write() -> None:
+    """Write the table into the manual."""
+    before, _, after = parts(MANUAL.read_text("utf-8"))
+    MANUAL.write_text(before + table() + after, "utf-8")
+
+
+if __name__ == "__main__":
+    write()

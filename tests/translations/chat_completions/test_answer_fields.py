@@ -1,0 +1,70 @@
+"""Thoughts and reasons to stop of chat completions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from engine.translations.chat_completions.answer_fields import (
+    STOPS,
+    Detail,
+    finish_reason,
+    read_detail,
+    write_detail,
+    write_thoughts,
+)
+from engine.translations.neutral.content import Reasoning, Signature
+from engine.translations.neutral.events import Finish
+from engine.translations.neutral.members import Members
+from tests.support.each import each
+
+Json = dict[str, Any]
+
+
+def members(**values: Any) -> Members:
+    return Members(json.dumps(values).encode())
+
+
+@each("reason", ["stop", "length", "tool_calls", "content_filter"])
+def test_reasons_survive(reason: str) -> None:
+    assert finish_reason(Finish(stop=STOPS[reason])) == reason
+
+
+def test_an_entry_grows_by_its_fragments() -> None:
+    detail = Detail()
+    assert detail.add(members(type="reasoning.text", text="a", format=None)) == ("a", 20)
+    assert detail.add(members(type="reasoning.text", summary="b")) == ("b", 0)
+    assert detail.add(members(signature="s", index=1.0)) == ("", 20)
+    assert detail.signature.value == '{"type":"reasoning.text","signature":"s","index":1.0}'
+
+
+@each(
+    "entry",
+    [
+        {"type": "reasoning.text", "index": 0, "signature": "s", "text": "hm"},
+        {"type": "reasoning.summary", "format": "x", "summary": "hm"},
+        {"type": "reasoning.encrypted", "data": "d"},
+    ],
+)
+def test_an_entry_returns_as_it_came(entry: Json) -> None:
+    written, foreign = write_thoughts([read_detail(members(**entry))])
+    assert (written, foreign) == ({"reasoning_details": [entry]}, [])
+
+
+def test_a_sealed_signature_survives() -> None:
+    signature = Signature("messages", "s")
+    block = read_detail(members(**write_detail(3, "hm", signature)))
+    assert (block.text, block.signature) == ("hm", signature)
+
+
+def test_thoughts_of_one_member_are_one_text() -> None:
+    blocks = [
+        Reasoning(text=text, signature=Signature("chat_completions", "reasoning")) for text in "ab"
+    ]
+    assert write_thoughts(blocks) == ({"reasoning": "ab"}, [])
+
+
+@each("value", ["role", "content", "", "{", "[]", "1", "[" * 100_000])
+def test_made_up_signatures_are_another_vendors(value: str) -> None:
+    block = Reasoning(text="a", signature=Signature("chat_completions", value))
+    assert write_thoughts([block]) == ({}, [block])

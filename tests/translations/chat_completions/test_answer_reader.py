@@ -1,0 +1,177 @@
+"""Chat completions answers and chunks -> neutral events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from engine.translations.chat_completions.answer_reader import Reader, read_answer
+from engine.translations.neutral.answer import Answer, collect
+from engine.translations.neutral.content import Text, ToolCall
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Start,
+    TokenLogprob,
+    UpstreamError,
+    Usage,
+)
+from engine.translations.neutral.members import WrongType
+from tests.support.each import each
+
+Json = dict[str, Any]
+
+HEAD: Json = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 7, "model": "gpt"}
+STOP: Json = {"index": 0, "delta": {}, "finish_reason": "stop"}
+COUNTS = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+
+
+def chunk(*choices: Json, **members: Any) -> bytes:
+    return json.dumps({**HEAD, "choices": choices, **members}).encode()
+
+
+def text(value: str, index: int = 0, **members: Any) -> Json:
+    return {"index": index, "delta": {"content": value}, **members}
+
+
+def read(chunks: Iterable[bytes]) -> Answer:
+    reader = Reader()
+    return collect([*(e for each in chunks for e in reader.read(each)), *reader.end()])
+
+
+def whole(**members: Any) -> Answer:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, **members}
+    return collect(read_answer(json.dumps({**HEAD, "choices": [choice]}).encode()))
+
+
+@each(
+    "chunks",
+    [
+        [chunk(text("Hi")), chunk(STOP), b"[DONE]"],
+        [chunk(text("Hi")), chunk(STOP)],  # no end marker
+        [chunk(text("Hi", finish_reason="stop")), b" [DONE] "],
+        [chunk(text("Hi")), chunk(STOP), chunk(STOP), b"[DONE]"],
+        [chunk(text("Hi", finish_reason="")), chunk(STOP), b"[DONE]", b"not JSON"],
+        [chunk(prompt_filter_results=[], id="", model=""), chunk(text("Hi")), chunk(STOP)],
+    ],
+)
+def test_complete_streams(chunks: list[bytes]) -> None:
+    answer = read(chunks)
+    (candidate,) = answer.candidates
+    assert (answer.id, answer.model, answer.created) == ("chatcmpl-1", "gpt", 7)
+    assert (candidate.blocks, candidate.finish.stop) == ([Text(text="Hi")], "end")
+
+
+@each(
+    ("chunks", "message"),
+    [
+        ([], "has no choices"),
+        ([b"[DONE]"], "has no choices"),
+        ([chunk(usage=COUNTS), b"[DONE]"], "has no choices"),
+        ([chunk(text("Hi"))], "without a finish reason"),
+        ([chunk(text("Hi")), b"[DONE]"], "without a finish reason"),  # the marker proves nothing
+        ([chunk(text("Hi")), chunk(STOP, text("Ho", index=1))], "without a finish reason"),
+        ([chunk({**STOP, "finish_reason": "error"})], "broken off: error"),
+    ],
+)
+def test_incomplete_streams(chunks: list[bytes], message: str) -> None:
+    with pytest.raises(BrokenAnswer, match=message):
+        read(chunks)
+
+
+def test_an_answer_in_one_piece_may_lack_a_finish_reason() -> None:
+    assert whole(finish_reason=None).candidates[0].finish.stop == "end"
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    candidate = whole(message={"tool_calls": [call]}).candidates[0]
+    assert candidate.blocks == [ToolCall(id="c1", name="f", arguments="{}")]
+    assert candidate.finish.stop == "tool_calls"
+
+
+@each(
+    "chunks",
+    [
+        [chunk(text("Hi")), chunk(STOP), chunk(usage=COUNTS)],
+        [chunk(text("Hi")), chunk(STOP, usage=COUNTS)],
+        [chunk(text("Hi"), usage={"prompt_tokens": 5}), chunk(STOP, usage=COUNTS)],
+        [chunk(text("Hi")), chunk(STOP, usage=COUNTS), chunk(usage=COUNTS)],
+        [chunk(usage=COUNTS), chunk(text("Hi")), chunk(STOP, usage=None)],
+    ],
+)
+def test_usage_comes_where_the_vendor_likes(chunks: list[bytes]) -> None:
+    assert read(chunks).usage == Usage(input=5, output=2)
+
+
+def test_no_usage() -> None:
+    assert read([chunk(text("Hi")), chunk(STOP)]).usage is None
+
+
+def test_candidates_may_interleave() -> None:
+    answer = read(
+        [
+            *(chunk(text("a", 1)), chunk(text("b"), text("c", 1)), chunk(text("d"))),
+            *(chunk({**STOP, "index": 1, "finish_reason": "length"}), chunk(STOP)),
+        ]
+    )
+    texts = [[b.text for b in o.blocks if isinstance(b, Text)] for o in answer.candidates]
+    assert texts == [["bd"], ["ac"]]
+    assert [each.finish.stop for each in answer.candidates] == ["end", "length"]
+
+
+@each("index", [-1, 128, 10**30])
+def test_the_number_of_candidates_is_bounded(index: int) -> None:
+    with pytest.raises(WrongType, match=r"choices\[0\].index"):
+        read([chunk(text("Hi", index))])
+
+
+def test_log_probabilities_of_text_and_refusal() -> None:
+    def token(name: str) -> Json:
+        top = [{"token": "x", "logprob": -2.0, "bytes": None}]
+        return {"token": name, "logprob": -0.5, "bytes": None, "top_logprobs": top}
+
+    tokens = {"content": [token("a")], "refusal": [token("b")]}
+    answer = read([chunk(text("a", logprobs=tokens)), chunk({**STOP, "logprobs": {}})])
+    top = [("x", -2.0)]
+    assert answer.candidates[0].logprobs == [
+        TokenLogprob("a", -0.5, top),
+        TokenLogprob("b", -0.5, top),
+    ]
+
+
+ERROR = {"message": "Slow down", "type": "requests", "code": "rate_limit_exceeded"}
+
+
+@each("data", [{"error": ERROR}, {**HEAD, "choices": [{**STOP, "error": ERROR}]}])
+def test_an_error_in_a_stream(data: Json) -> None:
+    reader = Reader()
+    with pytest.raises(UpstreamError) as caught:
+        list(reader.read(json.dumps(data).encode()))
+    error = caught.value
+    assert (error.status, error.message, error.code) == (429, "Slow down", "rate_limit_exceeded")
+
+
+def test_an_error_in_an_answer_of_200() -> None:
+    with pytest.raises(UpstreamError, match="Slow down"):
+        list(read_answer(json.dumps({"error": ERROR}).encode()))
+
+
+def test_a_null_error_is_none() -> None:
+    assert read([chunk(text("Hi"), error=None), chunk(STOP)]).candidates
+
+
+def test_the_beginning_comes_once_with_the_first_choice() -> None:
+    reader = Reader()
+    events = [*reader.read(chunk()), *reader.read(chunk(text("a"))), *reader.read(chunk(text("b")))]
+    assert [type(event) for event in events].count(Start) == 1
+
+
+def test_calls_without_ids_get_different_ones_in_each_turn() -> None:
+    call = {"function": {"name": "f", "arguments": "{}"}}
+    choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+    first, second = (
+        read([chunk(choice, id="", created=time)]).candidates[0].blocks[0] for time in (1, 2)
+    )
+    assert isinstance(first, ToolCall)
+    assert isinstance(second, ToolCall)
+    assert first.id != second.id

@@ -1,0 +1,327 @@
+"""The deltas of a choice -> neutral events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.translations.chat_completions import choice_reader
+from engine.translations.chat_completions.choice_reader import ChoiceReader
+from engine.translations.neutral.answer import collect
+from engine.translations.neutral.content import (
+    Citation,
+    Inline,
+    Link,
+    Media,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Law, Start
+from engine.translations.neutral.members import Members
+from tests.support.each import each
+
+Json = dict[str, Any]
+
+
+def events_of(*deltas: Json, reason: str = "stop") -> Iterator[Event]:
+    """The events of a choice, checked against the law."""
+    reader, law = ChoiceReader(0, "chatcmpl-1"), Law()
+
+    def events() -> Iterator[Event]:
+        yield Start()
+        for delta in deltas:
+            yield from reader.delta(Members(json.dumps(delta).encode()))
+        reader.stop(reason)
+        yield from reader.close()
+        yield End(finishes={0: reader.finish or Finish(stop="end")})
+
+    for event in events():
+        law.check(event)
+        yield event
+
+
+def read(*deltas: Json) -> list[Any]:
+    return collect(events_of(*deltas)).candidates[0].blocks
+
+
+def finish(*deltas: Json, reason: str) -> str:
+    return collect(events_of(*deltas, reason=reason)).candidates[0].finish.stop
+
+
+def call(index: int | None, arguments: str = "", **members: str) -> Json:
+    """A fragment of a call: with its `id` and `name` or without."""
+    function = {"arguments": arguments}
+    if "name" in members:
+        function["name"] = members["name"]
+    fragment: Json = {"function": function}
+    if index is not None:
+        fragment["index"] = index
+    if "id" in members:
+        fragment.update(id=members["id"], type="function")
+    return fragment
+
+
+def calls(*fragments: Json) -> Json:
+    return {"tool_calls": list(fragments)}
+
+
+def names_and_arguments(*deltas: Json) -> list[tuple[str, str]]:
+    return [(block.name, block.arguments) for block in read(*deltas)]
+
+
+@each(
+    ("deltas", "blocks"),
+    [
+        ([{"role": "assistant", "content": ""}], []),
+        ([{"content": "a"}, {"content": None}, {"content": "b"}], [Text(text="ab")]),
+        ([{"content": "a", "tool_calls": []}], [Text(text="a")]),
+        ([{"refusal": "N"}, {"refusal": "o"}], [Refusal(text="No")]),
+        ([{"content": "a", "refusal": "No"}], [Text(text="a"), Refusal(text="No")]),
+        (
+            [{"reasoning_content": "h"}, {"reasoning_content": "m"}, {"content": "a"}],
+            [
+                Reasoning(text="hm", signature=Signature("chat_completions", "reasoning_content")),
+                Text(text="a"),
+            ],
+        ),
+        (
+            [{"reasoning": "hm", "reasoning_content": None, "content": "a"}],
+            [
+                Reasoning(text="hm", signature=Signature("chat_completions", "reasoning")),
+                Text(text="a"),
+            ],
+        ),
+        (
+            [calls(call(0, id="c1", name="f")), calls(call(0, '{"a":')), calls(call(0, "1.0}"))],
+            [ToolCall(id="c1", name="f", arguments='{"a":1.0}')],
+        ),
+        (
+            [calls(call(0, '{"a":1}', id="c1", name="f"))],
+            [ToolCall(id="c1", name="f", arguments='{"a":1}')],
+        ),
+        (
+            [{"content": "I look.", **calls(call(0, "{}", id="c1", name="f"))}],
+            [Text(text="I look."), ToolCall(id="c1", name="f", arguments="{}")],
+        ),
+        (
+            [
+                {
+                    "images": [
+                        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}
+                    ]
+                }
+            ],
+            [Media(kind="image", source=Inline("image/png", "iVBO"))],
+        ),
+        (
+            [{"images": [{"image_url": {"url": "https://a/b"}}]}],
+            [Media(kind="image", source=Link("https://a/b"))],
+        ),
+    ],
+)
+def test_blocks(deltas: list[Json], blocks: list[object]) -> None:
+    assert read(*deltas) == blocks
+
+
+def test_the_order_of_text_calls_and_thoughts_is_kept() -> None:
+    blocks = read(
+        {"reasoning_content": "1"},
+        {"content": "2"},
+        {"reasoning_content": "3"},
+        calls(call(0, '{"a":4}', id="c1", name="f")),
+        {"content": "5"},
+    )
+    kinds = ["Reasoning", "Text", "Reasoning", "ToolCall", "Text"]
+    assert [type(block).__name__ for block in blocks] == kinds
+
+
+@each(
+    "fragments",
+    [
+        # one after another
+        [call(0, id="1", name="f"), call(0, '{"a":1}'), call(1, id="2", name="g"), call(1, "{}")],
+        # interleaved
+        [
+            *(call(0, '{"a"', id="1", name="f"), call(1, "{", id="2", name="g")),
+            *(call(0, ":1}"), call(1, "}")),
+        ],
+        # whole calls of one index
+        [call(0, '{"a":1}', id="1", name="f"), call(0, "{}", id="2", name="g")],
+        # no index at all, with ids and without
+        [call(None, '{"a":1}', id="1", name="f"), call(None, "{}", id="2", name="g")],
+        [call(None, '{"a":1}', name="f"), call(None, "{}", name="g")],
+        [call(None, name="f"), call(None, '{"a":1}'), call(None, name="g"), call(None, "{}")],
+        # one id for both
+        [call(0, '{"a":1}', id="1", name="f"), call(1, "{}", id="1", name="g")],
+        # id and name in every fragment
+        [
+            *(call(0, '{"a"', id="1", name="f"), call(0, ":1}", id="1", name="f")),
+            call(1, "{}", id="2", name="g"),
+        ],
+        # an empty fragment for a call that has ended
+        [call(0, '{"a":1}', id="1", name="f"), call(1, "{}", id="2", name="g"), call(0, "")],
+    ],
+)
+def test_two_calls(fragments: list[Json]) -> None:
+    expected = [("f", '{"a":1}'), ("g", "{}")]
+    assert names_and_arguments(*(calls(each) for each in fragments)) == expected
+    assert names_and_arguments(calls(*fragments)) == expected
+
+
+@each(("beginning", "end"), [('{"a":', "1}"), ('{"a":"}', '"}'), ('{"a":{}', "}")])
+def test_text_waits_for_the_end_of_a_call(beginning: str, end: str) -> None:
+    blocks = read(
+        calls(call(0, beginning, id="c1", name="f")), {"content": "Hi"}, calls(call(0, end))
+    )
+    assert blocks == [ToolCall(id="c1", name="f", arguments=beginning + end), Text(text="Hi")]
+
+
+def test_a_call_without_an_id_gets_one_of_its_own() -> None:
+    first, second = read(calls(call(None, "{}", name="f"), call(None, "{}", name="f")))
+    assert first.id.startswith("call_")
+    assert first.id != second.id
+
+
+def test_the_older_form_of_a_call() -> None:
+    (block,) = read(
+        {"function_call": {"name": "f", "arguments": ""}},
+        {"function_call": {"arguments": '{"a":1}'}},
+    )
+    assert (block.name, block.arguments) == ("f", '{"a":1}')
+
+
+@each(
+    ("deltas", "message"),
+    [
+        ([calls(call(0, "{}"))], "a tool call without a name"),
+        (
+            [
+                *(calls(call(0, "{}", id="1", name="f")), calls(call(1, "{}", id="2", name="g"))),
+                calls(call(0, "{}")),
+            ],
+            "goes on with a tool call that had ended",
+        ),
+    ],
+)
+def test_broken_calls(deltas: list[Json], message: str) -> None:
+    with pytest.raises(BrokenAnswer, match=message):
+        read(*deltas)
+
+
+@each(
+    "waiting",
+    [
+        {"content": "x" * 20},
+        {"tool_calls": [call(1, "x" * 20, id="2", name="g")]},
+        {"images": [{"image_url": {"url": "https://a/b"}}]},
+    ],
+)
+def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch, waiting: Json) -> None:
+    monkeypatch.setattr(choice_reader, "LARGEST", 500)
+    deltas = [calls(call(0, '{"a":', id="c1", name="f")), *[waiting] * 10]
+    with pytest.raises(BrokenAnswer, match="over 500 characters"):
+        read(*deltas)
+
+
+def test_arguments_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice_reader, "LARGEST", 50)
+    with pytest.raises(BrokenAnswer, match="over 50 characters"):
+        read(calls(call(0, id="c1", name="f")), *[calls(call(0, "x" * 20))] * 3)
+
+
+def citation(**span: int) -> Json:
+    return {"type": "url_citation", "url_citation": {"url": "https://a", "title": "A", **span}}
+
+
+def span(start: int, end: int) -> Json:
+    return citation(start_index=start, end_index=end)
+
+
+def test_citations_beside_a_call_belong_to_the_text() -> None:
+    delta = {"content": "Hello", "annotations": [span(1, 3)]}
+    text, _ = read({**delta, **calls(call(0, "{}", id="c", name="f"))})
+    assert text.citations == [Citation("https://a", "A", start=1, end=3)]
+
+
+def test_spans_of_citations_are_counted_from_the_beginning_of_their_block() -> None:
+    blocks = read(
+        {"content": "12345"},
+        {"reasoning_content": "hm"},
+        {"content": "6789", "annotations": [span(5, 7), span(0, 2), citation()]},
+    )
+    spans = [(each.start, each.end) for each in blocks[2].citations]
+    assert spans == [(0, 2), (None, None), (None, None)]
+
+
+def test_annotations_of_another_kind_are_passed_over() -> None:
+    assert read({"content": "a", "annotations": [{"type": "file"}]}) == [Text(text="a")]
+
+
+def test_details_of_thoughts_keep_all_but_their_text_as_their_signature() -> None:
+    blocks = read(
+        {"reasoning": "A", "reasoning_details": [detail(0, text="A", format="x")]},
+        {"reasoning_details": [detail(0, text="B")]},
+        {"reasoning_details": [detail(0, signature="s")]},
+        {"reasoning_details": [{"type": "reasoning.encrypted", "index": 1, "data": "d"}]},
+    )
+    assert [block.text for block in blocks] == ["AB", ""]
+    assert [json.loads(block.signature.value) for block in blocks] == [
+        {"type": "reasoning.text", "index": 0, "format": "x", "signature": "s"},
+        {"type": "reasoning.encrypted", "index": 1, "data": "d"},
+    ]
+
+
+def detail(index: int, **members: str) -> Json:
+    return {"type": "reasoning.text", "index": index, **members}
+
+
+def test_a_repeated_entry_of_thoughts_says_nothing_new() -> None:
+    entry = {"reasoning_details": [detail(0, text="A", signature="s")]}
+    again = {"reasoning_details": [detail(0, signature="s")]}
+    blocks = read(entry, {"content": "a"}, again)
+    assert [type(block) for block in blocks] == [Reasoning, Text]
+
+
+def test_entries_of_thoughts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice_reader, "LARGEST", 500)
+    changing = [{"reasoning_details": [detail(0, signature=f"{n:090}")]} for n in range(10)]
+    with pytest.raises(BrokenAnswer, match="over 500 characters"):
+        read(*changing)
+
+
+@each(
+    ("reason", "has_call", "stop"),
+    [
+        ("stop", False, "end"),
+        ("stop", True, "tool_calls"),
+        ("tool_calls", True, "tool_calls"),
+        ("tool_calls", False, "end"),
+        ("function_call", True, "tool_calls"),
+        ("length", True, "length"),
+        ("model_length", False, "length"),
+        ("content_filter", False, "filter"),
+        ("eos", False, "end"),
+    ],
+)
+def test_finish_reasons(reason: str, has_call: bool, stop: str) -> None:
+    delta = calls(call(0, "{}", id="c", name="f")) if has_call else {"content": "a"}
+    assert finish(delta, reason=reason) == stop
+
+
+@each("reason", ["error", "abort", "insufficient_system_resource"])
+def test_reasons_that_mean_a_failure(reason: str) -> None:
+    with pytest.raises(BrokenAnswer, match=f"broken off: {reason}"):
+        finish({"content": "a"}, reason=reason)
+
+
+def test_the_first_reason_counts() -> None:
+    reader = ChoiceReader(0, "")
+    reader.stop("length")
+    reader.stop("stop")
+    assert reader.finish == Finish(stop="length", native="length")

@@ -1,0 +1,118 @@
+"""Answers as they are written, in a stream and in one piece, read by the SDK."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import Any
+
+from google.genai import types
+
+from engine.translations.generate_content.answer_writer import write_answer
+from engine.translations.generate_content.fields import write_signature
+from engine.translations.generate_content.stream_writer import Writer
+from engine.translations.neutral.answer import collect
+from engine.translations.neutral.content import (
+    Block,
+    Signature,
+)
+from engine.translations.neutral.events import (
+    Close,
+    Delta,
+    End,
+    Event,
+    Finish,
+    Open,
+    Sign,
+    Start,
+)
+from engine.translations.neutral.request import ChatRequest, Thinking
+from tests.support.translations import event_data
+from tests.translations.generate_content.documents import response
+
+Json = dict[str, Any]
+
+
+OWN = Signature("generate_content", "UzE=")
+
+
+OF_THOUGHT = Signature("generate_content", "thought:UzI=")
+
+
+FOREIGN = Signature("messages", "sig")
+
+
+END = End(finishes={0: Finish(stop="end")})
+
+
+def request(*, visible: bool | None = True, as_list: bool = False) -> ChatRequest:
+    thinking = Thinking(visible=visible)
+    return ChatRequest(
+        language="generate_content",
+        model="m",
+        messages=[],
+        thinking=thinking,
+        as_list=as_list,
+        id="q",
+    )
+
+
+def written(events: list[Event], asked: ChatRequest | None = None) -> bytes:
+    writer = Writer(asked or request())
+    return b"".join(writer.write(event) for event in [Start(id="r"), *deepcopy(events)])
+
+
+def whole(events: list[Event], asked: ChatRequest | None = None) -> Json:
+    """The answer in one piece that the same events come to, one that the SDK reads."""
+    document = write_answer(collect([Start(id="r"), *deepcopy(events)]), asked or request())
+    response(document)
+    return json.loads(document)  # type: ignore[no-any-return]
+
+
+def pieces(events: list[Event], asked: ChatRequest | None = None) -> list[Json]:
+    """The answers of a stream, each one that the SDK reads."""
+    documents = [json.loads(data) for data in event_data(written(events, asked))]
+    for document in documents:
+        types.GenerateContentResponse.model_validate(document)
+    return documents
+
+
+def parts_of(events: list[Event], asked: ChatRequest | None = None) -> list[Json]:
+    return [
+        part
+        for document in pieces([*events, END], asked)
+        for candidate in document["candidates"]
+        for part in candidate["content"]["parts"]
+        if part != {"text": ""}
+    ]
+
+
+def whole_parts(events: list[Event], asked: ChatRequest | None = None) -> list[Json]:
+    document = whole([*events, END], asked)
+    return document["candidates"][0]["content"]["parts"]  # type: ignore[no-any-return]
+
+
+def block(opened: Block, *deltas: str, sign: Signature | None = None) -> list[Event]:
+    signs: list[Event] = [] if sign is None else [Sign(sign)]
+    return [Open(opened), *map(Delta, deltas), *signs, Close()]
+
+
+CALL = {"functionCall": {"id": "c", "name": "f", "args": {"a": 1.0}}}
+
+
+SEALED = write_signature(FOREIGN)
+
+
+def grounding_of(events: list[Event]) -> Json:
+    """The sources of a stream, which are those of the answer in one piece."""
+    *_, last = pieces([*events, END])
+    found = last["candidates"][0].get("groundingMetadata", {})
+    candidate = whole([*events, END])["candidates"][0]
+    assert candidate.get("groundingMetadata", {}) == found
+    return found  # type: ignore[no-any-return]
+
+
+A = {"web": {"uri": "https://a.test", "title": "A"}}
+
+
+B = {"web": {"uri": "https://b.test", "title": "B"}}

@@ -1,0 +1,200 @@
+"""Candidates -> blocks and their events."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from engine.translations.generate_content.fields import write_signature
+from engine.translations.neutral.content import (
+    Foreign,
+    Inline,
+    Link,
+    Media,
+    Reasoning,
+    Signature,
+    Text,
+)
+from engine.translations.neutral.events import BrokenAnswer, Close, Delta, Open, Sign
+from engine.translations.neutral.members import WrongType
+from tests.support.each import each
+from tests.translations.generate_content.candidate_reading import SEAL, SEALED, calls_of
+from tests.translations.generate_content.documents import (
+    Json,
+    blocks_of,
+    call,
+    events_of,
+    piece,
+    read,
+    text,
+)
+
+
+@each(
+    ("parts", "blocks"),
+    [
+        ([text("a"), text("b")], [Text(text="ab")]),
+        ([text("")], []),
+        ([text("hm", thought=True), text("a")], [Reasoning(text="hm"), Text(text="a")]),
+        (
+            [text("hm", thought=True, thoughtSignature="S1"), text("a")],
+            [
+                Reasoning(text="hm", signature=Signature("generate_content", "thought:S1")),
+                Text(text="a"),
+            ],
+        ),
+        (
+            [text("hm", thought=True), text("a", thoughtSignature="S1")],
+            [
+                Reasoning(text="hm", signature=Signature("generate_content", "S1")),
+                Text(text="a"),
+            ],
+        ),
+        (
+            [text("a"), text("", thoughtSignature="S1")],
+            [Text(text="a"), Reasoning(signature=Signature("generate_content", "S1"))],
+        ),
+        (
+            [{"text": "a", "thought_signature": SEALED}],
+            [Reasoning(signature=SEAL), Text(text="a")],
+        ),
+        (
+            [{"inlineData": {"mimeType": "image/png", "data": "-_8"}}],
+            [Media(kind="image", source=Inline("image/png", "+/8="))],
+        ),
+        (
+            [{"fileData": {"mimeType": "video/mp4", "fileUri": "https://x.test/v"}}],
+            [Media(kind="video", source=Link("https://x.test/v", "video/mp4"))],
+        ),
+        (
+            [text("", thought=True), {"thought": True, "inlineData": {"data": ""}}, text("a")],
+            [Text(text="a")],
+        ),
+    ],
+)
+def test_parts_are_blocks(parts: list[Json], blocks: list[Any]) -> None:
+    assert blocks_of(piece(*parts, finish="STOP")) == blocks
+    pieces = [piece(part) for part in parts]
+    assert blocks_of(*pieces, piece(finish="STOP")) == blocks
+
+
+def test_code_that_the_vendor_ran_is_a_block_of_its_own() -> None:
+    (block,) = blocks_of(
+        piece({"executableCode": {"code": "1", "language": "PYTHON"}}, finish="STOP")
+    )
+    assert isinstance(block, Foreign)
+    assert (block.kind, b'"code"' in bytes(block.raw)) == ("executableCode", True)
+
+
+def test_a_part_that_only_the_vendor_has_keeps_its_signature() -> None:
+    part = {"toolCall": {"id": "1"}, "thoughtSignature": "S"}
+    (block,) = blocks_of(piece(part, finish="STOP"))
+    assert isinstance(block, Foreign)
+    assert b'"thoughtSignature"' in bytes(block.raw)
+
+
+def test_text_is_passed_on_piece_by_piece() -> None:
+    events = events_of(piece(text("a")), piece(text("b")), piece(finish="STOP"))
+    assert events[1:-1] == [Open(Text()), Delta("a"), Delta("b"), Close()]
+
+
+def test_a_signature_is_an_event_behind_its_thoughts() -> None:
+    parts = [text("hm", thought=True), {**call(id="c"), "thoughtSignature": "S1"}]
+    events = events_of(piece(*parts, finish="STOP"))
+    signature = Signature("generate_content", "S1")
+    assert events[1:5] == [Open(Reasoning()), Delta("hm"), Sign(signature), Close()]
+
+
+@each(
+    ("members", "arguments"),
+    [
+        ({"args": {"b": 1.0, "a": 2}}, '{"b": 1.0, "a": 2}'),
+        ({"args": {}}, "{}"),
+        ({"args": None}, ""),
+        ({}, ""),
+    ],
+)
+def test_arguments_keep_their_text(members: Json, arguments: str) -> None:
+    (found,) = calls_of(piece(call(id="c1", **members), finish="STOP"))
+    assert (found.id, found.name, found.arguments) == ("c1", "f", arguments)
+
+
+def test_two_calls_of_one_function_have_two_ids_which_stay_the_same() -> None:
+    document = piece(call(), call(), finish="STOP") | {"responseId": "r1"}
+    (one, two), again = calls_of(document), calls_of(document)
+    assert one.id != two.id
+    assert [one, two] == again
+
+
+def test_calls_of_two_answers_have_different_ids() -> None:
+    first = piece(call(), finish="STOP") | {"usageMetadata": {"promptTokenCount": 5}}
+    second = piece(call(), finish="STOP") | {"usageMetadata": {"promptTokenCount": 9}}
+    assert calls_of(first)[0].id != calls_of(second)[0].id
+
+
+def test_arguments_may_come_value_by_value() -> None:
+    (found,) = calls_of(
+        piece(call(id="c1", willContinue=True)),
+        piece(
+            {
+                "functionCall": {
+                    "partialArgs": [{"jsonPath": "$.a", "stringValue": "x"}],
+                    "willContinue": True,
+                }
+            }
+        ),
+        piece({"functionCall": {}}, finish="STOP"),
+    )
+    assert (found.id, found.arguments) == ("c1", '{"a":"x"}')
+
+
+@each(
+    ("documents", "message"),
+    [
+        ([piece(call(willContinue=True)), piece(text("a"))], "goes on inside a tool call"),
+        ([piece(call(willContinue=True), finish="STOP")], "ended inside a tool call"),
+        ([piece({"functionCall": {"args": {}}}, finish="STOP")], "without a name"),
+        ([piece(text("a"))], "without a finish reason"),
+        ([piece(text("a"), finish="FINISH_REASON_UNSPECIFIED")], "without a finish reason"),
+    ],
+)
+def test_an_impossible_candidate_breaks_the_answer(documents: list[Json], message: str) -> None:
+    with pytest.raises(BrokenAnswer, match=message):
+        read(*documents)
+
+
+@each(
+    "document",
+    [
+        {"candidates": [{"content": {"parts": {}}}]},
+        {"candidates": [{"content": "text"}]},
+        {"candidates": {}},
+        {"candidates": ["x"]},
+        piece({"text": 1}),
+        piece({"inlineData": "x"}),
+        piece({"functionCall": []}),
+        piece({"functionCall": {"name": 1}}),
+        piece(text("a"), index=-1),
+        piece(text("a"), index=128),
+        piece(text("a"), groundingMetadata={"groundingSupports": [{"groundingChunkIndices": "x"}]}),
+    ],
+)
+def test_another_type_is_named(document: Json) -> None:
+    with pytest.raises(WrongType):
+        read(document)
+
+
+def test_a_signature_of_broken_base64_is_the_vendors() -> None:
+    (thought, _) = blocks_of(piece(text("a", thoughtSignature="%%"), finish="STOP"))
+    assert thought.signature == Signature("generate_content", "%%")
+
+
+def test_a_seal_survives_the_alphabet_of_urls() -> None:
+    signature = Signature("messages", "??>>~~")
+    sealed = write_signature(signature)
+    urlsafe = base64.urlsafe_b64encode(base64.b64decode(sealed)).decode()
+    assert "+" in sealed or "/" in sealed
+    (thought, _) = blocks_of(piece(text("a", thoughtSignature=urlsafe), finish="STOP"))
+    assert thought.signature == signature

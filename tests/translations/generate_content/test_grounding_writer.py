@@ -1,0 +1,42 @@
+"""Citations -> sources."""
+
+from __future__ import annotations
+
+from engine.translations.generate_content.answer_reader import Reader
+from engine.translations.neutral.content import (
+    Citation,
+    Text,
+)
+from engine.translations.neutral.events import (
+    Cite,
+    Close,
+    Delta,
+    Event,
+    Open,
+)
+from tests.support.translations import event_data
+from tests.translations.generate_content.answer_writing import END, A, B, grounding_of, written
+
+
+def test_citations_are_grounding_at_bytes() -> None:
+    first = Citation("https://a.test", "A", "", 0, 5)
+    again, without = Citation("https://a.test", "A", "", 7, 12), Citation("https://b.test", "B")
+    one: list[Event] = [Open(Text()), Delta("Grüße, "), Cite(first), Delta("Welt."), Cite(again)]
+    two: list[Event] = [Open(Text()), Delta("Ende"), Cite(without), Cite(Citation("", "none"))]
+    assert grounding_of([*one, Close(), *two, Close()]) == {
+        "groundingChunks": [A, B],
+        "groundingSupports": [
+            {"segment": {"endIndex": 7}, "groundingChunkIndices": [0]},
+            {"segment": {"startIndex": 9, "endIndex": 14}, "groundingChunkIndices": [0]},
+            {"segment": {"startIndex": 14, "endIndex": 18}, "groundingChunkIndices": [1]},
+        ],
+    }
+
+
+def test_citations_survive_their_way_to_the_vendor_and_back() -> None:
+    cited = Citation("https://a.test", "A", "", 2, 4)
+    events: list[Event] = [Open(Text()), Delta("éa日b"), Cite(cited), Close()]
+    reader, found = Reader(), []
+    for data in event_data(written([*events, END])):
+        found += [event for event in reader.read(data) if isinstance(event, Cite)]
+    assert found == [Cite(cited)]

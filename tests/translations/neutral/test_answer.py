@@ -1,0 +1,80 @@
+"""An answer in one piece: what events come to."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import Raw
+
+from engine.translations.neutral.answer import Answer, Candidate, collect
+from engine.translations.neutral.content import Citation, Reasoning, Signature, Text, ToolCall
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    Cite,
+    Close,
+    Delta,
+    End,
+    Event,
+    Finish,
+    Open,
+    Sign,
+    Start,
+    TokenLogprob,
+    Tokens,
+    Usage,
+)
+
+FINISH = Finish(stop="end")
+END = End(finishes={0: FINISH})
+
+
+def blocks_of(*events: Event) -> object:
+    return collect([Start(), *events, END]).candidates[0].blocks
+
+
+def test_the_parts_of_a_block_become_its_content() -> None:
+    assert blocks_of(
+        *(Open(Reasoning()), Delta("a"), Sign(Signature("x", "1")), Delta("b")),
+        *(Sign(Signature("x", "2")), Close()),
+        *(Open(Text()), Delta("c"), Cite(Citation(url="u")), Cite(Citation(url="v")), Close()),
+        *(Open(ToolCall(id="1", name="f")), Delta('{"a"'), Delta(":1}"), Close()),
+    ) == [
+        Reasoning(text="ab", signature=Signature("x", "2")),
+        Text(text="c", citations=[Citation(url="u"), Citation(url="v")]),
+        ToolCall(id="1", name="f", arguments='{"a":1}'),
+    ]
+
+
+def test_candidates_are_kept_apart() -> None:
+    answer = collect(
+        [
+            *(Start(), Open(Text(), 1), Open(Text()), Delta("a"), Delta("b", 1), Close(1), Close()),
+            Tokens([TokenLogprob("b", -1.0)], 1),
+            End(finishes={1: Finish(stop="length"), 0: FINISH}),
+        ]
+    )
+    assert answer.candidates == [
+        Candidate([Text(text="a")], FINISH),
+        Candidate([Text(text="b")], Finish(stop="length"), [TokenLogprob("b", -1.0)]),
+    ]
+
+
+def test_the_ends_of_an_answer_join() -> None:
+    start = Start(id="i", model="m", created=9, usage=Usage(input=1), extra={"a": Raw(b"1")})
+    assert collect([start, End(finishes={0: FINISH}, extra={"b": Raw(b"2")})]) == Answer(
+        id="i",
+        model="m",
+        created=9,
+        candidates=[Candidate([], FINISH)],
+        usage=Usage(input=1),
+        extra={"a": Raw(b"1"), "b": Raw(b"2")},
+    )
+
+
+def test_the_usage_of_the_end_counts() -> None:
+    events = [Start(usage=Usage(input=1)), End(finishes={0: FINISH}, usage=Usage(input=2))]
+    assert collect(events).usage == Usage(input=2)
+
+
+def test_an_answer_without_its_end_is_broken() -> None:
+    with pytest.raises(BrokenAnswer, match="before it was complete"):
+        collect([Start(), Open(Text()), Delta("a"), Close()])

@@ -1,0 +1,84 @@
+"""Marks for the prompt cache in requests of any language."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from engine.translations import language
+from engine.translations.language import RequestLine
+from engine.translations.neutral.cache_marks import CACHE_MARKS, mark, read_cache_mark
+from engine.translations.neutral.members import Members
+from engine.translations.translation import LossRules, Translation
+from engine.values.wildcard import Patterns
+
+
+@pytest.mark.parametrize(
+    ("part", "mark"),
+    [
+        (b"{}", ""),
+        (b'{"cache_control":null}', ""),
+        (b'{"cache_control":{"type":"ephemeral"}}', "5m"),
+        (b'{"cache_control":{"type":"ephemeral","ttl":"1h"}}', "1h"),
+        (b'{"prompt_cache_breakpoint":{"mode":"explicit"}}', "5m"),
+    ],
+)
+def test_the_mark_of_a_part(part: bytes, mark: str) -> None:
+    members = Members(part)
+    assert read_cache_mark(members) == mark
+
+
+def test_a_mark_stays_unread_so_that_its_loss_is_named() -> None:
+    unread: list[str] = []
+    members = Members(b'{"cache_control":{"type":"ephemeral"}}', "messages.content", unread)
+    read_cache_mark(members)
+    members.rest()
+    assert unread == ["messages.content.cache_control"]
+    assert Patterns(CACHE_MARKS).match(unread[0])
+
+
+def test_a_mark_says_how_long_unless_it_is_five_minutes() -> None:
+    short: dict[str, Any] = {"type": "text"}
+    long: dict[str, Any] = {"type": "text"}
+    mark(short, "5m")
+    mark(long, "1h")
+    assert short == {"type": "text", "cache_control": {"type": "ephemeral"}}
+    assert long["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+
+
+def test_what_has_no_mark_or_is_passed_on_is_unchanged() -> None:
+    content: dict[str, Any] = {"type": "text"}
+    raw = Raw(b"{}")
+    mark(content, "")
+    mark(raw, "5m")
+    assert content == {"type": "text"}
+    assert bytes(raw) == b"{}"
+
+
+def test_marks_survive_a_gateway_between_two_of_anthropics_format() -> None:
+    short, long = {"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}
+    system = [{"type": "text", "text": "Be brief.", "cache_control": long}]
+    look = [{"type": "text", "text": "Look.", "cache_control": short}]
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "b", "cache_control": short}
+    call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    request = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 9,
+        "system": system,
+        "messages": [
+            {"role": "user", "content": look},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ],
+        "tools": [{"name": "f", "input_schema": {"type": "object"}, "cache_control": short}],
+    }
+    body = json.dumps(request).encode()
+    for source, target in (("messages", "chat_completions"), ("chat_completions", "messages")):
+        translation = Translation(language(source), language(target))
+        exchange = translation.request(body, RequestLine(), "claude-sonnet-4-5", LossRules())
+        assert exchange.dropped == []
+        body = exchange.written.body
+    assert json.loads(body) == request

@@ -1,0 +1,140 @@
+"""The law of neutral events: what may follow what."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import Raw
+
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Foreign,
+    Inline,
+    Media,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import (
+    MOST_BLOCKS,
+    BrokenAnswer,
+    Cite,
+    Close,
+    Delta,
+    End,
+    Event,
+    Finish,
+    Law,
+    Open,
+    Sign,
+    Start,
+    Tokens,
+    UpstreamError,
+)
+
+END = End(finishes={0: Finish(stop="end")})
+BOTH = End(finishes={0: Finish(stop="end"), 1: Finish(stop="length")})
+CALL = ToolCall(id="c", name="f")
+FOREIGN = Foreign(language="x", kind="y", raw=Raw(b"{}"))
+MEDIA = Media(kind="image", source=Inline("image/png", ""))
+CITE = Cite(Citation(url="https://x"))
+SIGN = Sign(Signature("x", "y"))
+
+
+def check(*events: Event) -> Law:
+    law = Law()
+    for event in events:
+        law.check(event)
+    return law
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [Start(), END],
+        [Start(), Open(Text()), Delta("a"), CITE, Delta("b"), Close(), END],
+        [
+            Start(),
+            Open(Reasoning()),
+            Delta("a"),
+            SIGN,
+            Close(),
+            Open(CALL),
+            Delta("{}"),
+            Close(),
+            END,
+        ],
+        [Start(), Open(FOREIGN), Delta(""), Close(), Open(MEDIA), Close(), END],
+        [Start(), Tokens([]), Open(Refusal()), Tokens([]), Close(), END],
+        [Start(), Open(Text()), Open(Text(), 1), Close(1), Close(), BOTH],
+        [Start(), BOTH],
+    ],
+    ids=["nothing", "text", "thoughts", "whole blocks", "tokens", "candidates", "empty candidate"],
+)
+def test_a_legal_answer_ends(events: list[Event]) -> None:
+    assert not check(*events[:-1]).ended
+    assert check(*events).ended
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [Open(Text())],
+        [END],
+        [Start(), Start()],
+        [Start(), END, END],
+        [Start(), END, Open(Text())],
+        [Start(), END, Tokens([])],
+        [Start(), Delta("a")],
+        [Start(), Close()],
+        [Start(), Open(Text()), Open(Text())],
+        [Start(), Open(Text()), Delta("a", 1)],
+        [Start(), Open(Text()), Close(), Close()],
+        [Start(), Open(Text()), END],
+        [Start(), Open(Text(), 1), Close(1), END],
+        [Start(), End(finishes={})],
+        [Start(), End(finishes={1: Finish(stop="end")})],
+    ],
+)
+def test_events_out_of_order_are_refused(events: list[Event]) -> None:
+    law = check(*events[:-1])
+    with pytest.raises(BrokenAnswer, match="out of order"):
+        law.check(events[-1])
+
+
+@pytest.mark.parametrize(
+    ("block", "event"),
+    [
+        (FOREIGN, Delta("a")),
+        (MEDIA, Delta("a")),
+        (Text(), SIGN),
+        (CALL, SIGN),
+        (Reasoning(), CITE),
+        (Refusal(), CITE),
+    ],
+)
+def test_a_block_has_only_what_belongs_to_it(block: Block, event: Event) -> None:
+    law = check(Start(), Open(block))
+    with pytest.raises(BrokenAnswer, match=r"has a \w+ in a \w+"):
+        law.check(event)
+
+
+def test_the_blocks_of_an_answer_are_bounded() -> None:
+    block: list[Event] = [Open(Text()), Close()]
+    law = check(Start(), *block * MOST_BLOCKS)
+    with pytest.raises(BrokenAnswer, match=f"over {MOST_BLOCKS} blocks"):
+        law.check(Open(Text()))
+
+
+def test_the_citations_of_an_answer_are_bounded() -> None:
+    law = check(Start(), Open(Text()), *[CITE] * MOST_BLOCKS)
+    with pytest.raises(BrokenAnswer, match=f"over {MOST_BLOCKS} citations"):
+        law.check(CITE)
+
+
+def test_words_of_an_upstream_are_bounded() -> None:
+    assert len(str(BrokenAnswer("x" * 1_000))) == 300
+    error = UpstreamError(500, "m" * 9_000, "c" * 9_000)
+    assert (len(error.message), len(error.code)) == (4_000, 300)

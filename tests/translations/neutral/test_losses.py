@@ -1,0 +1,58 @@
+"""The losses of a translation: which are refused, and how callers read of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.translations.neutral.losses import Loss, Losses, visible_place
+from engine.values.wildcard import Patterns
+
+
+def losses(*places: str, hints: tuple[str, ...] = ()) -> Losses:
+    noted = Losses(Patterns(hints))
+    for place in places:
+        noted.add(place)
+    return noted
+
+
+def test_a_field_is_a_place_without_indexes() -> None:
+    assert Loss("messages[2].content[10].name").field == "messages.content.name"
+
+
+def test_the_losses_that_may_not_be_dropped_are_refused_once_for_each_field() -> None:
+    noted = losses("user", "seed", "m[1].name", "n", "t[0].x", "t[1].x", hints=("user",))
+    assert noted.refused(Patterns(("seed", "*.name"))) == [Loss("n"), Loss("t[0].x")]
+
+
+def test_hints_alone_are_not_refused() -> None:
+    noted = losses("user", hints=("user",))
+    noted.add("store", "nothing is stored", hint=True)
+    assert noted.refused(Patterns(())) == []
+    assert noted.fields() == ["user", "store"]
+
+
+def test_each_field_is_named_once_in_the_order_of_the_losses() -> None:
+    assert losses("m[0].b", "a", "m[1].b").fields() == ["m.b", "a"]
+
+
+def test_of_many_fields_the_first_are_named_and_the_others_counted() -> None:
+    fields = losses(*(f"f{number}" for number in range(1_000))).fields()
+    assert (len(fields), fields[19], fields[-1]) == (21, "f19", "and 980 more")
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("messages[2].content", "messages[2].content"),
+        ("a\r\nset-cookie: x", "a%0D%0Aset-cookie:%20x"),
+        ("a, b%", "a%2C%20b%25"),
+        ("naïve\x00\x7f", "na%C3%AFve%00%7F"),
+        ("x" * 200, "x" * 200),
+        ("x" * 201, "x" * 200 + "..."),
+        ("x" * 199 + "é", "x" * 199 + "..."),
+        ("x" * 198 + "é", "x" * 198 + "..."),
+        ("é" * 1_000_000, "%C3%A9" * 33 + "..."),
+    ],
+)
+def test_a_place_is_written_in_visible_ascii_and_bounded(place: str, expected: str) -> None:
+    assert visible_place(place) == expected

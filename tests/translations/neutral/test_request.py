@@ -1,0 +1,52 @@
+"""Requests in the neutral form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Raw
+
+from engine.translations.neutral.content import Text
+from engine.translations.neutral.request import ChatRequest, Message, Role, merged
+from tests.support.growth import MOST_GROWTH, Work, growth
+
+
+def message(role: Role, *texts: str, **extra: bytes) -> Message:
+    return Message(
+        role=role,
+        blocks=[Text(text=text) for text in texts],
+        place=f"messages of {texts}",
+        extra={name: Raw(raw) for name, raw in extra.items()},
+    )
+
+
+def test_neighbours_of_one_role_become_one_message_with_all_blocks_in_order() -> None:
+    messages = [message("user", "a", "b"), message("user"), message("user", "c")]
+    (whole,) = merged(messages)
+    assert whole.blocks == [Text(text="a"), Text(text="b"), Text(text="c")]
+    assert (whole.role, whole.place) == ("user", messages[0].place)
+
+
+def test_a_message_between_two_of_another_role_keeps_them_apart() -> None:
+    messages = [message("user", "a"), message("assistant", "b"), message("user", "c")]
+    assert merged(messages) == messages
+
+
+def test_merging_leaves_the_messages_as_they_are() -> None:
+    messages = [message("user", "a", x=b"1"), message("user", "b", y=b"2")]
+    (whole,) = merged(messages)
+    assert list(whole.extra) == ["x", "y"]
+    assert messages == [message("user", "a", x=b"1"), message("user", "b", y=b"2")]
+
+
+def test_a_field_has_the_name_that_the_caller_gave_it() -> None:
+    request = ChatRequest(language="a", model="m", messages=[], places={"stop": "stopSequences"})
+    assert (request.place_of("stop"), request.place_of("seed")) == ("stopSequences", "seed")
+
+
+def test_merging_costs_the_same_for_each_message() -> None:
+    def prepare(count: int) -> Callable[[], Work]:
+        messages = [message("user", "a") for _ in range(count)]
+        return lambda: lambda: merged(messages)
+
+    assert growth(prepare, 32_000) <= MOST_GROWTH

@@ -1,0 +1,59 @@
+"""What stands for blocks and tools that only the caller's language has."""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from engine.translations.neutral.content import Foreign, Text, ToolCall
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
+from engine.translations.neutral.substitutes import with_substitutes
+
+SEARCH = BuiltInTool(language="a", name="search", raw=Raw(b"{}"))
+GROUP = BuiltInTool(
+    language="a", name="group", raw=Raw(b"{}"), functions=[Tool(name="g__x"), Tool(name="g__y")]
+)
+CALL = ToolCall(id="1", name="g__x")
+FOREIGN = Foreign(language="a", kind="call", raw=Raw(b"{}"), substitute=CALL)
+UNKNOWN = Foreign(language="a", kind="other", raw=Raw(b"{}"))
+
+
+def request(**members: object) -> ChatRequest:
+    return ChatRequest(**{"language": "a", "model": "m", "messages": [], **members})  # type: ignore[arg-type]
+
+
+def names(request: ChatRequest, language: str) -> list[str]:
+    return [tool.name for tool in with_substitutes(request, language).tools]
+
+
+def test_the_callers_own_language_gets_the_request_as_it_is() -> None:
+    asked = request(tools=[GROUP], messages=[Message(role="user", blocks=[FOREIGN])])
+    assert with_substitutes(asked, "a") is asked
+
+
+def test_functions_take_the_place_of_a_tool() -> None:
+    asked = request(tools=[Tool(name="first"), GROUP, Tool(name="last")])
+    assert names(asked, "b") == ["first", "g__x", "g__y", "last"]
+
+
+def test_a_tool_without_functions_stays_for_the_writer_to_lose() -> None:
+    assert with_substitutes(request(tools=[SEARCH]), "b").tools == [SEARCH]
+
+
+def test_loaded_tools_are_declared_once() -> None:
+    loaded = [GROUP, Tool(name="late"), GROUP, Tool(name="late")]
+    asked = request(tools=[Tool(name="g__x")], loaded_tools=loaded)
+    assert names(asked, "b") == ["g__x", "g__y", "late"]
+
+
+def test_a_block_takes_the_place_of_one_that_the_target_lacks() -> None:
+    blocks = [Text(text="Hi"), FOREIGN, UNKNOWN]
+    asked = request(messages=[Message(role="assistant", blocks=blocks)])
+    [message] = with_substitutes(asked, "b").messages
+    assert message.blocks == [Text(text="Hi"), CALL, UNKNOWN]
+
+
+def test_the_request_itself_is_not_changed() -> None:
+    asked = request(tools=[GROUP], messages=[Message(role="assistant", blocks=[FOREIGN])])
+    with_substitutes(asked, "b")
+    assert asked.tools == [GROUP]
+    assert asked.messages[0].blocks == [FOREIGN]

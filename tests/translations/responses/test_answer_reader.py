@@ -1,0 +1,160 @@
+"""Responses in one piece -> neutral events."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.translations.neutral.answer import Answer, collect
+from engine.translations.neutral.content import (
+    Citation,
+    Foreign,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import BrokenAnswer, TokenLogprob, UpstreamError, Usage
+from engine.translations.responses.answer_reader import read_answer
+from tests.support.each import each
+
+Json = dict[str, Any]
+
+HEAD: Json = {"id": "resp_1", "object": "response", "created_at": 7.0, "model": "gpt"}
+CALL: Json = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f"}
+
+
+def read(*items: Json, **members: Any) -> Answer:
+    document = {**HEAD, "status": "completed", "output": items, **members}
+    return collect(read_answer(json.dumps(document).encode()))
+
+
+def message(*parts: Json) -> Json:
+    return {"type": "message", "id": "msg_1", "role": "assistant", "content": parts}
+
+
+def text(value: str, **members: Any) -> Json:
+    return {"type": "output_text", "text": value, "annotations": [], **members}
+
+
+CITED: Json = {
+    "type": "url_citation",
+    "url": "https://a",
+    "title": "A",
+    "start_index": 0,
+    "end_index": 1,
+}
+
+
+@each(
+    ("items", "blocks"),
+    [
+        ([], []),
+        ([message(text("a"), text("b"))], [Text(text="a"), Text(text="b")]),
+        ([message({"type": "refusal", "refusal": "No"})], [Refusal(text="No")]),
+        (
+            [message(text("a", annotations=[CITED, {"type": "file_path"}]))],
+            [Text(text="a", citations=[Citation("https://a", "A", start=0, end=1)])],
+        ),
+        ([{**CALL, "arguments": ""}], [ToolCall(id="c1", name="f")]),
+        (
+            [{**CALL, "arguments": '{"a":1.0}'}],
+            [ToolCall(id="c1", name="f", arguments='{"a":1.0}')],
+        ),
+        (
+            [
+                {
+                    "type": "reasoning",
+                    "id": "rs_1",
+                    "encrypted_content": "gAAA",
+                    "summary": [{"type": "summary_text", "text": t} for t in ("a", "b")],
+                }
+            ],
+            [Reasoning(text="a\n\nb", signature=Signature("responses", "rs_1 gAAA"), id="rs_1")],
+        ),
+    ],
+)
+def test_items(items: list[Json], blocks: list[object]) -> None:
+    assert read(*items).candidates[0].blocks == blocks
+
+
+def test_an_item_of_this_vendor_is_kept_whole() -> None:
+    item = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
+    (block,) = read(item).candidates[0].blocks
+    assert isinstance(block, Foreign)
+    assert (block.kind, json.loads(bytes(block.raw))) == ("web_search_call", item)
+
+
+@each(
+    ("members", "stop"),
+    [
+        ({}, "end"),
+        ({"status": None}, "end"),
+        ({"output": [{**CALL, "arguments": "{}"}]}, "tool_calls"),
+        ({"status": "incomplete"}, "length"),
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
+            "length",
+        ),
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
+            "filter",
+        ),
+    ],
+)
+def test_ends(members: Json, stop: str) -> None:
+    assert read(**members).candidates[0].finish.stop == stop
+
+
+@each(
+    ("members", "message"),
+    [
+        ({"status": "in_progress"}, "status 'in_progress'"),
+        ({"status": "x" * 100}, "status 'x{40}'"),
+        ({"output": None}, "has no output"),
+        ({"output": [{**CALL, "name": ""}]}, "without a name"),
+    ],
+)
+def test_broken_answers(members: Json, message: str) -> None:
+    with pytest.raises(BrokenAnswer, match=message):
+        read(**members)
+
+
+@each(
+    ("document", "expected"),
+    [
+        (
+            {**HEAD, "status": "failed", "error": {"code": "server_error", "message": "m"}},
+            (502, "m", "server_error"),
+        ),
+        ({**HEAD, "status": "failed", "error": None, "output": []}, (502, "", "")),
+        (
+            {"error": {"code": "rate_limit_exceeded", "message": "m"}},
+            (429, "m", "rate_limit_exceeded"),
+        ),
+        ({"error": "m"}, (502, "m", "")),
+    ],
+)
+def test_failures(document: Json, expected: tuple[int, str, str]) -> None:
+    with pytest.raises(UpstreamError) as caught:
+        list(read_answer(json.dumps(document).encode()))
+    error = caught.value
+    assert (error.status, error.message, error.code) == expected
+
+
+def test_usage_and_log_probabilities() -> None:
+    token = {"token": "a", "logprob": -0.5, "bytes": [97], "top_logprobs": []}
+    answer = read(
+        message(text("a", logprobs=[token])),
+        usage={
+            "input_tokens": 9,
+            "input_tokens_details": {"cached_tokens": 3},
+            "output_tokens": 4,
+            "output_tokens_details": {"reasoning_tokens": 2},
+        },
+    )
+    assert answer.usage == Usage(input=9, output=4, cached=3, reasoning=2)
+    assert answer.candidates[0].logprobs == [TokenLogprob("a", -0.5)]

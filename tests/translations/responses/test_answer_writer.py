@@ -1,0 +1,230 @@
+"""Neutral answers -> responses in one piece, which the SDK accepts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from engine.translations.neutral.answer import Answer
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Foreign,
+    Link,
+    Media,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import BrokenAnswer, Stop, TokenLogprob
+from engine.translations.neutral.request import (
+    ChatRequest,
+    OutputFormat,
+    Tool,
+    ToolChoice,
+)
+from engine.translations.responses.answer_writer import write_answer
+from tests.support.each import each
+from tests.translations.answers import answer, blocks
+from tests.translations.openai_sdk import response
+
+Json = dict[str, Any]
+
+
+def request(**members: Any) -> ChatRequest:
+    return ChatRequest(
+        language="responses", model="alias", messages=[], id="req1", time=1_700_000_000, **members
+    )
+
+
+def write(whole: Answer, **members: Any) -> Any:
+    body = write_answer(whole, request(**members))
+    response(body)
+    return json.loads(body)
+
+
+def output(*content: Block) -> Any:
+    return write(answer(*content))["output"]
+
+
+def test_an_answer_of_every_kind_of_block() -> None:
+    document = write(answer(*blocks(), stop="tool_calls"))
+    text = {"type": "output_text", "annotations": [], "logprobs": []}
+    cited = {
+        "type": "url_citation",
+        "start_index": 0,
+        "end_index": 1,
+        "url": "https://a",
+        "title": "A",
+    }
+    message = {"type": "message", "status": "completed", "role": "assistant"}
+    call = {"type": "function_call", "status": "completed"}
+    assert document["output"] == [
+        {
+            "id": "rs_a1_0",
+            "type": "reasoning",
+            "encrypted_content": "modelway:messages:s",
+            "summary": [{"type": "summary_text", "text": "hm"}],
+        },
+        {
+            "id": "msg_a1_1",
+            **message,
+            "content": [{**text, "text": "I look.", "annotations": [cited]}],
+        },
+        {
+            "id": "ig_a1_2",
+            "type": "image_generation_call",
+            "status": "completed",
+            "result": "iVBO",
+        },
+        {"id": "msg_a1_3", **message, "content": [{**text, "text": "Well"}]},
+        {
+            "id": "fc_a1_4",
+            **call,
+            "call_id": "c1",
+            "name": "look",
+            "arguments": '{"a":1.0}',
+        },
+        {"id": "fc_a1_5", **call, "call_id": "c2", "name": "time", "arguments": "{}"},
+        {"id": "msg_a1_6", **message, "content": [{"type": "refusal", "refusal": "No."}]},
+    ]
+    assert document["usage"] == {
+        "input_tokens": 9,
+        "input_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 1},
+        "output_tokens": 4,
+        "output_tokens_details": {"reasoning_tokens": 2},
+        "total_tokens": 13,
+    }
+
+
+def test_neighbouring_texts_are_parts_of_one_message() -> None:
+    (message,) = output(Text(text="a"), Text(text="b"), Refusal(text="No"))
+    assert [part["type"] for part in message["content"]] == [
+        *("output_text", "output_text"),
+        "refusal",
+    ]
+
+
+@each(
+    ("stop", "status", "reason"),
+    [
+        ("end", "completed", None),
+        ("tool_calls", "completed", None),
+        ("stop_sequence", "completed", None),
+        ("pause", "completed", None),
+        ("length", "incomplete", "max_output_tokens"),
+        ("filter", "incomplete", "content_filter"),
+    ],
+)
+def test_ends(stop: Stop, status: str, reason: str | None) -> None:
+    document = write(answer(Text(text="a"), stop=stop))
+    details = None if reason is None else {"reason": reason}
+    assert (document["status"], document["incomplete_details"]) == (status, details)
+
+
+def test_why_an_answer_was_filtered_is_a_refusal() -> None:
+    whole = answer(Text(text="a"), stop="filter", explanation="Not this.")
+    (message,) = write(whole)["output"]
+    assert message["content"][1] == {"type": "refusal", "refusal": "Not this."}
+
+
+def test_the_request_is_repeated_as_the_caller_wrote_it() -> None:
+    name = "a.long/name"
+    document = write(
+        answer(Text(text="a")),
+        system=[Text(text="Be brief.")],
+        tools=[Tool(name=name, schema=Raw(b"{}"), strict=True)],
+        tool_choice=ToolChoice("any", (name,)),
+        parallel_calls=False,
+        max_tokens=99,
+        temperature=Raw(b"0.5"),
+        output=OutputFormat(kind="json_schema", name="n", schema=Raw(b"{}")),
+        user="u",
+        extra={"metadata": Raw(b'{"a":"b"}'), "reasoning": Raw(b'{"effort":"low"}')},
+    )
+    expected: Json = {
+        "instructions": "Be brief.",
+        "tools": [{"type": "function", "name": name, "parameters": {}, "strict": True}],
+        "tool_choice": {"type": "function", "name": name},
+        "parallel_tool_calls": False,
+        "max_output_tokens": 99,
+        "temperature": 0.5,
+        "text": {"format": {"type": "json_schema", "name": "n", "schema": {}}},
+        "user": "u",
+        "metadata": {"a": "b"},
+        "reasoning": {"effort": "low"},
+        "store": False,
+    }
+    assert {name: document[name] for name in expected} == expected
+
+
+def test_what_an_answer_lacks_is_the_requests() -> None:
+    whole = answer(Text(text="a"))
+    whole.id = whole.model = ""
+    whole.created, whole.usage = 0, None
+    document = write(whole)
+    names = ("id", "model", "created_at", "usage")
+    assert [document[name] for name in names] == ["resp_req1", "alias", 1_700_000_000, None]
+
+
+def test_log_probabilities_are_those_of_the_first_text() -> None:
+    whole = answer(Text(text="a"), Text(text="b"))
+    whole.candidates[0].logprobs = [TokenLogprob("a", -0.5, [("x", -2.0)])]
+    first, second = write(whole)["output"][0]["content"]
+    assert [token["token"] for token in first["logprobs"]] == ["a"]
+    assert second["logprobs"] == []
+
+
+def test_citations_without_a_page_are_left_out() -> None:
+    cited = Text(text="ab", citations=[Citation(title="a book"), Citation("https://a")])
+    (annotation,) = output(cited)[0]["content"][0]["annotations"]
+    assert (annotation["start_index"], annotation["end_index"]) == (0, 2)
+
+
+def test_thoughts_of_this_vendor_keep_their_encrypted_content() -> None:
+    (item,) = output(Reasoning(signature=Signature("responses", "rs_1 gAAA")))
+    assert (item["encrypted_content"], item["summary"]) == ("gAAA", [])
+
+
+@each(
+    ("block", "count"),
+    [
+        (Foreign(language="messages", kind="server_tool_use", raw=Raw(b"{}")), 2),
+        (
+            Foreign(
+                language="responses",
+                kind="web_search_call",
+                raw=Raw(
+                    b'{"type":"web_search_call","id":"ws_1","status":"completed",'
+                    b'"action":{"type":"search","query":"q"}}'
+                ),
+            ),
+            3,
+        ),
+    ],
+)
+def test_items_that_a_vendor_ran(block: Block, count: int) -> None:
+    assert len(output(Text(text="a"), block, Text(text="b"))) == count
+
+
+@each(
+    "block",
+    [
+        Media(kind="audio", source=Link("https://a/b")),
+        Media(kind="image", source=Link("https://a/b")),
+    ],
+)
+def test_content_that_no_item_can_have(block: Block) -> None:
+    with pytest.raises(BrokenAnswer, match="this format cannot carry"):
+        output(block)
+
+
+def test_only_the_first_candidate_is_written() -> None:
+    whole = answer(ToolCall(id="c", name="f"))
+    whole.candidates += answer(Text(text="other")).candidates
+    assert [item["type"] for item in write(whole)["output"]] == ["function_call"]

@@ -1,0 +1,129 @@
+"""Tools that the caller runs and that only responses have."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from openai.types.responses import (
+    ResponseCustomToolCall,
+    ResponseFunctionToolCall,
+    ResponseToolSearchCall,
+)
+from pydantic import TypeAdapter
+
+from engine.translations import language
+from engine.translations.language import RequestLine
+from engine.translations.neutral.content import ToolCall
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest
+from engine.translations.responses.caller_tools import call_item
+from engine.values.wildcard import Patterns
+
+RESPONSES = language("responses")
+
+
+def read(*tools: dict[str, Any], items: Any = "Hi") -> ChatRequest:
+    document = {"model": "m", "input": items, "tools": list(tools)}
+    return RESPONSES.read_request(json.dumps(document).encode(), RequestLine())
+
+
+def functions(request: ChatRequest) -> list[tuple[str, str]]:
+    """The functions that stand for the tools: names and descriptions."""
+    return [
+        (function.name, function.description)
+        for tool in request.tools
+        if isinstance(tool, BuiltInTool)
+        for function in tool.functions
+    ]
+
+
+def test_a_group_is_a_function_for_each_of_its_tools() -> None:
+    tools: list[dict[str, Any]] = [
+        {"type": "function", "name": "find", "description": "Finds."},
+        {"type": "custom", "name": "note"},
+    ]
+    request = read({"type": "namespace", "name": "crm", "description": "All.", "tools": tools})
+    assert functions(request) == [("crm__find", "Finds."), ("crm__note", "")]
+    assert request.caller_tools == {
+        "crm__find": CallerTool("function", "find", "crm"),
+        "crm__note": CallerTool("custom", "note", "crm"),
+    }
+
+
+def test_a_grammar_is_described_to_the_model() -> None:
+    form = {"type": "grammar", "syntax": "regex", "definition": "[a-z]+"}
+    request = read({"type": "custom", "name": "word", "description": "A word.", "format": form})
+    [(name, description)] = functions(request)
+    assert name == "word"
+    assert description == "A word.\n\nThe input must match this regex grammar:\n[a-z]+"
+
+
+def test_a_search_that_the_vendor_runs_has_no_substitute() -> None:
+    request = read({"type": "tool_search"}, {"type": "tool_search", "execution": "server"})
+    assert functions(request) == []
+    assert not request.caller_tools
+
+
+def test_members_of_a_tool_that_nobody_knows_are_noted() -> None:
+    request = read({"type": "custom", "name": "note", "colour": "red"})
+    assert request.unread == ["tools[0].colour"]
+
+
+def test_tools_survive_their_own_language_as_they_are() -> None:
+    tools: list[dict[str, Any]] = [
+        {"type": "custom", "name": "note", "format": {"type": "text"}},
+        {"type": "namespace", "name": "crm", "description": "All.", "tools": []},
+        {"type": "tool_search", "execution": "client"},
+    ]
+    items = [
+        {"type": "custom_tool_call", "call_id": "1", "name": "note", "input": "Hi"},
+        {"type": "custom_tool_call_output", "call_id": "1", "output": "Done."},
+        {"type": "function_call", "call_id": "2", "namespace": "crm", "name": "x", "arguments": ""},
+    ]
+    written = RESPONSES.write_request(read(*tools, items=items), "m", Losses(Patterns(())))
+    document = json.loads(written.body)
+    assert document["tools"] == tools
+    assert document["input"] == items
+
+
+def item(tool: CallerTool, arguments: str, status: str = "completed") -> Any:
+    request = ChatRequest(language="responses", model="m", messages=[], caller_tools={"f": tool})
+    return call_item(ToolCall(id="1", name="f", arguments=arguments), "item_1", status, request)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "kind"),
+    [
+        (CallerTool("custom", "note", "crm"), '{"input": "Hi"}', ResponseCustomToolCall),
+        (CallerTool("function", "find", "crm"), '{"id": 7}', ResponseFunctionToolCall),
+        (CallerTool("tool_search", "tool_search"), '{"query": "x"}', ResponseToolSearchCall),
+    ],
+)
+def test_the_sdk_reads_the_item_of_each_kind(tool: CallerTool, arguments: str, kind: Any) -> None:
+    written = json.loads(msgspec.json.encode(item(tool, arguments)))
+    parsed = TypeAdapter(kind).validate_python(written, strict=True)
+    assert getattr(parsed, "namespace", None) == (tool.group or None)
+
+
+def test_a_text_is_taken_out_of_its_arguments() -> None:
+    assert item(CallerTool("custom", "note"), '{"input": "\\"Hi\\"\\n"}')["input"] == '"Hi"\n'
+
+
+@pytest.mark.parametrize("arguments", ['{"patch": "x"}', '{"input": 7}', "{}"])
+def test_arguments_of_another_form_are_given_as_the_model_wrote_them(arguments: str) -> None:
+    assert item(CallerTool("custom", "note"), arguments)["input"] == arguments
+
+
+@pytest.mark.parametrize("kind", ["custom", "tool_search"])
+def test_arguments_that_are_no_object_are_wrong(kind: str) -> None:
+    with pytest.raises(WrongType):
+        item(CallerTool(kind, "x"), "[1")
+
+
+def test_an_item_that_begins_has_no_content_yet() -> None:
+    assert item(CallerTool("custom", "note"), "", "in_progress")["input"] == ""
+    assert item(CallerTool("tool_search", "tool_search"), "", "in_progress")["arguments"] == {}

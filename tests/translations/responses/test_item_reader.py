@@ -1,0 +1,255 @@
+"""The items of responses requests -> messages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from engine.translations.language import RequestLine
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Foreign,
+    Inline,
+    Link,
+    Media,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+    ToolResult,
+    UploadedFile,
+)
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import Message
+from engine.translations.responses.request_reader import read_request
+from tests.support.each import each
+
+Json = dict[str, Any]
+
+PLACE = "input[0]"
+PART = f"{PLACE}.content[0]"
+
+
+def message_of(item: Json) -> Message:
+    body = json.dumps({"model": "m", "input": [item]}).encode()
+    (message,) = read_request(body, RequestLine()).messages
+    return message
+
+
+def block_of(item: Json) -> Any:
+    (block,) = message_of(item).blocks
+    return block
+
+
+def part(**members: Any) -> Block:
+    return block_of({"role": "user", "content": [members]})  # type: ignore[no-any-return]
+
+
+def place_of_error(item: Json) -> str:
+    with pytest.raises(WrongType) as caught:
+        message_of(item)
+    return caught.value.place
+
+
+@each(
+    ("content", "block"),
+    [
+        ({"type": "input_text", "text": "Hi"}, Text(text="Hi", place=PART)),
+        ({"type": "refusal", "refusal": "No"}, Refusal(text="No", place=PART)),
+        (
+            {"type": "input_image", "image_url": "data:image/png;base64,iVBO", "detail": "low"},
+            Media(kind="image", source=Inline("image/png", "iVBO"), detail="low", place=PART),
+        ),
+        (
+            {"type": "input_image", "image_url": None, "file_id": "f1"},
+            Media(kind="image", source=UploadedFile("f1", "responses"), place=PART),
+        ),
+        (
+            {"type": "input_file", "file_url": "https://a/b", "filename": "b"},
+            Media(kind="document", source=Link("https://a/b"), name="b", place=PART),
+        ),
+        (
+            {"type": "input_file", "file_data": "data:application/pdf;base64,JVBE"},
+            Media(kind="document", source=Inline("application/pdf", "JVBE"), place=PART),
+        ),
+        (
+            {"type": "input_file", "file_id": "f1"},
+            Media(kind="document", source=UploadedFile("f1", "responses"), place=PART),
+        ),
+        (
+            {"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}},
+            Media(kind="audio", source=Inline("audio/wav", "UklG"), place=PART),
+        ),
+        (
+            {"type": "computer_screenshot", "file_id": "f"},
+            Foreign(
+                language="responses",
+                kind="content.computer_screenshot",
+                raw=Raw(b'{"type": "computer_screenshot", "file_id": "f"}'),
+                place=PART,
+            ),
+        ),
+    ],
+)
+def test_parts(content: Json, block: object) -> None:
+    assert part(**content) == block
+
+
+@each(
+    ("content", "place"),
+    [
+        ({"type": "input_image"}, "file_id"),
+        ({"type": "input_image", "image_url": "data:x"}, "image_url"),
+        ({"type": "input_file", "file_data": "JVBERi0="}, "file_data"),
+        ({"type": "input_file"}, "file_id"),
+        ({"type": "input_audio"}, "input_audio"),
+        ({"type": "input_audio", "input_audio": {"data": "UklG"}}, "input_audio.format"),
+        ({"type": "input_text", "text": ["x"]}, "text"),
+    ],
+)
+def test_parts_of_another_form_are_refused_by_their_place(content: Json, place: str) -> None:
+    assert place_of_error({"role": "user", "content": [content]}) == f"{PART}.{place}"
+
+
+@each(
+    ("item", "role"),
+    [
+        ({"role": "user", "content": "x"}, "user"),
+        ({"type": "message", "role": "assistant", "content": "x"}, "assistant"),
+        ({"role": "system", "content": "x"}, "system"),
+        ({"role": "developer", "content": "x"}, "system"),
+    ],
+)
+def test_messages(item: Json, role: str) -> None:
+    message = message_of(item)
+    assert message.role == role
+    assert message.blocks == [Text(text="x", place=f"{PLACE}.content")]
+
+
+@each("role", ["tool", "", None])
+def test_another_role_is_refused(role: str | None) -> None:
+    assert place_of_error({"type": "message", "role": role, "content": "x"}) == f"{PLACE}.role"
+
+
+def test_an_answer_that_the_caller_sends_back() -> None:
+    cited = {
+        "type": "url_citation",
+        "url": "https://a",
+        "title": "A",
+        "start_index": 0,
+        "end_index": 1,
+    }
+    text = {"type": "output_text", "text": "Hi", "annotations": [cited, {"type": "file_path"}]}
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
+    block = block_of({**item, "content": [{**text, "logprobs": []}]})
+    assert block.citations == [Citation("https://a", "A", start=0, end=1)]
+
+
+@each(
+    "item", [{"id": "msg_1"}, {"type": None, "id": "msg_1"}, {"type": "item_reference", "id": "m"}]
+)
+def test_a_reference_to_an_item_that_the_vendor_keeps(item: Json) -> None:
+    block = block_of(item)
+    assert isinstance(block, Foreign)
+    assert block.kind == "item_reference"
+
+
+CALL: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a":1.0}'}
+
+
+def test_a_call() -> None:
+    marks = {"id": Raw(b'"fc_1"'), "status": Raw(b'"completed"')}
+    call = ToolCall(id="c1", name="f", arguments='{"a":1.0}', place=PLACE, extra=marks)
+    assert block_of({**CALL, "id": "fc_1", "status": "completed"}) == call
+
+
+@each(
+    ("item", "place"),
+    [
+        ({**CALL, "call_id": ""}, "call_id"),
+        ({**CALL, "name": None}, "name"),
+        ({"type": "function_call_output", "output": "x"}, "call_id"),
+    ],
+)
+def test_items_without_a_required_member(item: Json, place: str) -> None:
+    assert place_of_error(item) == f"{PLACE}.{place}"
+
+
+@each(
+    ("output", "content"),
+    [
+        ("x", [Text(text="x", place=f"{PLACE}.output")]),
+        (
+            [
+                {"type": "input_text", "text": "x"},
+                {"type": "input_image", "image_url": "https://a/b"},
+            ],
+            [
+                Text(text="x", place=f"{PLACE}.output[0]"),
+                Media(kind="image", source=Link("https://a/b"), place=f"{PLACE}.output[1]"),
+            ],
+        ),
+    ],
+)
+def test_results(output: Any, content: list[Block]) -> None:
+    message = message_of({"type": "function_call_output", "call_id": "c1", "output": output})
+    assert message.role == "user"
+    assert message.blocks == [ToolResult(id="c1", content=content, place=PLACE)]
+
+
+def summary(*texts: str) -> list[Json]:
+    return [{"type": "summary_text", "text": text} for text in texts]
+
+
+@each(
+    ("members", "text", "signature"),
+    [
+        ({"summary": summary("a", "b")}, "a\n\nb", None),
+        ({"summary": [], "content": [{"type": "reasoning_text", "text": "c"}]}, "c", None),
+        (
+            {"summary": [], "id": "rs_1", "encrypted_content": "gAAA"},
+            "",
+            Signature("responses", "rs_1 gAAA"),
+        ),
+        ({"summary": [], "encrypted_content": "gAAA"}, "", Signature("responses", " gAAA")),
+        (
+            {"summary": [], "id": "rs_1", "encrypted_content": "modelway:messages:s"},
+            "",
+            Signature("messages", "s"),
+        ),
+    ],
+)
+def test_thoughts(members: Json, text: str, signature: Signature | None) -> None:
+    block = block_of({"type": "reasoning", **members})
+    assert isinstance(block, Reasoning)
+    assert (block.text, block.signature) == (text, signature)
+
+
+SEARCH = {"call_id": "c1", "execution": "client"}
+
+
+def test_a_search_of_the_caller_for_tools_is_a_call_for_other_vendors() -> None:
+    item = {"type": "tool_search_call", **SEARCH, "arguments": {"query": "x"}, "id": "tsc_1"}
+    block = block_of(item)
+    assert isinstance(block, Foreign)
+    call = block.substitute
+    assert isinstance(call, ToolCall)
+    assert (call.id, call.name, call.arguments) == ("c1", "tool_search", '{"query": "x"}')
+
+
+def test_tools_that_a_search_found_are_its_result_for_other_vendors() -> None:
+    tools = [{"type": "function", "name": "f"}]
+    item = {"type": "tool_search_output", **SEARCH, "tools": tools}
+    body = json.dumps({"model": "m", "input": [item]}).encode()
+    request = read_request(body, RequestLine())
+    (block,) = request.messages[0].blocks
+    assert isinstance(block, Foreign)
+    result = block.substitute
+    assert isinstance(result, ToolResult)
+    assert (result.id, result.content) == ("c1", [Text(text='{"tools":["f"]}', place=PLACE)])
+    assert [tool.name for tool in request.loaded_tools] == ["f"]

@@ -1,0 +1,287 @@
+"""The events of a responses stream -> neutral events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.translations.neutral.answer import Answer, collect
+from engine.translations.neutral.content import (
+    Citation,
+    Foreign,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import BrokenAnswer, Event, Law, TokenLogprob, UpstreamError
+from engine.translations.responses.stream_reader import Reader
+from tests.support.each import each
+
+Json = dict[str, Any]
+
+RESPONSE: Json = {"id": "resp_1", "created_at": 7, "model": "gpt", "output": []}
+CREATED: Json = {"type": "response.created", "response": RESPONSE}
+USAGE = {"input_tokens": 9, "output_tokens": 4}
+COMPLETED: Json = {
+    "type": "response.completed",
+    "response": {**RESPONSE, "status": "completed", "usage": USAGE},
+}
+
+
+def event(name: str, **members: Any) -> Json:
+    return {"type": f"response.{name}", "output_index": 0, **members}
+
+
+def added(**item: Any) -> Json:
+    return event("output_item.added", item=item)
+
+
+def done(**item: Any) -> Json:
+    return event("output_item.done", item=item)
+
+
+def part(**members: Any) -> Json:
+    return event("content_part.added", part=members)
+
+
+def part_done(**members: Any) -> Json:
+    return event("content_part.done", part=members)
+
+
+def delta(name: str, text: str, **members: Any) -> Json:
+    return event(f"{name}.delta", delta=text, **members)
+
+
+def events_of(*documents: Json) -> Iterator[Event]:
+    reader, law = Reader(), Law()
+    for document in documents:
+        for each_event in reader.read(json.dumps(document).encode()):
+            law.check(each_event)
+            yield each_event
+    yield from reader.end()
+
+
+def read(*documents: Json) -> Answer:
+    return collect(events_of(CREATED, *documents, COMPLETED))
+
+
+def blocks_of(*documents: Json) -> list[Any]:
+    return read(*documents).candidates[0].blocks
+
+
+MESSAGE: Json = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
+TEXT: Json = {"type": "output_text", "text": ""}
+WHOLE: Json = {**MESSAGE, "content": [{"type": "output_text", "text": "ab"}]}
+CALL: Json = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f"}
+THOUGHT: Json = {"type": "reasoning", "id": "rs_1", "summary": []}
+SUMMARY: Json = {"summary": [{"type": "summary_text", "text": "hm"}]}
+SIGNED = Reasoning(text="hm", signature=Signature("responses", "rs_1 gAAA"), id="rs_1")
+
+
+@each(
+    ("documents", "block"),
+    [
+        (
+            [
+                *(added(**MESSAGE), part(**TEXT), delta("output_text", "a")),
+                *(delta("output_text", "b"), event("output_text.done", text="ab")),
+                *(part_done(type="output_text", text="ab"), done(**WHOLE)),
+            ],
+            Text(text="ab"),
+        ),
+        # the text only at the end of the part
+        (
+            [
+                added(**MESSAGE),
+                part(**TEXT),
+                part_done(type="output_text", text="ab"),
+                done(**WHOLE),
+            ],
+            Text(text="ab"),
+        ),
+        # no event of the part
+        ([added(**MESSAGE), delta("output_text", "ab"), done(**WHOLE)], Text(text="ab")),
+        # no end of the part
+        (
+            [added(**MESSAGE), part(**TEXT), delta("output_text", "ab"), done(**WHOLE)],
+            Text(text="ab"),
+        ),
+        # no event but that of the item
+        ([added(**MESSAGE), done(**WHOLE)], Text(text="ab")),
+        ([done(**WHOLE)], Text(text="ab")),
+        (
+            [
+                *(added(**MESSAGE), part(type="refusal", refusal=""), delta("refusal", "No")),
+                *(part_done(type="refusal", refusal="No"), done(**MESSAGE)),
+            ],
+            Refusal(text="No"),
+        ),
+        (
+            [
+                *(added(**CALL, arguments=""), delta("function_call_arguments", '{"a":')),
+                *(delta("function_call_arguments", "1.0}"), done(**CALL, arguments='{"a":1.0}')),
+            ],
+            ToolCall(id="c1", name="f", arguments='{"a":1.0}'),
+        ),
+        (
+            [added(**CALL, arguments=""), done(**CALL, arguments='{"a":1.0}')],
+            ToolCall(id="c1", name="f", arguments='{"a":1.0}'),
+        ),
+        ([done(**CALL, arguments="{}")], ToolCall(id="c1", name="f", arguments="{}")),
+        (
+            [
+                *(added(**THOUGHT), event("reasoning_summary_part.added", summary_index=0)),
+                delta("reasoning_summary_text", "hm", summary_index=0),
+                done(**{**THOUGHT, **SUMMARY}, encrypted_content="gAAA"),
+            ],
+            SIGNED,
+        ),
+        (
+            [added(**THOUGHT), done(**{**THOUGHT, **SUMMARY}, encrypted_content="gAAA")],
+            SIGNED,
+        ),
+        (
+            [added(**THOUGHT), delta("reasoning_text", "hm"), done(**THOUGHT)],
+            Reasoning(text="hm", id="rs_1"),
+        ),
+    ],
+)
+def test_blocks(documents: list[Json], block: object) -> None:
+    assert blocks_of(*documents) == [block]
+
+
+def test_parts_of_a_summary_are_paragraphs() -> None:
+    (block,) = blocks_of(
+        added(**THOUGHT),
+        event("reasoning_summary_part.added", summary_index=0),
+        delta("reasoning_summary_text", "a"),
+        event("reasoning_summary_part.added", summary_index=1),
+        delta("reasoning_summary_text", "b"),
+        done(**THOUGHT),
+    )
+    assert block.text == "a\n\nb"
+
+
+def test_an_item_of_this_vendor_is_kept_whole() -> None:
+    item = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
+    progress = event("web_search_call.searching", item_id="ws_1")
+    (block,) = blocks_of(added(**item), progress, done(**item))
+    assert isinstance(block, Foreign)
+    assert json.loads(bytes(block.raw)) == item
+
+
+def test_an_answer_that_only_the_last_event_has() -> None:
+    last = {**COMPLETED, "response": {**COMPLETED["response"], "output": [WHOLE]}}
+    assert collect(events_of(CREATED, last)).candidates[0].blocks == [Text(text="ab")]
+
+
+def test_items_of_the_last_event_are_not_read_again() -> None:
+    last = {**COMPLETED, "response": {**COMPLETED["response"], "output": [WHOLE]}}
+    answer = collect(events_of(CREATED, done(**WHOLE), last))
+    assert answer.candidates[0].blocks == [Text(text="ab")]
+
+
+@each(
+    ("last", "call", "stop"),
+    [
+        (COMPLETED, False, "end"),
+        (COMPLETED, True, "tool_calls"),
+        (
+            {
+                "type": "response.incomplete",
+                "response": {
+                    **RESPONSE,
+                    "status": "incomplete",
+                    "incomplete_details": {"reason": "max_output_tokens"},
+                },
+            },
+            True,
+            "length",
+        ),
+    ],
+)
+def test_ends(last: Json, call: bool, stop: str) -> None:
+    items = [done(**CALL, arguments="{}")] if call else []
+    answer = collect(events_of(CREATED, *items, last))
+    assert answer.candidates[0].finish.stop == stop
+
+
+def test_an_answer_cut_in_the_middle_of_an_item() -> None:
+    response = {**RESPONSE, "status": "incomplete"}
+    answer = collect(
+        events_of(
+            *(CREATED, added(**MESSAGE), part(**TEXT), delta("output_text", "a")),
+            {"type": "response.incomplete", "response": response},
+        )
+    )
+    assert answer.candidates[0].blocks == [Text(text="a")]
+
+
+def test_citations_and_log_probabilities() -> None:
+    cited = {
+        "type": "url_citation",
+        "url": "https://a",
+        "title": "A",
+        "start_index": 0,
+        "end_index": 1,
+    }
+    tokens = [{"token": "a", "logprob": -0.5, "top_logprobs": []}]
+    answer = read(
+        *(added(**MESSAGE), part(**TEXT), delta("output_text", "a", logprobs=tokens)),
+        event("output_text.annotation.added", annotation=cited),
+        event("output_text.annotation.added", annotation={"type": "file_path"}),
+        *(part_done(**TEXT), event("output_text.annotation.added", annotation=cited)),
+        done(**MESSAGE),
+    )
+    (candidate,) = answer.candidates
+    citation = Citation("https://a", "A", start=0, end=1)
+    assert candidate.blocks == [Text(text="a", citations=[citation])]
+    assert candidate.logprobs == [TokenLogprob("a", -0.5)]
+
+
+@each(
+    ("documents", "message"),
+    [
+        ([CREATED], "without its last event"),
+        ([CREATED, added(**MESSAGE), part(**TEXT)], "without its last event"),
+        ([CREATED, added(**CALL), delta("output_text", "a")], "text outside of its item"),
+        ([CREATED, delta("function_call_arguments", "a")], "text outside of its item"),
+        ([CREATED, added(**THOUGHT), added(**CALL)], "Open out of order"),
+        ([COMPLETED], "End out of order"),
+        ([CREATED, added(type="function_call", id="fc_1")], "without a name"),
+    ],
+)
+def test_broken_streams(documents: list[Json], message: str) -> None:
+    with pytest.raises(BrokenAnswer, match=message):
+        list(events_of(*documents))
+
+
+ERROR = {"code": "rate_limit_exceeded", "message": "Slow down"}
+
+
+@each(
+    "document",
+    [
+        {"type": "error", **ERROR, "param": None, "sequence_number": 3},
+        {"type": "error", "error": {**ERROR, "type": "requests"}},
+        {"error": ERROR},
+        {"type": "response.failed", "response": {**RESPONSE, "status": "failed", "error": ERROR}},
+    ],
+)
+def test_errors(document: Json) -> None:
+    with pytest.raises(UpstreamError) as caught:
+        list(events_of(CREATED, document))
+    error = caught.value
+    assert (error.status, error.message, error.code) == (429, "Slow down", "rate_limit_exceeded")
+
+
+def test_what_follows_the_end_is_passed_over() -> None:
+    reader = Reader()
+    for document in (CREATED, COMPLETED):
+        list(reader.read(json.dumps(document).encode()))
+    assert [*reader.read(b"[DONE]"), *reader.read(b"not JSON"), *reader.end()] == []

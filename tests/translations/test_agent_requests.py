@@ -1,0 +1,87 @@
+"""What the vendors' agents send, translated to every other language (`tests/cases/agents/`)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.translations import language
+from engine.translations.language import RequestLine
+from engine.translations.translation import LossRules, Translation
+from engine.values.errors import GatewayError
+from tests.support.agent_requests import RECORDED, REQUESTS
+from tests.support.agents import CLAUDE, tool_results
+from tests.support.sdk_types import check_request
+
+TARGETS = [
+    ("chat_completions", "gpt-4o"),
+    ("chat_completions", "gpt-5"),
+    ("responses", "gpt-5"),
+    ("messages", "claude-sonnet-4-5"),
+    ("messages", "claude-opus-4-8"),
+    ("generate_content", "gemini-2.5-flash"),
+    ("generate_content", "gemini-3-pro-preview"),
+]
+
+CROSSINGS = [
+    pytest.param(file, target, model, id=f"{file}-{model}-{target}")
+    for file, (agent, _) in RECORDED.items()
+    for target, model in TARGETS
+    if target != agent.language
+]
+
+REFUSED = {
+    (file, model): place
+    for file, place in (("codex-any", "tools[8]"), ("codex-gpt", "tools[9]"))
+    for model in ("gpt-4o", "gpt-5", "gemini-2.5-flash")
+}
+"""Codex declares a search of the web, which Gemini before 3 does not do beside functions and
+OpenAI's models do in responses."""
+
+
+def translate(file: str, target: str, model: str) -> Any:
+    agent, asked = RECORDED.get(file, (CLAUDE, "claude-opus-4-8"))
+    body = (REQUESTS / f"{file}.json").read_bytes()
+    line = RequestLine(model=asked, stream=True, id="req1", time=1_700_000_000)
+    return Translation(language(agent.language), language(target)).request(
+        body, line, model, LossRules()
+    )
+
+
+def tool_names(file: str) -> list[str]:
+    """The names of the tools that the agent runs, as functions of another vendor's model."""
+    document = json.loads((REQUESTS / f"{file}.json").read_bytes())
+    names = []
+    for tool in document["tools"]:
+        group = f"{tool['name']}__" if tool.get("type") == "namespace" else ""
+        inner = tool.get("functionDeclarations") or tool.get("tools") or [tool]
+        names += [group + each["name"] for each in inner if "name" in each]
+    return names
+
+
+@pytest.mark.parametrize(("file", "target", "model"), CROSSINGS)
+def test_an_agents_request_is_one_of_the_target(file: str, target: str, model: str) -> None:
+    refused = REFUSED.get((file, model))
+    if refused:
+        with pytest.raises(GatewayError) as caught:
+            translate(file, target, model)
+        assert (caught.value.status, caught.value.param) == (400, refused)
+        return
+    written = translate(file, target, model).written.body
+    check_request(target, written)
+    results = tool_results(language(target), json.loads(written))
+    assert len(results) == 2
+    assert "seven" in json.dumps(results[1])
+    assert all(f'"{name}"' in written.decode() for name in tool_names(file))
+
+
+@pytest.mark.parametrize(
+    ("target", "model"), [each for each in TARGETS if each[0] != CLAUDE.language]
+)
+def test_the_request_for_a_title_has_its_schema(target: str, model: str) -> None:
+    """Claude Code's request beside the task; it has to be recorded by hand."""
+    exchange = translate("claude-title", target, model)
+    check_request(target, exchange.written.body)
+    assert b'"title":{"type":"string"}' in exchange.written.body

@@ -1,0 +1,149 @@
+"""What holds for every answer of every language: random ones, in a stream and in one piece.
+
+`MODELWAY_EXAMPLES=2000` tries more answers than the tests of every day do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import dialects
+from engine.metering.readers import reader
+from engine.translations import language, languages
+from engine.translations.language import Language
+from engine.translations.neutral.answer import Answer, collect
+from engine.translations.neutral.events import BrokenAnswer, Event
+from engine.translations.neutral.losses import Losses
+from engine.translations.translation import TranslatedExchange, Translation
+from engine.upstream.translated_events import Interrupted, TranslatedEvents
+from engine.values.wildcard import Patterns
+from tests.support.translation_strategies import (
+    ANSWERS,
+    content_of,
+    events_of,
+    request_in,
+    sorted_by_kind,
+    write_stream,
+    write_whole,
+)
+from tests.support.translations import event_data
+
+EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "30"))
+
+NAMES = [each.name for each in languages()]
+EVERY_LANGUAGE = pytest.mark.parametrize("name", NAMES)
+EVERY_PAIR = pytest.mark.parametrize(("caller", "target"), [*itertools.permutations(NAMES, 2)])
+some = settings(max_examples=EXAMPLES)
+
+
+def exchange(pair: Translation, *, stream: bool) -> TranslatedExchange:
+    """An exchange whose caller wants to see everything."""
+    request = request_in(pair.source, stream=stream)
+    written = pair.target.write_request(request, "m", Losses(Patterns(())))
+    return TranslatedExchange(pair, request, written, [])
+
+
+def read_stream(spoken: Language, stream: bytes) -> Answer:
+    stream_reader = spoken.stream_reader()
+    events: list[Event] = []
+    for data in event_data(stream):
+        events += stream_reader.read(data)
+    return collect([*events, *stream_reader.end()])
+
+
+def translate_stream(pair: Translation, stream: bytes) -> bytes:
+    translator = exchange(pair, stream=True).stream()
+    output = [translator.event(data) for data in event_data(stream)]
+    return b"".join([*output, translator.end()])
+
+
+def answer_in(spoken: Language, answer: Answer) -> Answer:
+    """The answer with its blocks in an order that the language keeps in one piece and in a stream
+    alike."""
+    return sorted_by_kind(answer) if spoken.name == "chat_completions" else answer
+
+
+@EVERY_LANGUAGE
+@some
+@given(answer=ANSWERS, size=st.integers(1, 9))
+def test_a_stream_says_what_the_answer_in_one_piece_says(
+    name: str, answer: Answer, size: int
+) -> None:
+    spoken = language(name)
+    answer = answer_in(spoken, answer)
+    streamed = read_stream(spoken, write_stream(spoken, events_of(answer, size)))
+    whole = collect(spoken.read_answer(write_whole(spoken, answer)))
+    assert content_of(streamed) == content_of(whole)
+
+
+@EVERY_PAIR
+@some
+@given(answer=ANSWERS, size=st.integers(1, 9))
+def test_a_translated_stream_says_what_the_translated_answer_says(
+    caller: str, target: str, answer: Answer, size: int
+) -> None:
+    pair = Translation(language(caller), language(target))
+    answer = answer_in(pair.target, answer)
+    stream = translate_stream(pair, write_stream(pair.target, events_of(answer, size)))
+    body = exchange(pair, stream=False).answer(write_whole(pair.target, answer))
+    streamed, whole = read_stream(pair.source, stream), collect(pair.source.read_answer(body))
+    ordered = caller != "chat_completions"
+    assert content_of(streamed, ordered=ordered) == content_of(whole, ordered=ordered)
+
+
+@EVERY_PAIR
+@some
+@given(answer=ANSWERS, data=st.data())
+def test_a_stream_may_be_split_anywhere(
+    caller: str, target: str, answer: Answer, data: st.DataObject
+) -> None:
+    pair = Translation(language(caller), language(target))
+    stream = write_stream(pair.target, events_of(answer, 4))
+    places = data.draw(st.lists(st.integers(0, len(stream)), max_size=9).map(sorted))
+    cuts = [0, *places, len(stream)]
+    pieces = [stream[begin:end] for begin, end in itertools.pairwise(cuts)]
+    assert through(pair, pieces) == through(pair, [stream])
+
+
+def through(pair: Translation, pieces: list[bytes]) -> bytes:
+    """What the bytes of an upstream's stream come to."""
+    dialect = dialects.get(pair.target.dialect)
+    usage = reader(dialect.meter, "text/event-stream")
+    events = TranslatedEvents(exchange(pair, stream=True).stream(), dialect, usage)
+    output = [events.feed(piece) for piece in pieces]
+    return b"".join([*output, events.finish()])
+
+
+def interrupted(pair: Translation, stream: bytes) -> tuple[bytes, BrokenAnswer | None]:
+    """What a caller gets of a stream, and why it breaks off."""
+    try:
+        return through(pair, [stream]), None
+    except Interrupted as interruption:
+        if isinstance(interruption.error, BrokenAnswer):
+            return interruption.output, interruption.error
+        raise
+
+
+@EVERY_PAIR
+@some
+@given(answer=ANSWERS, data=st.data())
+def test_the_beginning_of_a_stream_is_an_error_or_the_whole_answer(
+    caller: str, target: str, answer: Answer, data: st.DataObject
+) -> None:
+    """The usage may be missing: in chat completions it follows the end of the answer."""
+    pair = Translation(language(caller), language(target))
+    stream = write_stream(pair.target, events_of(answer, 4))
+    beginning = stream[: data.draw(st.integers(0, len(stream)))]
+    output, error = interrupted(pair, beginning)
+    if error is None:
+        says = content_of(read_stream(pair.source, output), usage=False)
+        whole = read_stream(pair.source, through(pair, [stream]))
+        assert says == content_of(whole, usage=False)
+    else:
+        with pytest.raises(BrokenAnswer):
+            read_stream(pair.source, output)

@@ -1,0 +1,76 @@
+"""The chat requests that the official SDKs sent are requests of every other language's SDK, too."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+
+from engine.translations import languages
+from engine.translations.language import Language, RequestLine
+from engine.translations.translation import LossRules, TranslatedExchange, Translation
+from tests.support.captures import RECORDINGS, Recording, needs_recordings
+from tests.support.sdk_types import check_request
+
+TARGETS = {
+    "chat_completions": "gpt-5.4",
+    "responses": "gpt-5.4",
+    "messages": "claude-sonnet-4-5",
+    "generate_content": "gemini-3-pro",
+}
+
+SMALL = {"max_tokens", "generationConfig.maxOutputTokens"}
+"""Fields that ask for fewer tokens than a target takes."""
+
+
+class Capture(NamedTuple):
+    """A recorded chat request, and its language."""
+
+    recording: Recording
+    language: Language
+
+
+def _captures() -> list[Capture]:
+    paths = [(urlsplit(recording.target).path, recording) for recording in RECORDINGS]
+    return [
+        Capture(recording, language)
+        for path, recording in paths
+        for language in languages()
+        if recording.method == "POST" and language.speaks(path)
+    ]
+
+
+CAPTURES = _captures()
+CROSSINGS = [
+    pytest.param(capture, target, id=f"{capture.recording.name} to {target}")
+    for capture in CAPTURES
+    for target in TARGETS
+    if target != capture.language.name
+]
+
+
+def _translate(capture: Capture, target: str) -> TranslatedExchange:
+    recording, source = capture
+    line = RequestLine(
+        model="m",
+        stream=bool(source.stream_suffix) and source.stream_suffix in recording.target,
+        query=urlsplit(recording.target).query,
+    )
+    language = next(each for each in languages() if each.name == target)
+    model = TARGETS[target]
+    return Translation(source, language).request(recording.body, line, model, LossRules())
+
+
+@needs_recordings
+def test_every_language_has_a_recording() -> None:
+    assert {capture.language.name for capture in CAPTURES} == set(TARGETS)
+
+
+@needs_recordings
+@pytest.mark.parametrize(("capture", "target"), CROSSINGS)
+def test_a_recorded_request_is_one_of_the_targets_sdk(capture: Capture, target: str) -> None:
+    exchange = _translate(capture, target)
+    check_request(target, exchange.written.body)
+    assert set(exchange.dropped) <= SMALL if target == "responses" else exchange.dropped == []
+    assert exchange.request.stream == ("stream" in capture.recording.name.lower())

@@ -1,0 +1,10 @@
+"""The manual says what translations refuse."""
+
+from __future__ import annotations
+
+from tests.support.translation_table import MANUAL, parts, table
+
+
+def test_the_table_of_the_manual_is_what_translations_refuse() -> None:
+    _, shown, _ = parts(MANUAL.read_text("utf-8"))
+    assert shown == table(), "write it: python -m tests.support.translation_table"

@@ -1,0 +1,85 @@
+"""The words in which a request is refused that cannot be carried."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.translations import language
+from engine.translations.language import RequestLine
+from engine.translations.refusals import MOST_OBJECTS, has_more_objects
+from engine.translations.translation import LossRules, Translation
+from engine.values.errors import GatewayError
+from engine.values.wildcard import Patterns
+
+TURNS = [{"role": "user", "content": "Hi"}]
+FIELDS = {"logit_bias": {"1": 2}, "n": 2, "seed": 3, "logprobs": True, "presence_penalty": 1}
+
+
+def refusal(drop: tuple[str, ...] = (), **fields: Any) -> GatewayError:
+    """The refusal of a chat with these fields for a target that speaks messages."""
+    translation = Translation(language("chat_completions"), language("messages"))
+    body = json.dumps({"model": "claude", "messages": TURNS, **fields}).encode()
+    with pytest.raises(GatewayError) as caught:
+        translation.request(
+            body, RequestLine(), "claude-sonnet-4-5", LossRules(False, Patterns(drop))
+        )
+    return caught.value
+
+
+def test_one_field_is_named() -> None:
+    error = refusal(logit_bias={"1": 2})
+    assert (error.status, error.code, error.param) == (400, "unsupported_parameter", "logit_bias")
+    assert error.message == (
+        "The model 'claude' cannot be asked with 'logit_bias'. Leave it out, or ask the operator "
+        "to drop it for this model."
+    )
+
+
+def test_every_field_is_named_in_one_message() -> None:
+    error = refusal(**FIELDS)
+    assert all(f"'{name}'" in error.message for name in FIELDS)
+    assert error.param in FIELDS
+    assert "Leave them out" in error.message
+
+
+def test_a_field_that_may_be_dropped_is_not_named() -> None:
+    assert "'seed'" not in refusal(drop=("seed",), **FIELDS).message
+
+
+def test_of_many_fields_five_are_named_and_the_others_counted() -> None:
+    error = refusal(**{f"x_{number}": number for number in range(1000)})
+    assert error.message.count("'x_") == 5
+    assert "and 995 more. Leave them out" in error.message
+
+
+def test_a_reason_stands_with_its_field() -> None:
+    early = [{"role": "assistant", "content": "Well"}, *TURNS]
+    message = refusal(messages=early, n=2).message
+    assert "'messages[0]' (a conversation begins with the user's turn)" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        (b'{"a":1}' * 3, True),
+        (b'{"a":1}' * 2, False),
+        (b'{ \n"a":{}}{}', True),
+        (b'"{}{}{}{\\"a"', True),
+        (b'"{ a } { b } { c } {\\"d\\""', False),
+        (b"[" * 9, False),
+    ],
+)
+def test_objects_are_counted_outside_of_words(text: bytes, more: bool) -> None:
+    assert has_more_objects(text, 2) is more
+
+
+def test_a_request_of_too_many_objects_is_refused() -> None:
+    turns = b'{"role":"user","content":"Hi"},' * MOST_OBJECTS + b"{}"
+    body = b'{"model":"claude","messages":[' + turns + b"]}"
+    translation = Translation(language("chat_completions"), language("messages"))
+    with pytest.raises(GatewayError) as caught:
+        translation.request(body, RequestLine(), "claude-sonnet-4-5", LossRules(lossy=True))
+    assert (caught.value.status, caught.value.code) == (400, "request_too_complex")

@@ -1,0 +1,76 @@
+"""What two languages can both say survives the way from one to the other and back.
+
+`FEATURES` of `tests/support/request_strategies.py` lists what each can say.
+`MODELWAY_EXAMPLES=2000` tries more requests than the tests of every day do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.translations import language, languages
+from engine.translations.neutral.losses import Losses
+from engine.translations.translation import LossRules, Translation
+from engine.values.wildcard import Patterns
+from tests.support.exact_json import objects_of, read_tree, write_tree
+from tests.support.request_strategies import (
+    FEATURES,
+    MODELS,
+    line_of,
+    meaning_of,
+    requests,
+    written_in,
+)
+
+EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "30"))
+NAMES = [each.name for each in languages()]
+
+
+def test_every_language_lists_what_its_requests_can_say() -> None:
+    assert sorted(FEATURES) == sorted(MODELS) == sorted(NAMES)
+
+
+@pytest.mark.parametrize(("caller", "target"), [*itertools.permutations(NAMES, 2)])
+@settings(max_examples=EXAMPLES)
+@given(data=st.data())
+def test_a_request_survives_another_language(caller: str, target: str, data: st.DataObject) -> None:
+    speaks, asked = language(caller), language(target)
+    request = data.draw(requests(FEATURES[caller] & FEATURES[target]))
+    begin = written_in(speaks, request)
+    there = Translation(speaks, asked).request(
+        begin.body, line_of(begin), MODELS[target], LossRules()
+    )
+    back = Translation(asked, speaks).request(
+        there.written.body, line_of(there.written), MODELS[caller], LossRules()
+    )
+    end = speaks.read_request(back.written.body, line_of(back.written))
+    before, after = meaning_of(speaks.read_request(begin.body, line_of(begin))), meaning_of(end)
+    changes = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+    assert changes == {}
+
+
+UNKNOWN = '{"z":1.50,"a":[1E5,12345678901234567890]}'
+"""A member of a vendor, whose numbers no float keeps."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=EXAMPLES)
+@given(data=st.data())
+def test_a_request_survives_its_own_language_with_unknown_members(
+    name: str, data: st.DataObject
+) -> None:
+    spoken = language(name)
+    written = written_in(spoken, data.draw(requests(FEATURES[name])))
+    tree = read_tree(written.body)
+    # What stands beside declarations of functions is another tool of Gemini's.
+    objects = [each for each in objects_of(tree) if "functionDeclarations" not in each]
+    for place in data.draw(st.lists(st.sampled_from(objects), max_size=3)):
+        place["vendorMember"] = UNKNOWN
+    request = spoken.read_request(write_tree(tree), line_of(written))
+    again = spoken.write_request(request, MODELS[name], Losses(Patterns(())))
+    assert read_tree(again.body) == tree

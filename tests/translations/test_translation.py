@@ -1,0 +1,212 @@
+"""One translated exchange: what is refused, what of a hostile answer reaches a caller."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.translations import language
+from engine.translations.language import RequestLine
+from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.translations.translation import (
+    LARGEST,
+    MOST_ANSWER_OBJECTS,
+    LossRules,
+    TranslatedExchange,
+    Translation,
+)
+from engine.values.errors import GatewayError
+from engine.values.wildcard import Patterns
+
+LINE = RequestLine(id="req1", time=1_700_000_000)
+CHAT_TO_MESSAGES = Translation(language("chat_completions"), language("messages"))
+MESSAGES_TO_CHAT = Translation(language("messages"), language("chat_completions"))
+MESSAGES_TO_GEMINI = Translation(language("messages"), language("generate_content"))
+
+
+def ask(
+    translation: Translation = MESSAGES_TO_CHAT, rules: LossRules | None = None, **more: Any
+) -> TranslatedExchange:
+    body = {"model": "alias", "messages": [{"role": "user", "content": "Hi"}], **more}
+    if translation.source.name == "messages":
+        body["max_tokens"] = 9
+    return translation.request(json.dumps(body).encode(), LINE, "m", rules or LossRules())
+
+
+def refused(**more: Any) -> GatewayError:
+    with pytest.raises(GatewayError) as caught:
+        ask(CHAT_TO_MESSAGES, **more)
+    return caught.value
+
+
+def chunk(**delta: Any) -> bytes:
+    return json.dumps({"choices": [{"index": 0, "delta": delta}]}).encode()
+
+
+def call(arguments: str) -> bytes:
+    function = {"name": "look", "arguments": arguments}
+    message = {"tool_calls": [{"id": "c", "type": "function", "function": function}]}
+    return json.dumps(
+        {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    ).encode()
+
+
+# Requests.
+
+
+def test_a_field_that_cannot_be_carried_is_refused_by_name() -> None:
+    error = refused(logit_bias={"1": 2})
+    assert (error.status, error.code, error.param) == (400, "unsupported_parameter", "logit_bias")
+    assert "'alias'" in error.message
+
+
+def test_a_name_of_the_callers_is_bounded_in_a_refusal() -> None:
+    error = refused(**{"x\r\ny: " + "é" * 100_000: 1})
+    assert error.param.startswith("x%0D%0Ay:%20%C3%A9")
+    assert len(error.param) <= 203
+    assert len(error.message) < 600
+
+
+@pytest.mark.parametrize(
+    "rules", [LossRules(lossy=True), LossRules(drop=Patterns(("logit_bias", "x*")))]
+)
+def test_what_may_be_dropped_is_named(rules: LossRules) -> None:
+    exchange = ask(CHAT_TO_MESSAGES, rules, logit_bias={"1": 2}, **{"x,\r": 1})
+    assert exchange.dropped == ["logit_bias", "x%2C%0D"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model":"\xff"}',
+        b'{"model":"m","messages":[],"x":"\xed\xa0\x80"}',
+        b'{"model":"m","messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"model":"m","messages":[],"max_tokens":' + b"9" * 5_000 + b"}",
+        b"[]",
+        b"",
+    ],
+    ids=["no UTF-8", "a surrogate", "depth", "a number", "a list", "nothing"],
+)
+def test_a_request_that_cannot_be_read_is_the_callers_mistake(body: bytes) -> None:
+    with pytest.raises(GatewayError) as caught:
+        CHAT_TO_MESSAGES.request(body, LINE, "m", LossRules(lossy=True))
+    assert caught.value.status == 400
+    assert len(caught.value.message) < 300
+
+
+# Answers in one piece.
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b'{"choices":[{"index":0,"message":{"content":"\xff"},"finish_reason":"stop"}]}',
+        b'{"choices":' + b"[" * 100_000,
+        b'{"created":' + b"9" * 5_000 + b',"choices":[]}',
+        b'{"choices":[]}',
+        call("not JSON"),
+        call("[1]"),
+    ],
+    ids=["HTML", "no UTF-8", "depth", "a number", "no choices", "no JSON", "no object"],
+)
+def test_an_answer_that_cannot_be_read_is_broken(body: bytes) -> None:
+    with pytest.raises(BrokenAnswer, match=r"^the upstream's answer"):
+        ask().answer(body)
+
+
+def test_names_of_the_upstream_are_bounded_in_the_message() -> None:
+    with pytest.raises(BrokenAnswer) as caught:
+        ask().answer(call("x").replace(b"look", b"l" * 100_000))
+    assert len(str(caught.value)) <= 300
+
+
+def test_an_answer_in_one_piece_may_have_a_bounded_size() -> None:
+    stream = ask().stream()
+    text = "x" * 8_000_000
+    for _ in range(LARGEST // len(chunk(content=text))):
+        stream.event(chunk(content=text))
+    with pytest.raises(BrokenAnswer, match=f"over {LARGEST} bytes"):
+        stream.event(chunk(content=text))
+
+
+def test_an_answer_of_too_many_objects_is_broken() -> None:
+    with pytest.raises(BrokenAnswer, match=f"over {MOST_ANSWER_OBJECTS} objects"):
+        ask().answer(b'{"choices":[' + b"{}," * MOST_ANSWER_OBJECTS + b"{}]}")
+
+
+def test_what_waits_for_an_answer_holds_no_messages() -> None:
+    exchange = ask(metadata={"user_id": "u"}).for_answer()
+    assert exchange.request.messages == []
+    assert exchange.written.body == b""
+    answer = b'{"choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'
+    assert json.loads(exchange.answer(answer))["content"] == [{"type": "text", "text": "Hi"}]
+
+
+# Streams.
+
+
+def test_what_precedes_an_error_in_one_event_is_kept() -> None:
+    exchange = ask(stream=True)
+    stream = exchange.stream()
+    stream.event(chunk(role="assistant", content=""))
+    broken = chunk(content="Hello", tool_calls=[{"index": 0, "id": "c", "function": {}}])
+    with pytest.raises(BrokenAnswer, match="without a name"):
+        stream.event(broken)
+    assert b'"Hello"' in stream.take()
+    assert stream.take() == b""
+
+
+def test_arguments_that_are_no_json_break_a_stream_at_their_end() -> None:
+    translation = Translation(language("generate_content"), language("chat_completions"))
+    line = RequestLine(model="alias", stream=True, id="req1")
+    body = b'{"contents":[{"parts":[{"text":"Hi"}]}]}'
+    stream = translation.request(body, line, "m", LossRules()).stream()
+    function = {"name": "look", "arguments": "{no"}
+    stream.event(chunk(tool_calls=[{"index": 0, "id": "c", "function": function}]))
+    stream.event(b'{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}')
+    with pytest.raises(BrokenAnswer, match="arguments of look"):
+        stream.end()
+    assert b"look" not in stream.take()
+
+
+def test_a_stream_is_complete_with_its_end_and_nothing_follows_it() -> None:
+    stream = ask(stream=True).stream()
+    output = stream.event(chunk(content="Hi"))
+    output += stream.event(b'{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}')
+    ended = [stream.ended]
+    output += stream.event(b"[DONE]")
+    assert [*ended, stream.ended] == [False, True]
+    assert stream.event(chunk(content="more")) + stream.event(b"[DONE]") + stream.end() == b""
+    assert output.count(b"event: message_stop") == 1
+
+
+# Errors.
+
+
+@pytest.mark.parametrize(
+    ("document", "status", "retry_after"),
+    [
+        (None, 429, None),
+        ("no", 429, None),
+        ([], 429, None),
+        ({"error": {"message": 5, "details": 7}}, 429, None),
+        ({"error": {"details": [{"retryDelay": "12.5s"}]}}, 429, 12.5),
+        ({"error": {"details": [{"retryDelay": "1e999s"}]}}, 429, None),
+        ({"error": {"details": [{"retryDelay": "9" * 400 + "s"}]}}, 429, None),
+        ({"error": {"details": [{"reason": "API_KEY_INVALID"}, None]}}, 401, None),
+    ],
+)
+def test_an_error_of_any_form_is_read(
+    document: Any, status: int, retry_after: float | None
+) -> None:
+    error = ask(MESSAGES_TO_GEMINI).error(429, document)
+    assert isinstance(error, UpstreamError)
+    assert (error.status, error.retry_after) == (status, retry_after)
+
+
+def test_an_errors_words_are_bounded() -> None:
+    error = ask().error(400, {"error": {"message": "m" * 100_000, "code": "c" * 100_000}})
+    assert (len(error.message), len(error.code)) == (4_000, 300)
