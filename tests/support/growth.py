@@ -1,46 +1,37 @@
 """Whether a cost grows with the size alone, or with its square.
 
-The CPU time of a large work is compared with that of 16 small ones: counts of calls cannot see what
-a single call copies or searches. Other load slows both, one after the other; what seems too slow is
-measured again.
+The cost is counted in steps of the interpreter, which are the same on every machine. What a single
+call copies or searches is seen by `python -m benchmarks.translation sizes` only.
 """
 
 from __future__ import annotations
 
-import gc
-import time
+import sys
 from collections.abc import Callable
 
-FACTOR = 16
-MOST_GROWTH = 2.5
-"""A growth that is no sign of a quadratic cost: where everything fits into the caches of the
-processor, a part costs about half."""
+from benchmarks.counts.meters import Bytecodes
 
-_ATTEMPTS = 6
+LARGE = 320
+FACTOR = 16
+MOST_GROWTH = 1.2
+"""A growth that is no sign of a quadratic cost."""
 
 Work = Callable[[], object]
 
 
-def growth(prepare: Callable[[int], Callable[[], Work]], large_size: int) -> float:
-    """How many times more one work of a large size costs than 16 small ones of the same size in
-    all; `prepare` returns what makes the work of a size, outside of the measurement."""
-    small, large = prepare(large_size // FACTOR), prepare(large_size)
-    gc.disable()
+def growth(prepare: Callable[[int], Work]) -> float:
+    """How many times more steps one work of a large size takes than 16 small ones of the same size
+    in all; `prepare` returns the work of a size, and its own steps are not counted."""
+    small, large = prepare(LARGE // FACTOR), prepare(LARGE)
+    return _steps(large) / (_steps(small) * FACTOR)
+
+
+def _steps(work: Work) -> float:
+    tracer = sys.gettrace()
+    meter = Bytecodes()
     try:
-        growths = []
-        for _ in range(_ATTEMPTS):
-            works = [small() for _ in range(FACTOR)]
-            growths.append(_cpu_time([large()]) / _cpu_time(works))
-            if growths[-1] <= MOST_GROWTH:
-                break
+        meter.zero()
+        work()
+        return meter.read()
     finally:
-        gc.enable()
-    return min(growths)
-
-
-def _cpu_time(works: list[Work]) -> float:
-    begin = time.thread_time()
-    results = [work() for work in works]  # all of them take memory, as one large result does
-    seconds = time.thread_time() - begin
-    results.clear()
-    return seconds
+        sys.settrace(tracer)

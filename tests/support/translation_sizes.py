@@ -1,7 +1,9 @@
 """Requests, answers and streams of any size in any language, to see what their size costs.
 
 They are made in the neutral form and written by the language itself. `REQUESTS` and `ANSWERS` are
-the kinds: each is a function of the number of parts.
+the kinds: each is a function of the number of parts. `REQUEST_WORKS` and `ANSWER_WORKS` are what is
+done with them: each takes a language, a kind and the number of parts, and returns work to be done
+once.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Raw
 
-from engine.translations.language import Language
+from engine.translations import languages
+from engine.translations.language import Language, RequestLine
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import (
     Block,
@@ -39,7 +42,10 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest, Message, Role, Tool, ToolChoice
+from engine.translations.refusals import LossRules
+from engine.translations.translation import Translation
 from engine.values.wildcard import Patterns
+from tests.support.translations import event_data
 
 IMAGE = Media(kind="image", source=Inline("image/png", "iVBORw0KGgo="))
 
@@ -219,3 +225,73 @@ def answer_body(language: Language, kind: str, count: int) -> bytes:
     """An answer in one piece, in a language."""
     request = ChatRequest(language=language.name, model="m", messages=[])
     return language.write_answer(collect(answer_events(kind, count)), request)
+
+
+Work = Callable[[], object]
+SizedWork = Callable[[Language, str, int], Work]
+MODELS = {"generate_content": "gemini-3-pro", "messages": "claude-opus-4-1"}
+
+
+def write_request(language: Language, kind: str, count: int) -> Work:
+    request = REQUESTS[kind](count)
+    model = MODELS.get(language.name, "gpt-5")
+    return lambda: language.write_request(request, model, Losses(Patterns(())))
+
+
+def read_request(language: Language, kind: str, count: int) -> Work:
+    body = request_body(language, kind, count)
+    return lambda: language.read_request(body, RequestLine(model="m"))
+
+
+def read_answer(language: Language, kind: str, count: int) -> Work:
+    body = answer_body(language, kind, count)
+    return lambda: collect(language.read_answer(body))
+
+
+def read_stream(language: Language, kind: str, count: int) -> Work:
+    data = event_data(b"".join(answer_stream(language, kind, count)))
+
+    def read() -> None:
+        reader = language.stream_reader()
+        for each in data:
+            for _ in reader.read(each):
+                pass
+        list(reader.end())
+
+    return read
+
+
+def write_stream(language: Language, kind: str, count: int) -> Work:
+    events = answer_events(kind, count)
+    writer = language.stream_writer(ChatRequest(language="", model="m", messages=[]))
+    return lambda: [writer.write(event) for event in events]
+
+
+def write_answer(language: Language, kind: str, count: int) -> Work:
+    answer = collect(answer_events(kind, count))
+    request = ChatRequest(language="", model="m", messages=[])
+    return lambda: language.write_answer(answer, request)
+
+
+def translate_to_stream(language: Language, kind: str, count: int) -> Work:
+    """An answer in one piece for a caller that asked for a stream, from the next language."""
+    names = [each.name for each in languages()]
+    target = languages()[(names.index(language.name) + 1) % len(names)]
+    body, request = (
+        answer_body(target, kind, count),
+        request_body(language, "parts of a message", 1),
+    )
+    line = RequestLine(model="m")
+    exchange = Translation(language, target).request(request, line, "m", LossRules(lossy=True))
+    exchange.request.stream = True
+    return lambda: exchange.answer(body)
+
+
+REQUEST_WORKS: list[SizedWork] = [read_request, write_request]
+ANSWER_WORKS: list[SizedWork] = [
+    read_answer,
+    write_answer,
+    read_stream,
+    write_stream,
+    translate_to_stream,
+]
