@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.neutral.answer import Answer, Candidate
+from engine.translations.neutral.answer import Answer, Candidate, complete_blocks
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -30,13 +30,15 @@ from engine.translations.responses.answer_fields import (
     summary_of,
     write_annotation,
 )
-from engine.translations.responses.caller_tools import call_item, call_prefix
+from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
 from engine.translations.responses.request_writer import write_choice, write_format, write_tools
 from engine.values.wildcard import Patterns
 
 Json = dict[str, Any]
 
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
+_WITH_STATUS = ("message", "function_call", "reasoning", "tool_search_call")
+"""The items that can be incomplete."""
 
 
 def write_answer(answer: Answer, request: ChatRequest) -> bytes:
@@ -47,17 +49,36 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     head = response_head(identity, created, answer.model or request.model, request)
     items = Items(identity, request)
     logprobs = candidate.logprobs
-    for block in _blocks(candidate):
+    blocks = _blocks(candidate, request)
+    for block in blocks:
         items.add(block, logprobs if isinstance(block, Text) else [])
         logprobs = [] if isinstance(block, Text) else logprobs
     items.finish()
+    if is_cut(candidate.finish) and len(blocks) >= len(candidate.blocks):
+        items.cut_last()
     return msgspec.json.encode(ended(head, candidate.finish, items.output, answer.usage))
 
 
-def _blocks(candidate: Candidate) -> list[Block]:
-    """The blocks; why an answer was filtered is a refusal."""
-    explanation = candidate.finish.explanation
-    return [*candidate.blocks, *([Refusal(text=explanation)] if explanation else [])]
+def _blocks(candidate: Candidate, request: ChatRequest) -> list[Block]:
+    """The blocks; why an answer was filtered is a refusal. A call that was cut off at the limit of
+    tokens is left out if its item needs all of its arguments."""
+    blocks, finish = candidate.blocks, candidate.finish
+    last = blocks[-1] if blocks else None
+    if isinstance(last, ToolCall) and needs_whole(last, request):
+        blocks = complete_blocks(candidate)
+    return [*blocks, *([Refusal(text=finish.explanation)] if finish.explanation else [])]
+
+
+def is_cut(finish: Finish) -> bool:
+    """Whether an answer ends before the model would have ended it."""
+    return finish.stop in _REASONS
+
+
+def as_incomplete(item: Any) -> Any:
+    """The last item of an answer that was cut."""
+    if isinstance(item, dict) and item["type"] in _WITH_STATUS:
+        return {**item, "status": "incomplete"}
+    return item
 
 
 class Items:
@@ -68,6 +89,7 @@ class Items:
         self._request = request
         self._suffix = identity.removeprefix(PREFIX)
         self._parts: list[Json] = []
+        self._ends_with_item = False
 
     def add(self, block: Block, logprobs: list[TokenLogprob]) -> None:
         """Add a complete block."""
@@ -76,6 +98,7 @@ class Items:
             return
         self.finish()
         item = write_item(block, self.next_id(block), self._request)
+        self._ends_with_item = item is not None
         if item is not None:
             self.output.append(item)
 
@@ -83,7 +106,12 @@ class Items:
         """Add the message of the parts up to now, if there are any."""
         if self._parts:
             self.output.append(write_message(self.next_id(Text()), self._parts))
-            self._parts = []
+            self._parts, self._ends_with_item = [], True
+
+    def cut_last(self) -> None:
+        """The answer was cut in the item that was added last."""
+        if self._ends_with_item:
+            self.output[-1] = as_incomplete(self.output[-1])
 
     def next_id(self, block: Block) -> str:
         """The id of the next item, which begins with this block."""

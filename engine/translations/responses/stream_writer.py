@@ -25,13 +25,16 @@ from engine.translations.neutral.events import (
     TokenLogprob,
     Tokens,
 )
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.openai_answer_fields import write_logprobs
 from engine.translations.responses.answer_fields import PREFIX, write_annotation
 from engine.translations.responses.answer_writer import (
     Items,
+    as_incomplete,
     ended,
+    is_cut,
     response_head,
     write_item,
     write_message,
@@ -57,6 +60,9 @@ class Writer:
         """The parts of the open message."""
         self._item = ""
         """The id of the open item."""
+        self._ended_item: Any = None
+        """The item that ended last, unless a message: whether it is complete, what follows says."""
+        self._wrong_arguments: WrongType | None = None
         self._block: Block | None = None
         self._text = bytearray()  # a list of pieces takes ten times as much
         self._has_deltas = False
@@ -102,9 +108,11 @@ class Writer:
         self._block, self._text, self._has_deltas = block, bytearray(), False
         self._length, self._logprobs = 0, []
         self._grow(_ITEM_SIZE)
+        if self._wrong_arguments is not None:
+            raise self._wrong_arguments
         if isinstance(block, Text | Refusal):
             return self._open_part(block)
-        output = self._close_message()
+        output = self._end_item()
         self._item = self._items.next_id(block)
         item = write_item(block, self._item, self._request, "in_progress")
         return output if item is None else output + self._item_event("added", item)
@@ -112,9 +120,10 @@ class Writer:
     def _open_part(self, block: Text | Refusal) -> bytes:
         output = b""
         if self._message is None:
+            output = self._end_item()
             self._message = []
             self._item = self._items.next_id(block)
-            output = self._item_event("added", write_message(self._item, [], "in_progress"))
+            output += self._item_event("added", write_message(self._item, [], "in_progress"))
         return output + self._in_part("response.content_part.added", part=write_part(block, []))
 
     def _delta(self, text: str) -> bytes:
@@ -166,15 +175,22 @@ class Writer:
         output = b""
         if isinstance(block, ToolCall):
             block.arguments = text or "{}"
-            item = write_item(block, self._item, self._request)
-            return self._call_done(item, whole=not text) + self._item_done(item)
+            return self._close_call(block, whole=not text)
         if isinstance(block, Reasoning):
             block.text = text
             if text:
                 output = self._summary("text.done", text=text)
                 output += self._summary("part.done", part=_summary(text))
-        item = write_item(block, self._item, self._request)
-        return b"" if item is None else output + self._item_done(item)
+        self._ended_item = write_item(block, self._item, self._request)
+        return output
+
+    def _close_call(self, call: ToolCall, *, whole: bool) -> bytes:
+        try:
+            self._ended_item = write_item(call, self._item, self._request)
+        except WrongType as error:  # the arguments may have been cut off
+            self._wrong_arguments = error
+            return b""
+        return self._call_done(self._ended_item, whole=whole)
 
     def _call_done(self, item: Json, *, whole: bool) -> bytes:
         """The end of what a call is given; `whole`: nothing of it has been written."""
@@ -201,12 +217,14 @@ class Writer:
         self._message.append(part)
         return output
 
-    def _close_message(self) -> bytes:
-        if self._message is None:
+    def _end_item(self, *, cut: bool = False) -> bytes:
+        """The end of the last item; `cut`: the answer was cut in it."""
+        item, self._ended_item = self._ended_item, None
+        if self._message is not None:
+            item, self._message = write_message(self._item, self._message), None
+        if item is None:
             return b""
-        item = write_message(self._item, self._message)
-        self._message = None
-        return self._item_done(item)
+        return self._item_done(as_incomplete(item) if cut else item)
 
     def _item_done(self, item: Any) -> bytes:
         output = self._item_event("done", item)
@@ -218,7 +236,9 @@ class Writer:
         output = b""
         if finish.explanation:
             output = self._open(Refusal()) + self._delta(finish.explanation) + self._close()
-        output += self._close_message()
+        if self._wrong_arguments is not None and finish.stop != "length":
+            raise self._wrong_arguments
+        output += self._end_item(cut=is_cut(finish))
         response = ended(self._head, finish, self._items.output, event.usage)
         return output + self._event(f"response.{response['status']}", response=response)
 

@@ -13,6 +13,7 @@ from engine.translations.neutral.content import (
     Block,
     Citation,
     Foreign,
+    Inline,
     Link,
     Media,
     Reasoning,
@@ -23,6 +24,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.events import BrokenAnswer, Stop, TokenLogprob
 from engine.translations.neutral.request import (
+    CallerTool,
     ChatRequest,
     OutputFormat,
     Tool,
@@ -228,3 +230,29 @@ def test_only_the_first_candidate_is_written() -> None:
     whole = answer(ToolCall(id="c", name="f"))
     whole.candidates += answer(Text(text="other")).candidates
     assert [item["type"] for item in write(whole)["output"]] == ["function_call"]
+
+
+CUSTOM = {"f": CallerTool("custom", "f")}
+
+
+@each(
+    "content, statuses",
+    [
+        ([Text(text="a")], ["incomplete"]),
+        ([Reasoning(text="hm")], ["incomplete"]),
+        ([ToolCall(id="c", name="g", arguments='{"a')], ["incomplete"]),
+        ([ToolCall(id="c", name="g"), Text(text="a")], ["completed", "incomplete"]),
+        ([Media(kind="image", source=Inline("image/png", "iVBO"))], ["completed"]),
+    ],
+)
+def test_the_item_in_which_an_answer_was_cut_is_incomplete(
+    content: list[Block], statuses: list[str]
+) -> None:
+    items = write(answer(*content, stop="length"))["output"]
+    assert [item["status"] for item in items] == statuses
+
+
+def test_a_call_that_was_cut_is_left_out_where_its_item_needs_all_of_it() -> None:
+    call = ToolCall(id="c", name="f", arguments='{"input": "a')
+    document = write(answer(Text(text="a"), call, stop="length"), caller_tools=CUSTOM)
+    assert [item["status"] for item in document["output"]] == ["completed"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.content import (
@@ -21,7 +22,8 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Stop, TokenLogprob
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import CallerTool, ChatRequest
 from engine.translations.responses import stream_writer
 from engine.translations.responses.answer_writer import write_answer
 from engine.translations.responses.stream_reader import Reader
@@ -113,6 +115,36 @@ def test_events_come_in_the_vendors_order(block: Block, expected: list[str]) -> 
 
 def test_an_answer_that_was_cut_is_incomplete() -> None:
     assert kinds(Text(text="a"), stop="length")[-1] == "incomplete"
+
+
+@each(
+    "content",
+    [
+        [Text(text="a")],
+        [Reasoning(text="hm")],
+        [ToolCall(id="c", name="g", arguments='{"a')],
+        [ToolCall(id="c", name="g"), Text(text="a")],
+        [Text(text="a"), ToolCall(id="c", name="custom", arguments='{"input": "a')],
+    ],
+)
+def test_a_cut_answer_ends_like_the_one_in_one_piece(content: list[Block]) -> None:
+    whole = answer(*content, stop="length")
+    request = replace(REQUEST, caller_tools={"custom": CallerTool("custom", "custom")})
+    writer = Writer(request)
+    written = b"".join(writer.write(event) for event in events_of(whole))
+    *events, last = map(json.loads, event_data(written))
+    done = [e["item"] for e in events if e["type"] == "response.output_item.done"]
+    assert last["response"] == json.loads(write_answer(whole, request))
+    assert done == last["response"]["output"]
+
+
+@each("more", [[], [Text(text="a")]])
+def test_arguments_that_are_needed_whole_and_are_no_json_end_the_stream(more: list[Block]) -> None:
+    call = ToolCall(id="c", name="custom", arguments='{"input": "a')
+    tools = {"custom": CallerTool("custom", "custom")}
+    writer = Writer(replace(REQUEST, caller_tools=tools))
+    with pytest.raises(WrongType, match="arguments of custom"):
+        b"".join(map(writer.write, events_of(answer(call, *more))))
 
 
 def test_indexes_and_ids_of_events_are_those_of_the_answer() -> None:
