@@ -53,7 +53,7 @@ def served(
     upstream: Recorder, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Running, Recorder]]:
     folder = tmp_path_factory.mktemp("bad") / "project"
-    config = replaced(shipped(folder), "max_body: 25MB", "max_body: 2MB\n  body_timeout: 300ms")
+    config = replaced(shipped(folder), "max_body: 25MB", "max_body: 2MB\n  body_timeout: 1s")
     with gateway(folder, config, pointed_at(upstream.url)) as running:
         yield running, upstream
 

@@ -52,6 +52,7 @@ from tests.support.running import (
     TOKENS,
     shipped,
 )
+from tests.support.scripted import STALL, script
 
 DOCUMENT = """
 openapi: 3.1.0
@@ -82,7 +83,6 @@ upstreams:
   live:
     url: "${UPSTREAM}/base"
     credential: {bearer: "upstream-credential"}
-    timeouts: {connect: 500ms, first_byte: 500ms}
     breaker: {failures: 1000000}
     forward_headers: [origin]
     proxy: ""
@@ -93,8 +93,17 @@ upstreams:
     breaker: {failures: 1000000}
     retry: {attempts: 1}
     proxy: ""
+  first-byte:
+    url: "${UPSTREAM}/v1"
+    dialect: openai
+    credential: {bearer: "upstream-credential"}
+    timeouts: {first_byte: 500ms}
+    breaker: {failures: 1000000}
+    retry: {attempts: 1}
+    proxy: ""
 models:
   gpt-realtime: {to: [{upstream: openai, model: the-real-name}]}
+  first-byte: {to: [{upstream: first-byte}]}
   "gpt-4o*": {to: [{upstream: openai}]}
 routes:
   - {operation: live.enter, to: [{upstream: live}], websocket: {compression: true}}
@@ -434,8 +443,9 @@ def test_an_upstreams_own_refusal_passes(port: int, upstream: Recorder) -> None:
 
 
 def test_an_upstream_that_is_silent_is_too_late(port: int, upstream: Recorder) -> None:
-    upstream.speak = lambda received, sock: time.sleep(1.5)
-    assert_error(ask(port, request(ROOM, token=ALL, headers=HANDSHAKE)), 504, "upstream_timeout")
+    upstream.speak = script(STALL)
+    answered = ask(port, request("/v1/realtime?model=first-byte", token=ALL, headers=HANDSHAKE))
+    assert_error(answered, 504, "upstream_timeout")
 
 
 # Ends.

@@ -31,10 +31,15 @@ from engine.exchange.exchange import RequestRecord  # noqa: E402
 from tests.support.peer import CLOSE, RESET, Peer, Step, read_request, reset, serving  # noqa: E402
 
 _MORE = """\
-  hasty:
+  first-byte:
     url: http://127.0.0.1:{port}/v1
     dialect: openai
-    timeouts: {{first_byte: 200ms, idle: 200ms}}
+    timeouts: {{first_byte: 200ms}}
+    breaker: {{failures: 1000000, cooldown: 30s}}
+  idle:
+    url: http://127.0.0.1:{port}/v1
+    dialect: openai
+    timeouts: {{idle: 200ms}}
     breaker: {{failures: 1000000, cooldown: 30s}}
   second: {{url: "http://second.test:{port}/v1", dialect: openai}}
   nowhere:
@@ -42,7 +47,8 @@ _MORE = """\
     dialect: openai
     breaker: {{failures: 1000000, cooldown: 30s}}
 models:
-  hasty: {{to: [{{upstream: hasty}}]}}
+  first-byte: {{to: [{{upstream: first-byte}}]}}
+  idle: {{to: [{{upstream: idle}}]}}
   second: {{to: [{{upstream: second}}]}}
   nowhere: {{to: [{{upstream: nowhere}}]}}
 """
@@ -78,11 +84,11 @@ WAYS = {
     "refused by the upstream": Way([b"HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\n{}"]),
     "unanswered": Way([CLOSE]),  # first over the connection that the last one has left open
     "reset": Way([RESET]),
-    "late": Way([_WAIT], model="hasty"),
+    "late": Way([_WAIT], model="first-byte"),
     "answered in no HTTP": Way([b"nonsense\r\n\r\n"]),
     "answered in half": Way([_HEAD + _JSON[:9], CLOSE]),
     "cut": Way([_STREAM, _EVENT, CLOSE]),
-    "stalled": Way([_STREAM, _EVENT, _WAIT], model="hasty"),
+    "stalled": Way([_STREAM, _EVENT, _WAIT], model="idle"),
     "left before the answer": Way([_WAIT], leaves=True),
     "left in the answer": Way([_STREAM, _EVENT, _WAIT], leaves=True),
     "at the second address": Way([_HEAD + _JSON, CLOSE], model="second"),

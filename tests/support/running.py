@@ -57,10 +57,15 @@ _UPSTREAMS = """
   nowhere:
     url: "http://127.0.0.1:9"
     proxy: ""
-  impatient:
+  first-byte:
     url: "${MOCK}/v1"
     credential: {bearer: "${OPENAI_API_KEY}"}
-    timeouts: {first_byte: 300ms, idle: 300ms}
+    timeouts: {first_byte: 300ms}
+    proxy: ""
+  idle:
+    url: "${MOCK}/v1"
+    credential: {bearer: "${OPENAI_API_KEY}"}
+    timeouts: {idle: 300ms}
     proxy: ""
 """
 _MODELS = """
@@ -80,9 +85,9 @@ _MODELS = """
   wrong: {to: [{upstream: wrong}]}
   wrong-gemini: {to: [{upstream: wrong-gemini}]}
   nowhere: {to: [{upstream: nowhere}]}
-  slow: {to: [{upstream: impatient, model: fault-slow-9}]}
-  stalled-2: {to: [{upstream: impatient, model: fault-stall-after-2}]}
-  stalled-6: {to: [{upstream: impatient, model: fault-stall-after-6}]}
+  slow: {to: [{upstream: first-byte, model: fault-slow-9}]}
+  stalled-2: {to: [{upstream: idle, model: fault-stall-after-2}]}
+  stalled-6: {to: [{upstream: idle, model: fault-stall-after-6}]}
 """
 
 

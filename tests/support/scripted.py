@@ -13,12 +13,12 @@ from contextlib import contextmanager
 
 from tests.support.recording import PATIENCE, Received, Speak
 
-# A step of a script is bytes to send, seconds to pause, or one of these.
+# A step of a script is bytes to send, seconds to pause, an event to wait for, or one of these.
 CLOSE = "close"  # a clean end
 RESET = "reset"  # a TCP reset
 STALL = "stall"  # silence until the other side leaves
 
-Step = bytes | float | str
+Step = bytes | float | str | threading.Event
 
 
 def script(*steps: Step) -> Speak:
@@ -30,6 +30,8 @@ def script(*steps: Step) -> Speak:
                 sock.sendall(step)
             elif isinstance(step, float):
                 time.sleep(step)
+            elif isinstance(step, threading.Event):
+                step.wait(PATIENCE)
             elif step == STALL:
                 until_it_leaves(sock)
             else:
