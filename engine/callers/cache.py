@@ -27,8 +27,6 @@ Records = Callable[[Sequence[str]], Mapping[str, Caller | ValueError]]
 Raises RecordsError."""
 
 _CACHE_SIZE = 10_000
-_LOOKUP_TIMEOUT = 2.5
-_MAX_BACKOFF = 4.0
 _WARNING_INTERVAL = 60.0
 
 
@@ -46,8 +44,9 @@ class TokenCache:
     """Finds the caller of a token: in the config, in memory, or in batches in the records.
 
     A result is valid for `ttl` seconds. While the records are unavailable (`away`) a token that was
-    found before is valid for `stale_ttl` seconds after its last lookup. `size` bounds the cached
-    tokens that exist, and separately those that do not.
+    found before is valid for `stale_ttl` seconds after its last lookup. A lookup fails after
+    `timeout` seconds; after failures, the next one starts within `max_backoff` seconds. `size`
+    bounds the cached tokens that exist, and separately those that do not.
 
     Counts for the metrics: `lookups` of digests, those that `failed`, those that were `unknown`,
     and the `stale` results that were used.
@@ -60,6 +59,8 @@ class TokenCache:
         *,
         ttl: float = 10.0,
         stale_ttl: float = 86_400.0,
+        timeout: float = 2.5,
+        max_backoff: float = 4.0,
         size: int = _CACHE_SIZE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -67,11 +68,12 @@ class TokenCache:
         self._records = records
         self._ttl = ttl
         self._stale_ttl = stale_ttl
+        self._timeout = timeout
         self._clock = clock
         self._callers: LRUCache[str, _Entry] = LRUCache(size)
         self._no_callers: LRUCache[str, _Entry] = LRUCache(size)
         self._batches = Batches(self._look_up)
-        self._backoff = _Backoff(clock)
+        self._backoff = _Backoff(clock, max_backoff, max_lookup=2 * timeout)
         self.lookups = self.failed = self.unknown = self.stale = 0
 
     @property
@@ -128,14 +130,14 @@ class TokenCache:
         return {digest: self._store(digest, callers.get(digest)) for digest in digests}
 
     def _within_timeout(self, digests: Sequence[str]) -> Mapping[str, Caller | ValueError]:
-        timeout = gevent.Timeout(_LOOKUP_TIMEOUT)
+        timeout = gevent.Timeout(self._timeout)
         try:
             with timeout:
                 return self._records(digests)
         except gevent.Timeout as error:
             if error is not timeout:
                 raise
-            raise DatabaseAway(f"no answer within {_LOOKUP_TIMEOUT} s") from error
+            raise DatabaseAway(f"no answer within {self._timeout} s") from error
 
     def _store(self, digest: str, result: Caller | ValueError | None) -> _Entry:
         if isinstance(result, ValueError):
@@ -160,10 +162,13 @@ class TokenCache:
 
 
 class _Backoff:
-    """When to look tokens up again after a failure: after 1 s, then 2, then every 4."""
+    """When to look tokens up again after a failure: after 1 s, then 2, then 4, up to `max_pause`.
+    The result of a lookup is awaited for at most `max_lookup` seconds."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], max_pause: float, max_lookup: float) -> None:
         self._clock = clock
+        self._max_pause = max_pause
+        self._max_lookup = max_lookup
         self._pause = 0.0
         self._end = 0.0
         self._last_warning = float("-inf")
@@ -178,13 +183,13 @@ class _Backoff:
         if not self.is_over():
             return False
         if self.away:
-            self._end = self._clock() + 2 * _LOOKUP_TIMEOUT  # until its result is known
+            self._end = self._clock() + self._max_lookup  # until its result is known
         return True
 
     def lookup_failed(self, error: RecordsError) -> None:
         now = self._clock()
         self.away = True
-        self._pause = min(_MAX_BACKOFF, self._pause * 2 or 1.0)
+        self._pause = min(self._max_pause, self._pause * 2 or 1.0)
         self._end = now + self._pause
         if now - self._last_warning >= _WARNING_INTERVAL:
             self._last_warning = now

@@ -15,7 +15,7 @@ from pathlib import Path
 _LAYOUT = b"1"
 """Changes with the layout of any file in it, so that two versions do not share a directory."""
 
-_SHARED = Path("/dev/shm")  # noqa: S108 - the directory in it is checked: owner and mode
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the directory in it is checked: owner and mode
 _RUNTIME = ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR")
 """The variables in which systemd names the directory of a service, and of a user."""
 
@@ -37,7 +37,7 @@ class NoWritableFolder(OSError):
 def base() -> Path:
     """The parent of runtime directories: /dev/shm, else the folder for temporary files, else the
     one of systemd. Raises NoWritableFolder."""
-    candidates = [_SHARED]
+    candidates = [SHARED_MEMORY]
     try:
         candidates.append(Path(tempfile.gettempdir()))
     except FileNotFoundError:

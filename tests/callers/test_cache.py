@@ -325,8 +325,8 @@ def test_being_away_is_said_once_a_minute_and_being_back_once(directory, asked, 
     ]
 
 
-def test_records_that_never_answer_count_as_away(directory, asked, monkeypatch):
-    monkeypatch.setattr("engine.callers.cache._LOOKUP_TIMEOUT", 0.05)
+def test_records_that_never_answer_count_as_away(asked, clock):
+    directory = TokenCache({}, asked, timeout=0.05, clock=clock)
     asked.before = Event().wait
     assert refusal(directory, "a").status == 503
     assert directory.away
@@ -372,16 +372,15 @@ import sys
 from gevent import monkey
 monkey.patch_all()
 import gevent, time
-from engine.callers import cache as directory
 from engine.callers.cache import TokenCache
 from engine.values.errors import GatewayError
 from engine.stores.records import tokens
 from engine.stores.records.database import open_database
 from engine.values.caller import digest
 
-directory._LOOKUP_TIMEOUT, directory._MAX_BACKOFF = 0.5, 0.4  # the test is not to wait for long
 database = open_database(sys.argv[1])
-directory = TokenCache({}, tokens.caller_lookup(database, "USD"), ttl=0.05)
+lookup = tokens.caller_lookup(database, "USD")
+directory = TokenCache({}, lookup, ttl=0.05, timeout=0.5, max_backoff=0.4)
 seen = {}
 slowest = 0.0
 

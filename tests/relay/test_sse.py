@@ -213,26 +213,13 @@ def test_a_byte_order_mark_later_on_is_no_such_mark():
     assert through("openai", A + b"\xef\xbb\xbf" + B) == A
 
 
-class Counting(bytearray):
-    """A buffer that counts the bytes that searches in it look at."""
-
-    looked = 0
-
-    def rfind(self, sub, start=0, *end):
-        Counting.looked += len(self) - start
-        return super().rfind(sub, start, *end)
-
-
 def test_a_large_event_in_small_pieces_is_searched_once():
+    """Searched again with each piece it would take minutes; the test's timeout ends that."""
     made = cleaner("openai")
-    made._held = Counting()
-    Counting.looked = 0
-    size, piece = 2_000_000, b"x" * 1000
+    size, piece = 15_000_000, b"x" * 250
     made.feed(b"data: ")
-    for _ in range(size // 1000):
-        assert made.feed(piece) == b""
+    assert not any(made.feed(piece) for _ in range(size // 250))
     assert len(made.feed(b"\n\n")) == size + 8
-    assert Counting.looked < 2 * size
 
 
 def test_an_event_beyond_all_measure_is_refused(monkeypatch):

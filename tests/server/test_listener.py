@@ -7,6 +7,7 @@ from typing import Any
 
 import gevent.socket
 import pytest
+from gevent.server import StreamServer
 
 from engine.server import listener
 from engine.server.listener import Admission, IdleConnections
@@ -131,23 +132,22 @@ def test_many_who_are_refused_do_not_hold_descriptors(monkeypatch):
 
 
 def test_a_listener_without_descriptors_pauses_and_says_so_once(monkeypatch, caplog):
-    class Full(socket.socket):
-        def _accept(self) -> Any:
-            raise OSError(24, "Too many open files")
+    def full(server: StreamServer) -> Any:
+        raise OSError(24, "Too many open files")
 
-    said: list[int] = []
-    monkeypatch.setattr("engine.values.file_descriptors.warn_exhausted", lambda: said.append(1))
-    monkeypatch.setattr(listener, "_PAUSE", 0.01)
+    warnings: list[int] = []
+    monkeypatch.setattr("engine.values.file_descriptors.warn_exhausted", lambda: warnings.append(1))
+    monkeypatch.setattr(StreamServer, "do_read", full)
     admission, _ = made(10, 10, monkeypatch)
-    sock = Full(socket.AF_INET)
+    sock = socket.socket(socket.AF_INET)
     sock.bind(("127.0.0.1", 0))
     sock.listen()
     server = listener.Listener(sock, lambda *_: None, gevent.pool.Pool(10), admission)
     server.start()
     with socket.create_connection(sock.getsockname()):
         until = gevent.get_hub().loop.now() + 10
-        while len(said) < 3 and gevent.get_hub().loop.now() < until:
+        while len(warnings) < 3 and gevent.get_hub().loop.now() < until:
             gevent.sleep(0.01)
     server.stop()
-    assert len(said) >= 3
+    assert len(warnings) >= 3
     assert "Traceback" not in caplog.text

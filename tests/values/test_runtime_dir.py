@@ -47,14 +47,21 @@ def test_a_link_is_refused(tmp_path):
         prepare(tmp_path / "link")
 
 
+def temporary_folder():
+    """As `tempfile.gettempdir` on a machine without a folder for temporary files."""
+    if tempfile.tempdir is None:
+        raise FileNotFoundError
+    return tempfile.tempdir
+
+
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
     """The folders that could be written, none of which can."""
     writable = set()
-    monkeypatch.setattr(module, "_SHARED", tmp_path / "shm")
+    monkeypatch.setattr(module, "SHARED_MEMORY", tmp_path / "shm")
     monkeypatch.setattr("os.access", lambda path, mode: str(path) in writable)
     monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "gone")])
+    monkeypatch.setattr(tempfile, "gettempdir", temporary_folder)
     for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
 
@@ -74,7 +81,7 @@ def test_memory_comes_first_then_temporary_files_then_what_systemd_gives(folders
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(folder))
     assert base() == folder
     temporary = folders("tmp")
-    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(temporary)])
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     assert base() == temporary
     shared = folders("shm")
     assert base() == shared
@@ -95,7 +102,7 @@ def test_without_a_temporary_folder_large_bodies_go_where_runtime_files_are(fold
 def test_a_temporary_folder_that_can_be_written_is_used(folders, monkeypatch):
     folders("shm")
     temporary = folders("tmp")
-    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(temporary)])
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     use_for_temporary_files()
     assert tempfile.gettempdir() == str(temporary)
 

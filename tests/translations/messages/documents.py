@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
-from anthropic.lib.streaming._messages import accumulate_event
+from anthropic import NOT_GIVEN, MessageStream
 from anthropic.types import RawMessageStreamEvent
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
@@ -35,12 +35,8 @@ def validator(name: str) -> Draft202012Validator:
 
 def message_of(data: list[bytes]) -> dict[str, Any]:
     """The message that the SDK puts together from the data of events; it checks each event."""
-    message: Any = None
-    buffers: dict[int, bytes] = {}
-    for each in data:
-        event = _EVENT.validate_json(each)
-        message = accumulate_event(event=event, current_snapshot=message, json_bufs=buffers)
-    return message.to_dict()  # type: ignore[no-any-return]
+    events: Any = map(_EVENT.validate_json, data)
+    return MessageStream(events, NOT_GIVEN).get_final_message().to_dict()
 
 
 def events_of(answer: Answer, pieces: int) -> list[Event]:
