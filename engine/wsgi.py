@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import atexit
-import inspect
 import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 import gevent
 from gunicorn.errors import AppImportError
-from gunicorn.workers.base import Worker
 
 from engine.app.stores import CannotConnect, prepare
 from engine.edge.router import Application
@@ -20,7 +18,7 @@ from engine.plan.make import make_plan
 from engine.server.gunicorn_connection import GunicornApplication
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines
-from engine.server.worker import Worker as GatewayWorker
+from engine.server.worker import Worker
 from engine.source.child_process import release_memory
 from engine.source.problem import render
 from engine.values.file_descriptors import raise_limit
@@ -54,35 +52,32 @@ def load() -> Application | GunicornApplication:
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
     raise_limit(planned.plan.config.server.connections)
-    worker = _worker()
-    if worker is None or isinstance(worker, GatewayWorker):
+    if Worker.serves_this_process:
         return application
-    _stop_requests_with(worker, application)
+    atexit.register(application.close)
+    _end_requests_on_sigterm(application, planned.plan.config.server.grace)
     return GunicornApplication(application)
 
 
-def _worker() -> Worker | None:
-    """gunicorn's worker in this process. It has set its signal handlers by now, and they are
-    methods of it."""
-    handler = signal.getsignal(signal.SIGTERM)
-    worker = handler.__self__ if inspect.ismethod(handler) else None
-    return worker if isinstance(worker, Worker) else None
+def _end_requests_on_sigterm(application: Application, grace: float) -> None:
+    """Put a handler before that of gunicorn's own worker, which ends requests before the master
+    kills it. The master's grace period is known only to gunicorn: `grace` is that of the config, in
+    seconds. The gateway's worker does this itself."""
+    server_handler = signal.getsignal(signal.SIGTERM)
+    if not callable(server_handler):
+        return
+    seconds, stopping = deadlines(grace), False
 
-
-def _stop_requests_with(worker: Worker, application: Application) -> None:
-    """Let gunicorn's own worker end the application's requests before its master kills it: this
-    handler of SIGTERM calls the worker's. The gateway's worker does both itself."""
-    seconds = deadlines(float(worker.cfg.graceful_timeout))
-
-    def stop(number: int, frame: Any) -> None:
-        if worker.alive:
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopping
+        if not stopping:
+            stopping = True
             application.leaving()
             gevent.spawn_later(seconds.interrupt, application.interrupt)
             gevent.spawn_later(seconds.cut, application.interrupt)  # the second call cuts
-        worker.handle_exit(number, frame)
+        server_handler(number, frame)
 
     signal.signal(signal.SIGTERM, stop)
-    atexit.register(application.close)
 
 
 def _refuse() -> None:

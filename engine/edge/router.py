@@ -159,7 +159,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
     telemetry: Application | None = None
     telemetry_address: ListenAddress | None = None
 
-    def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
+    def __call__(self, env: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """For any WSGI server (PEP 3333)."""
         return self.serve(env, start_response, WSGIConnection(env["wsgi.input"]))
 

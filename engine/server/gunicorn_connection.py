@@ -28,7 +28,9 @@ _INVALID_FRAMING = (
 
 
 class GunicornApplication:
-    """An application as gunicorn's workers call it: they tell listeners apart by their sockets."""
+    """An application as gunicorn's workers call it: they tell listeners apart by their sockets.
+
+    Any other WSGI server has one listener, that of the API."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -36,6 +38,8 @@ class GunicornApplication:
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
+        if "gunicorn.socket" not in environ:
+            return self._application(environ, start_response)
         serve = self._application.on_listener(environ["gunicorn.socket"].getsockname())
         return serve(environ, start_response, GunicornConnection(environ))
 

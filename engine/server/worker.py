@@ -13,7 +13,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import gevent
 from gevent.event import Event
@@ -44,6 +44,7 @@ class Worker(GeventWorker):
     `deadlines` are those of its stop, on the monotonic clock.
     """
 
+    serves_this_process: ClassVar = False
     wsgi: Application
     _loaded = False
     _stopping: Event | None = None
@@ -58,6 +59,7 @@ class Worker(GeventWorker):
         self._handlers: dict[Any, ConnectionHandler] = {}
 
     def init_process(self) -> None:
+        Worker.serves_this_process = True
         cfg, limits = self.cfg, Limits()
         self._settings = HTTPSettings(
             Limits(

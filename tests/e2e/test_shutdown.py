@@ -129,14 +129,15 @@ def served(
 
 
 @contextmanager
-def own_gunicorn(folder: Path) -> Iterator[Served]:
-    """The same application under gunicorn's own gevent worker."""
+def own_gunicorn(folder: Path, worker: str) -> Iterator[Served]:
+    """The same application under a gunicorn of the operator's, with this worker."""
     with recorder() as upstream:
         upstream.speak = endless = Endless()
         port = free_port()
         config = project(folder, upstream.url, {"chat": "[]"}, more=RECORDS)
+        config = config.replace("workers: 2", "workers: 2, grace: 4s")
         (folder / "gateway.yaml").write_text(config.replace("{listen}", "127.0.0.1:1"))
-        command = (sys.executable, "-m", "gunicorn", "-k", "gevent", "-w", "2")
+        command = (sys.executable, "-m", "gunicorn", "-k", worker, "-w", "2")
         options = ("-b", f"127.0.0.1:{port}", "--graceful-timeout", "4", "engine.wsgi:app")
         environ = {"MODELWAY_CONFIG": "gateway.yaml"}
         running = start([*command, *options], port, folder, environ)
@@ -194,8 +195,9 @@ def test_100_requests_longer_than_the_grace_lose_no_row_on_a_reload(tmp_path: Pa
         assert front.running.process.poll() is None
 
 
-def test_own_gunicorn_loses_no_row_either(tmp_path: Path) -> None:
-    with own_gunicorn(tmp_path) as front:
+@pytest.mark.parametrize("worker", ["gevent", "engine.server.worker.Worker"])
+def test_own_gunicorn_loses_no_row_either(tmp_path: Path, worker: str) -> None:
+    with own_gunicorn(tmp_path, worker) as front:
         callers = front.callers(STREAMS, WAITING)
         front.running.process.send_signal(signal.SIGTERM)
         assert front.running.process.wait(30) == 0

@@ -73,3 +73,8 @@ def test_a_listener_is_told_by_the_address_of_its_socket() -> None:
     assert list(wrapped(environ, print)) == [b"a"]
     assert addresses == [listener.getsockname()]
     listener.close()
+
+
+def test_a_server_that_is_not_gunicorn_has_one_listener() -> None:
+    wrapped = GunicornApplication(lambda environ, start_response: [b"api"])  # type: ignore[arg-type]
+    assert list(wrapped({}, print)) == [b"api"]
