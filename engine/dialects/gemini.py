@@ -34,6 +34,7 @@ _STATUS = {
     502: "UNAVAILABLE",
     503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
+    529: "UNAVAILABLE",
 }
 _KEY = re.compile(r"(?:^|&)key=")
 

@@ -118,7 +118,8 @@ class Language(BaseLanguage):
 
     Answers: `read_answer` and `write_answer` treat one in one piece, `stream_reader` and
     `stream_writer` a stream; the request is the caller's. `token_count` is the operation that
-    counts the tokens of a request, where the dialect has one.
+    counts the tokens of a request, where the dialect has one. `needs_turns`: instructions alone are
+    no request.
     """
 
     read_request: Callable[[bytes, RequestLine], ChatRequest]
@@ -128,3 +129,4 @@ class Language(BaseLanguage):
     stream_reader: Callable[[], StreamReader]
     stream_writer: Callable[[ChatRequest], StreamWriter]
     token_count: TokenCount | None = None
+    needs_turns: bool = False

@@ -4,9 +4,10 @@ answer, sources of content, and why a block cannot be said."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from engine.translations.neutral.content import (
+    NOT_WEB,
     Block,
     Foreign,
     Inline,
@@ -106,6 +107,11 @@ def read_file_data(data: str, place: str) -> Inline:
     return read_data_url(data, place)
 
 
+def is_sendable(source: Source) -> TypeGuard[Inline | Link]:
+    """Whether content can be sent as a URL: it is inside the request or on the web."""
+    return isinstance(source, Inline) or (isinstance(source, Link) and source.is_web)
+
+
 def write_url(source: Inline | Link) -> str:
     """The URL of a content."""
     return data_url(source) if isinstance(source, Inline) else source.url
@@ -118,6 +124,8 @@ def why_not(block: Block) -> str:
     if isinstance(block, Media) and isinstance(block.source, UploadedFile):
         return "the file was uploaded to another vendor"
     if isinstance(block, Media):
+        if isinstance(block.source, Link) and not block.source.is_web:
+            return NOT_WEB
         form = " by URL" if isinstance(block.source, Link) else ""
         return f"the upstream takes no {block.kind}{form} here"
     return "the upstream has no form for it"

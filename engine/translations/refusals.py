@@ -10,6 +10,7 @@ from itertools import islice
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.losses import Loss, Losses, visible_place
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import ChatRequest
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
@@ -78,6 +79,13 @@ def refuse_losses(losses: Losses, rules: LossRules, model: str) -> None:
     refused_losses = [] if rules.lossy else losses.refused(rules.drop)
     if refused_losses:
         raise _cannot_carry(refused_losses, model)
+
+
+def refuse_silence(request: ChatRequest, *, needs_turns: bool) -> None:
+    """Raise GatewayError 400 for a request that says nothing, or has no more than instructions in a
+    language that `needs_turns`."""
+    if not request.messages and (needs_turns or not request.system):
+        raise _wrong_type(WrongType(request.place_of("messages"), "at least one turn"))
 
 
 def _wrong_type(error: WrongType) -> GatewayError:

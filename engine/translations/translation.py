@@ -6,7 +6,7 @@ the answer, which needs to know what was asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,12 @@ from engine.translations.language import Language, RequestLine, WrittenRequest
 from engine.translations.neutral.answer import assemble
 from engine.translations.neutral.answer_tool import AnswerTool
 from engine.translations.neutral.content import ToolCall
-from engine.translations.neutral.events import BrokenAnswer, Event, Law, Open, UpstreamError
+from engine.translations.neutral.events import BrokenAnswer, End, Event, Law, Open, UpstreamError
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.substitutes import with_substitutes
 from engine.translations.neutral.token_limit import with_token_limit
+from engine.translations.neutral.unique_calls import with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,
     LossRules,
@@ -28,6 +29,7 @@ from engine.translations.refusals import (
     check_text,
     has_more_objects,
     refuse_losses,
+    refuse_silence,
     unreadable_answer,
     unreadable_request,
 )
@@ -72,11 +74,14 @@ class Translation:
             for place in request.unread:
                 losses.add(place)
             adapted = with_substitutes(request, self.target.name)
+            if adapted is not request:
+                adapted.messages = with_unique_calls(adapted.messages)
             adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
             written = self.target.write_request(adapted, model, losses)
         except UNREADABLE as error:
             raise unreadable_request(error) from error
         refuse_losses(losses, rules, request.model)
+        refuse_silence(request, needs_turns=self.source.needs_turns)
         return TranslatedExchange(self, request, written, losses.fields())
 
 
@@ -125,6 +130,7 @@ class StreamTranslator:
     def __init__(self, exchange: TranslatedExchange) -> None:
         self._reader = exchange.translation.target.stream_reader()
         self._output = _Output(exchange)
+        self._candidates = exchange.request.candidates or 1
 
     @property
     def ended(self) -> bool:
@@ -145,10 +151,22 @@ class StreamTranslator:
     def end(self) -> bytes:
         """What the end of the upstream's stream comes to. Raises as `event` does."""
         try:
-            self._output.add(self._reader.end(), 0)
+            self._output.add(self._with_all_candidates(self._reader.end()), 0)
             return self._output.take() + self._output.end()
         except UNREADABLE as error:
             raise unreadable_answer(error) from error
+
+    def _with_all_candidates(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The last events of a stream without an end mark: it may have ended before the last of the
+        candidates began. Raises BrokenAnswer for such an end."""
+        for event in events:
+            if isinstance(event, End) and self._lacks_candidates(event):
+                raise BrokenAnswer("the upstream's answer ended without all of its candidates")
+            yield event
+
+    def _lacks_candidates(self, end: End) -> bool:
+        answered = any(each.stop != "filter" for each in end.finishes.values())
+        return answered and len(end.finishes) < self._candidates
 
     def take(self) -> bytes:
         """The events that were written and not returned, since an error followed them."""

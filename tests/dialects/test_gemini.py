@@ -22,7 +22,7 @@ from tests.support.dialects import error_of, listed, names
         (502, "UNAVAILABLE"),
         (503, "UNAVAILABLE"),
         (504, "DEADLINE_EXCEEDED"),
-        (529, "INTERNAL"),
+        (529, "UNAVAILABLE"),
     ],
 )
 def test_gemini_has_the_status_as_number_and_word_and_our_code_as_reason(status, word):

@@ -159,6 +159,42 @@ def test_what_precedes_an_error_in_one_event_is_kept() -> None:
     assert stream.take() == b""
 
 
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_stream_without_an_end_mark_has_all_the_candidates_that_were_asked_for(
+    finished: bool,
+) -> None:
+    chat_to_gemini = Translation(language("chat_completions"), language("generate_content"))
+    stream = ask(chat_to_gemini, n=2, stream=True).stream()
+    content = {"parts": [{"text": "a"}]}
+    for index in range(2 if finished else 1):
+        candidate = {"index": index, "content": content, "finishReason": "STOP"}
+        stream.event(json.dumps({"candidates": [candidate]}).encode())
+    if finished:
+        assert stream.end().endswith(b"[DONE]\n\n")
+        return
+    with pytest.raises(BrokenAnswer, match="without all of its candidates"):
+        stream.end()
+
+
+def test_an_upstream_that_marks_its_end_may_give_fewer_candidates() -> None:
+    contents = [{"parts": [{"text": "a"}]}]
+    body = json.dumps({"contents": contents, "generationConfig": {"candidateCount": 2}})
+    translation = Translation(language("generate_content"), language("chat_completions"))
+    line = RequestLine(model="m", stream=True, query="alt=sse")
+    stream = translation.request(body.encode(), line, "m", LossRules()).stream()
+    stop = {"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}
+    stream.event(json.dumps({"choices": [stop]}).encode())
+    stream.event(b"[DONE]")
+    assert stream.ended
+
+
+def test_a_blocked_prompt_has_fewer_candidates() -> None:
+    chat_to_gemini = Translation(language("chat_completions"), language("generate_content"))
+    stream = ask(chat_to_gemini, n=2, stream=True).stream()
+    stream.event(b'{"promptFeedback": {"blockReason": "SAFETY"}}')
+    assert b"content_filter" in stream.end()
+
+
 def test_arguments_that_are_no_json_break_a_stream_at_their_end() -> None:
     translation = Translation(language("generate_content"), language("chat_completions"))
     line = RequestLine(model="alias", stream=True, id="req1")

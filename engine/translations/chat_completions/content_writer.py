@@ -12,7 +12,6 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
-    Link,
     Media,
     PlainText,
     Reasoning,
@@ -27,7 +26,7 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message, merged
 from engine.translations.neutral.turns import results_first
-from engine.translations.openai_request_fields import why_not, write_url
+from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _MEDIA_OF_RESULT = "(The tool returned this beside its text.)"
@@ -159,7 +158,7 @@ class MessageWriter:
         source = block.source
         if isinstance(source, PlainText):
             return {"type": "text", "text": source.text}
-        if block.kind == "image" and isinstance(source, Inline | Link):
+        if block.kind == "image" and is_sendable(source):
             image = {"url": write_url(source), **({"detail": block.detail} if block.detail else {})}
             return {"type": "image_url", "image_url": image}
         if block.kind == "audio" and isinstance(source, Inline) and source.media_type in _AUDIO:

@@ -41,4 +41,5 @@ LANGUAGE = Language(
         )
     ),
     features=FEATURES,
+    needs_turns=True,
 )

@@ -12,6 +12,7 @@ from engine.translations.generate_content.fields import NAME, THOUGHT, UNSIGNED,
 from engine.translations.generate_content.models import Model
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (
+    NOT_WEB,
     Block,
     Foreign,
     Inline,
@@ -175,7 +176,7 @@ class ContentWriter:
         uri = ""
         if isinstance(source, UploadedFile) and source.language == NAME:
             uri = source.id
-        elif isinstance(source, Link) and self._model.links:
+        elif isinstance(source, Link) and self._model.links and _is_readable(source):
             uri = source.url
         if not uri:
             self._lose(block)
@@ -195,7 +196,14 @@ class ContentWriter:
         reason = "the upstream has no form for it"
         if isinstance(block, Foreign):
             reason = f"a block '{block.kind}' is another vendor's"
+        elif isinstance(block, Media) and isinstance(block.source, Link) and self._model.links:
+            reason = NOT_WEB
         self._losses.add(block.place, reason)
+
+
+def _is_readable(link: Link) -> bool:
+    """Whether the vendor can read a link: one of the web, or of its own cloud's storage."""
+    return link.is_web or link.url.startswith("gs://")
 
 
 def _response(block: ToolResult) -> Json | Raw:

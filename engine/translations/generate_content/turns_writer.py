@@ -25,7 +25,7 @@ def write_turns(
     """The members `contents` and, unless empty, `systemInstruction`.
 
     Instructions between turns have no place of their own: they join those at the beginning. Raises
-    WrongType for a conversation that says nothing, which the vendor refuses.
+    WrongType for turns that the vendor refuses.
     """
     system: list[Block] = list(request.system)
     turns: list[Message] = []
@@ -43,14 +43,21 @@ def write_turns(
             role = "model" if message.role == "assistant" else "user"
             extra = message.extra if same_language else {}
             contents.append({"role": role, "parts": parts, **extra})
-    if not contents and not same_language and all(loss.hint for loss in losses.losses):
-        raise WrongType(
-            request.place_of("messages"), "a conversation with a turn that is not empty"
-        )
+    if not same_language and all(loss.hint for loss in losses.losses):
+        _check_turns(turns, contents, request.place_of("messages"))
     members: Json = {"contents": contents}
     if instructions := writer.instructions(system):
         members["systemInstruction"] = {"parts": instructions}
     return members
+
+
+def _check_turns(turns: list[Message], contents: list[Json], place: str) -> None:
+    """Raise WrongType for a conversation that says nothing, or nothing in its last turn, of which
+    the vendor refuses both; `place` is where the caller wrote it."""
+    if not contents:
+        raise WrongType(place, "a conversation with a turn that is not empty")
+    if contents[-1]["role"] == "model" and turns[-1].role == "user":
+        raise WrongType(turns[-1].place, "a last turn that is not empty")
 
 
 def _lose_names(messages: list[Message], losses: Losses) -> None:

@@ -41,4 +41,5 @@ LANGUAGE = Language(
         path_suffix="/messages/count_tokens", write=lambda tokens: b'{"input_tokens":%d}' % tokens
     ),
     features=FEATURES,
+    needs_turns=True,
 )

@@ -12,6 +12,7 @@ from engine.translations.messages.cache_control import mark_of
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.cache_marks import mark
 from engine.translations.neutral.content import (
+    NOT_WEB,
     Block,
     Foreign,
     Inline,
@@ -36,8 +37,6 @@ _IMAGES = {
     "UklGR": "image/webp",
 }
 """The media types of images by the beginnings of their base64: callers often name another."""
-
-_NOT_WEB = "only http and https links can be sent"
 
 
 class ContentWriter:
@@ -137,8 +136,8 @@ class ContentWriter:
             if source.language != NAME:
                 return "the file was uploaded to another vendor"
             return {"type": "file", "file_id": source.id}
-        if not (self._same_language or source.url.startswith(("https://", "http://"))):
-            return _NOT_WEB
+        if not (self._same_language or source.is_web):
+            return NOT_WEB
         return {"type": "url", "url": source.url}
 
     def _reasoning(self, block: Reasoning) -> Json | None:

@@ -99,8 +99,12 @@ def _legal_turns(
     early = list(takewhile(lambda turn: turn[0].role == "assistant", turns))
     for message, _ in early:
         losses.add(message.place, "a conversation begins with the user's turn")
-    if len(turns) == len(early) and all(loss.hint for loss in losses.losses):
-        raise WrongType(place, "a conversation with a user's turn that is not empty")
+    if all(loss.hint for loss in losses.losses):
+        if len(turns) == len(early):
+            raise WrongType(place, "a conversation with a user's turn that is not empty")
+        if turns[-1][0].role == "assistant" and turns[-1][0] is not last:
+            # The vendor refuses an empty turn, and would continue the assistant's before it.
+            raise WrongType(messages[-1].place, "a last turn that is not empty")
     return turns[len(early) :]
 
 

@@ -68,6 +68,15 @@ class Link(Struct, frozen=True):
     url: str
     media_type: str = ""
 
+    @property
+    def is_web(self) -> bool:
+        """Whether anybody can read it: its scheme is http or https."""
+        return self.url[:8].lower().startswith(("https://", "http://"))
+
+
+NOT_WEB = "only http and https links can be sent"
+"""Why another link is refused: a vendor could not read it, or must not."""
+
 
 class UploadedFile(Struct, frozen=True):
     """A file that was uploaded to the vendor before; no other vendor knows its id. `media_type` may

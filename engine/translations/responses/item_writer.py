@@ -8,7 +8,6 @@ from engine.translations.neutral.content import (
     Block,
     Foreign,
     Inline,
-    Link,
     Media,
     PlainText,
     Reasoning,
@@ -21,7 +20,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message
-from engine.translations.openai_request_fields import why_not, write_url
+from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
 from engine.translations.responses.item_reader import PART
 
@@ -150,12 +149,12 @@ class ItemWriter:
         if isinstance(source, UploadedFile) and source.language == NAME:
             where = {"file_id": source.id}
         if block.kind == "image":
-            if isinstance(source, Inline | Link):
+            if is_sendable(source):
                 where = {"image_url": write_url(source)}
             if where is not None:
                 return {"type": "input_image", "detail": block.detail or "auto", **where}
         elif block.kind == "document":
-            if isinstance(source, Inline | Link):
+            if is_sendable(source):
                 member = "file_data" if isinstance(source, Inline) else "file_url"
                 where = {member: write_url(source)}
             if where is not None:

@@ -33,9 +33,10 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRe
     names = ToolNames(_LONGEST_NAME)
     writer = ItemWriter(names, losses, same_language=same_language)
     body: Json = {"model": model}
-    if len(request.system) == 1:
+    above = len(request.system) == 1 and bool(request.messages)  # `input` may not be empty
+    if above:
         body["instructions"] = request.system[0].text
-    body["input"] = writer.write(request, instructions=len(request.system) != 1)
+    body["input"] = writer.write(request, instructions=not above)
     if tools := write_tools(request, names.legal, losses):
         body["tools"] = tools
     if request.tool_choice is not None and tools:

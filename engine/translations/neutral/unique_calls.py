@@ -1,0 +1,64 @@
+"""Ids of tool calls that are unique in a conversation, as vendors want them."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from engine.translations.neutral.content import Block, ToolCall, ToolResult
+from engine.translations.neutral.request import Message
+
+
+def with_unique_calls(messages: list[Message]) -> list[Message]:
+    """The messages with a new id for each call that has the id of an earlier one.
+
+    A result belongs to the calls before it: of calls with one id in one turn the first result
+    belongs to the first.
+    """
+    ids = [each.id for message in messages for each in message.blocks if isinstance(each, ToolCall)]
+    if len(set(ids)) == len(ids):
+        return messages
+    renaming = _Renaming(set(ids))
+    result = []
+    for message in messages:
+        renaming.begin(message)
+        result.append(replace(message, blocks=[renaming.block(each) for each in message.blocks]))
+    return result
+
+
+class _Renaming:
+    """Gives the blocks of a conversation their new ids, in its order."""
+
+    def __init__(self, ids: set[str]) -> None:
+        self._all = ids
+        self._called: set[str] = set()
+        self._open: dict[str, list[str]] = {}
+        """The new ids of the calls of the last turn, by the callers' ids."""
+        self._in_turn = False
+
+    def begin(self, message: Message) -> None:
+        """The next message begins."""
+        if message.role != "assistant":
+            self._in_turn = False
+        elif not self._in_turn:
+            self._in_turn, self._open = True, {}
+
+    def block(self, block: Block) -> Block:
+        """The block with its new id."""
+        if isinstance(block, ToolCall):
+            new = self._new_id(block.id)
+            self._open.setdefault(block.id, []).append(new)
+            return block if new == block.id else replace(block, id=new)
+        if isinstance(block, ToolResult) and (waiting := self._open.get(block.id)):
+            new = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            return block if new == block.id else replace(block, id=new)
+        return block
+
+    def _new_id(self, call_id: str) -> str:
+        if call_id not in self._called:
+            self._called.add(call_id)
+            return call_id
+        number = 2
+        while (new := f"{call_id}_{number}") in self._all:
+            number += 1
+        self._all.add(new)
+        return new
