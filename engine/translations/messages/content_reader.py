@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import NAME, read_citation, read_signature
-from engine.translations.neutral.cache_marks import read_cache_mark
+from engine.translations.messages.request_objects import (
+    CallBlock,
+    Content,
+    DocumentBlock,
+    ImageBlock,
+    RedactedBlock,
+    ResultBlock,
+    SourceObject,
+    TextBlock,
+    ThinkingBlock,
+)
+from engine.translations.neutral.cache_marks import cache_mark_of
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -23,167 +35,163 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.objects import JsonObject, UnknownObject, present
 
 _EMPTY_OBJECT = b"{}"
 
 
-def read_content(members: Members) -> list[Block]:
-    """The blocks of the member `content`, which is a text or a list."""
-    place = members.place_of("content")
-    if members.is_text("content"):
-        return [Text(text=members.text("content") or "", place=place)]
-    return [
-        _read_block(raw, members.child(raw, f"{place}[{index}]"))
-        for index, raw in enumerate(members.items("content") or ())
-    ]
+def read_content(content: Content, place: str, unread: list[str]) -> list[Block]:
+    """The blocks of a content at `place`; `unread` collects the places of what is not read."""
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [Text(text=content, place=place)]
+    return [_read_block(each, f"{place}[{at}]", unread) for at, each in enumerate(content)]
 
 
-def read_texts(members: Members, name: str) -> list[Text]:
-    """A member that is a text or a list of text blocks."""
-    place = members.place_of(name)
-    if members.is_text(name):
-        text = members.text(name)
-        return [Text(text=text, place=place)] if text else []
+def read_texts(content: str | list[TextBlock | UnknownObject] | None, place: str) -> list[Text]:
+    """A content that is text alone, none of an empty one."""
+    if isinstance(content, str):
+        return [Text(text=content, place=place)] if content else []
     texts = []
-    for block in members.objects(name):
-        if block.text("type") != "text":
-            raise block.wrong("type", "text")
-        texts.append(_read_text(block))
-        texts[-1].cache = read_cache_mark(block)
+    for index, block in enumerate(content or ()):
+        where = f"{place}[{index}]"
+        if isinstance(block, UnknownObject):
+            raise WrongType(f"{where}.type", "text")
+        texts.append(_read_text(block, where, []))
+        texts[-1].cache = cache_mark_of(block.extra)
     return texts
 
 
-def _read_block(raw: Raw, members: Members) -> Block:
-    kind = members.text("type")
-    if kind is None:
-        raise members.wrong("type", "the type of a block")
-    read = _READERS.get(kind)
-    block = None if read is None else read(members)
-    block = block or Foreign(language=NAME, kind=kind, raw=raw, place=members.place)
-    block.cache = read_cache_mark(members)
+def _read_block(each: JsonObject, place: str, unread: list[str]) -> Block:
+    block = _READERS[type(each)](each, place, unread)
+    if each.extra:
+        block.cache = cache_mark_of(each.extra)
     return block
 
 
-def _read_text(members: Members) -> Text:
-    text = members.text("text")
-    if text is None:
-        raise members.wrong("text", "a string")
-    citations = members.raw("citations")
-    extra = members.rest()
-    if citations is not None:  # whole for the vendor that made them
-        extra = {"citations": citations, **extra}
-    return Text(text=text, citations=_read_citations(citations), place=members.place, extra=extra)
+def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> Block:
+    if unknown.kind is None:
+        raise WrongType(f"{place}.type", "the type of a block")
+    return Foreign(language=NAME, kind=unknown.kind, raw=unknown.raw, place=place)
 
 
-def _read_citations(raw: Raw | None) -> list[Citation]:
-    if raw is None:
-        return []
+def _read_text(block: TextBlock, place: str, unread: list[str]) -> Text:
+    text = Text(text=block.text, place=place, extra=block.extra)
+    if (citations := present(block.citations)) is not None:
+        text.citations = _read_citations(citations)
+        # whole for the vendor that made them
+        text.extra = {"citations": citations, **block.extra}
+    return text
+
+
+def _read_citations(raw: Raw) -> list[Citation]:
     citations = map(read_citation, Members(Raw(b'{"c":' + bytes(raw) + b"}")).objects("c"))
     return [citation for citation in citations if citation is not None]
 
 
-def _read_image(members: Members) -> Block | None:
-    source = _read_source(members)
+def _read_image(block: ImageBlock, place: str, unread: list[str]) -> Block:
+    source = _read_source(block.source, place)
     if source is None:
-        return None
-    return Media(kind="image", source=source, place=members.place, extra=members.rest())
+        return Foreign(language=NAME, kind="image", raw=block.raw, place=place)
+    return Media(kind="image", source=source, place=place, extra=block.extra)
 
 
-def _read_document(members: Members) -> Block | None:
-    source = _read_source(members)
+def _read_document(block: DocumentBlock, place: str, unread: list[str]) -> Block:
+    source = _read_source(block.source, place)
     if source is None:
-        return None
+        return Foreign(language=NAME, kind="document", raw=block.raw, place=place)
     if isinstance(source, Link):
         source = Link(source.url, "application/pdf")
-    if members.peek("citations").replace(b" ", b"") == b'{"enabled":false}':
-        members.raw("citations")
-    name = members.text("title") or ""
+    extra = block.extra
+    citations = present(block.citations)
+    if citations is not None and bytes(citations).replace(b" ", b"") != b'{"enabled":false}':
+        extra = {"citations": citations, **extra}
+        unread.append(f"{place}.citations")
+    name = block.title or ""
     return Media(
         kind="document",
         source=source,
         name=name,
-        name_place=members.place_of("title") if name else "",
-        place=members.place,
-        extra=members.rest(),
+        name_place=f"{place}.title" if name else "",
+        place=place,
+        extra=extra,
     )
 
 
-def _read_source(members: Members) -> Source | None:
-    """Where an image or a document is; None for a kind that only this vendor has."""
-    raw = members.raw("source")
-    if raw is None:
-        raise members.wrong("source", "an object")
-    source = Members(raw, members.place_of("source"))
-    kind = source.text("type")
-    data, url = source.text("data"), source.text("url")
-    media_type, file_id = source.text("media_type") or "", source.text("file_id")
-    if source.rest():
+def _read_source(source: SourceObject, place: str) -> Source | None:
+    """Where the image or the document at `place` is; None for a kind that only this vendor has."""
+    data, url, media_type = source.data, source.url, source.media_type or ""
+    if source.extra:
         return None
-    if kind == "base64" and data is not None:
+    if source.type == "base64" and data is not None:
         return Inline(media_type.lower(), data)
-    if kind == "text" and data is not None:
+    if source.type == "text" and data is not None:
         return PlainText(data)
-    if kind == "url" and url is not None:
+    if source.type == "url" and url is not None:
         return Link(url)
-    if kind == "file" and file_id is not None:
-        return UploadedFile(file_id, NAME)
-    return None
+    if source.type == "file" and source.file_id is not None:
+        return UploadedFile(source.file_id, NAME)
+    if source.raw:
+        return None
+    raise WrongType(f"{place}.source", "a source with its data, url or file_id")
 
 
-def _read_thinking(members: Members) -> Block:
-    return Reasoning(
-        text=members.text("thinking") or "",
-        signature=read_signature(members.text("signature") or ""),
-        place=members.place,
-        extra=members.rest(),
-    )
+def _read_thinking(block: ThinkingBlock, place: str, unread: list[str]) -> Block:
+    signature = read_signature(block.signature or "")
+    text = block.thinking or ""
+    return Reasoning(text=text, signature=signature, place=place, extra=block.extra)
 
 
-def _read_redacted(members: Members) -> Block:
-    return Reasoning(
-        signature=read_signature(members.text("data") or "", redacted=True),
-        place=members.place,
-        extra=members.rest(),
-    )
+def _read_redacted(block: RedactedBlock, place: str, unread: list[str]) -> Block:
+    signature = read_signature(block.data or "", redacted=True)
+    return Reasoning(signature=signature, place=place, extra=block.extra)
 
 
-def _read_call(members: Members) -> Block:
+def _read_call(block: CallBlock, place: str, unread: list[str]) -> Block:
     return ToolCall(
-        id=members.text("id") or "",
-        name=members.text("name") or "",
-        arguments=read_arguments(members),
-        place=members.place,
-        extra=members.rest(),
+        id=block.id or "",
+        name=block.name or "",
+        arguments=_arguments(block.input, f"{place}.input"),
+        place=place,
+        extra=block.extra,
     )
 
 
-def read_arguments(members: Members) -> str:
-    """The JSON text of `input`, empty for an object without members. Raises WrongType."""
-    inner = members.peek("input")
-    if not inner:
+def _arguments(raw: Raw, place: str) -> str:
+    """The arguments in the JSON text of `input`, empty for an object without members. Raises
+    WrongType."""
+    if present(raw) is None:
         return ""
-    members.members("input")
-    text = bytes(inner).strip()
+    text = bytes(raw)
+    if text[:1] != b"{":
+        raise WrongType(place, "an object")
     return "" if text == _EMPTY_OBJECT else text.decode()
 
 
-def _read_result(members: Members) -> Block:
+def read_arguments(members: Members) -> str:
+    """The arguments of a call in an answer. Raises WrongType."""
+    return _arguments(members.raw("input") or Raw(), members.place_of("input"))
+
+
+def _read_result(block: ResultBlock, place: str, unread: list[str]) -> Block:
     return ToolResult(
-        id=members.text("tool_use_id") or "",
-        content=read_content(members),
-        is_error=members.boolean("is_error") or False,
-        place=members.place,
-        extra=members.rest(),
+        id=block.tool_use_id or "",
+        content=read_content(block.content, f"{place}.content", unread),
+        is_error=block.is_error or False,
+        place=place,
+        extra=block.extra,
     )
 
 
-_READERS: dict[str, Callable[[Members], Block | None]] = {
-    "text": _read_text,
-    "image": _read_image,
-    "document": _read_document,
-    "thinking": _read_thinking,
-    "redacted_thinking": _read_redacted,
-    "tool_use": _read_call,
-    "tool_result": _read_result,
+_READERS: dict[type[JsonObject], Callable[[Any, str, list[str]], Block]] = {
+    TextBlock: _read_text,
+    ImageBlock: _read_image,
+    DocumentBlock: _read_document,
+    ThinkingBlock: _read_thinking,
+    RedactedBlock: _read_redacted,
+    CallBlock: _read_call,
+    ResultBlock: _read_result,
+    UnknownObject: _read_unknown,
 }

@@ -11,9 +11,12 @@ from msgspec import Raw
 from engine.translations.language import RequestLine
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.content_reader import read_content, read_texts
-from engine.translations.neutral.cache_marks import read_cache_mark
+from engine.translations.messages.request_objects import MessageObject, RequestObject, ToolObject
+from engine.translations.neutral import sampling
+from engine.translations.neutral.cache_marks import cache_mark_of
 from engine.translations.neutral.content import Extra, ToolCall, ToolResult
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.objects import ObjectReader, kind_of, present
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -28,24 +31,42 @@ from engine.translations.neutral.request import (
 _ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 _MODES: dict[str, Literal["auto", "any", "none"]] = {"auto": "auto", "any": "any", "none": "none"}
 _WEB_SEARCH = "web_search_"
+_PLACES = {
+    "stop": "stop_sequences",
+    "parallel_calls": "tool_choice.disable_parallel_tool_use",
+}
+_HARMLESS = {
+    "type": Raw(b'"custom"'),
+    "allowed_callers": Raw(b'["direct"]'),
+    "defer_loading": Raw(b"false"),
+}
+_REQUEST = ObjectReader(RequestObject)
+_TOOL = ObjectReader(ToolObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request. Raises WrongType."""
     unread: list[str] = []
-    members = Members(body, "", unread)
+    members = _REQUEST.read(body, "", unread)
     request = ChatRequest(
         language=NAME,
-        model=members.text("model") or line.model,
-        messages=[_read_message(each) for each in members.objects("messages")],
-        system=read_texts(members, "system"),
-        stream=members.boolean("stream") or False,
-        max_tokens=members.integer("max_tokens"),
-        temperature=_number(members, "temperature"),
-        top_p=_number(members, "top_p"),
-        top_k=_number(members, "top_k"),
-        stop=members.texts("stop_sequences") or [],
-        tools=_read_tools(members),
+        model=members.model or line.model,
+        messages=[
+            _read_message(each, f"messages[{index}]", unread)
+            for index, each in enumerate(members.messages or ())
+        ],
+        system=read_texts(members.system, "system"),
+        stream=members.stream or False,
+        max_tokens=members.max_tokens,
+        temperature=_number(members.temperature, "temperature"),
+        top_p=_number(members.top_p, "top_p"),
+        top_k=_number(members.top_k, "top_k"),
+        stop=members.stop_sequences or [],
+        tools=[
+            _read_tool(raw, f"tools[{index}]", unread)
+            for index, raw in enumerate(members.tools or ())
+        ],
+        places=dict(_PLACES),
         id=line.id,
         time=line.time,
         unread=unread,
@@ -54,82 +75,96 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     if request.messages and request.messages[-1].role == "assistant":
         request.prefill = request.messages[-1].place
     extra: Extra = {}
-    request.places["stop"] = "stop_sequences"
-    _read_choice(members, request, extra)
-    _read_thinking(members, request, extra)
-    _read_output(members, request, extra)
-    _read_metadata(members, request, extra)
-    request.extra = {**extra, **members.rest()}
+    _read_choice(_object(members.tool_choice, "tool_choice", unread), request, extra)
+    _read_thinking(_object(members.thinking, "thinking", unread), request, extra)
+    _read_output(_object(members.output_config, "output_config", unread), request, extra)
+    _read_metadata(_object(members.metadata, "metadata", unread), request, extra)
+    unread.extend(members.extra)
+    request.extra = {**extra, **members.extra}
     return request
 
 
-def _number(members: Members, name: str) -> Raw | None:
+def _object(raw: Raw, place: str, unread: list[str]) -> Members | None:
+    """A member that is an object."""
+    return None if present(raw) is None else Members(raw, place, unread)
+
+
+def _number(raw: Raw, place: str) -> Raw | None:
     """A number as it is written."""
-    text = members.peek(name)
-    return None if members.number(name) is None else Raw(text)
+    if present(raw) is None:
+        return None
+    if sampling.number(raw) is None:
+        raise WrongType(place, "a number")
+    return raw
 
 
-def _read_message(members: Members) -> Message:
-    role = members.text("role")
-    if role not in _ROLES:
-        raise members.wrong("role", "user, assistant or system")
+def _read_message(message: MessageObject, place: str, unread: list[str]) -> Message:
+    if message.role not in _ROLES:
+        raise WrongType(f"{place}.role", "user, assistant or system")
     return Message(
-        role=role,
-        blocks=read_content(members),
-        place=members.place,
-        extra=members.rest(),
+        role=message.role,
+        blocks=read_content(message.content, f"{place}.content", unread),
+        place=place,
+        extra=message.extra,
     )
 
 
 def _name_results(messages: Iterable[Message]) -> None:
     """Results of tools get the names of their calls, which other languages want to know."""
-    blocks = [block for message in messages for block in message.blocks]
-    names = {block.id: block.name for block in blocks if isinstance(block, ToolCall)}
-    for block in blocks:
-        if isinstance(block, ToolResult):
-            block.name = names.get(block.id, "")
+    names: dict[str, str] = {}
+    results: list[ToolResult] = []
+    for message in messages:
+        for block in message.blocks:
+            if isinstance(block, ToolCall):
+                names[block.id] = block.name
+            elif isinstance(block, ToolResult):
+                results.append(block)
+    for result in results:
+        result.name = names.get(result.id, "")
 
 
-def _read_tools(members: Members) -> list[Tool | BuiltInTool]:
-    return [
-        _read_tool(raw, members.child(raw, f"tools[{index}]"))
-        for index, raw in enumerate(members.items("tools") or ())
-    ]
-
-
-def _read_tool(raw: Raw, members: Members) -> Tool | BuiltInTool:
-    kind = members.peek("type")
-    if kind not in (b"", b"null", b'"custom"'):
-        name, place = members.text("type") or "", members.place
-        if not name.startswith(_WEB_SEARCH):
-            return BuiltInTool(language=NAME, name=name, raw=raw, place=place)
-        members.text("name")
-        members.rest()  # the options are this vendor's: each is noted as unread
-        return BuiltInTool(language=NAME, name=name, raw=raw, kind="web_search", place=place)
-    extra: Extra = {}
-    _keep(members, "type", {b'"custom"'}, extra)
-    _keep(members, "allowed_callers", {b'["direct"]'}, extra)
-    _keep(members, "defer_loading", {b"false"}, extra)
+def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
+    kind = kind_of(raw, place)
+    if kind not in (None, "custom"):
+        return _built_in(kind, raw, place, unread)
+    tool = _TOOL.read(raw, place, unread)
     return Tool(
-        name=members.text("name") or "",
-        description=members.text("description") or "",
-        schema=members.raw("input_schema"),
-        strict=members.boolean("strict"),
-        place=members.place,
-        cache=read_cache_mark(members),
-        extra={**extra, **members.rest()},
+        name=tool.name or "",
+        description=tool.description or "",
+        schema=present(tool.input_schema),
+        strict=tool.strict,
+        place=place,
+        cache=cache_mark_of(tool.extra),
+        extra=_tool_extra(tool, place, unread),
     )
 
 
-def _keep(members: Members, name: str, harmless: set[bytes], extra: Extra) -> None:
-    """Keep a member for this language, unnoted if its value is what happens without it."""
-    if members.peek(name) in harmless and (raw := members.raw(name)) is not None:
-        extra[name] = raw
+def _built_in(name: str, raw: Raw, place: str, unread: list[str]) -> BuiltInTool:
+    """A tool that the vendor runs, or that it has trained its models on."""
+    if not name.startswith(_WEB_SEARCH):
+        return BuiltInTool(language=NAME, name=name, raw=raw, place=place)
+    members = Members(raw, place, unread)
+    members.text("type")
+    members.text("name")
+    members.rest()  # the options are this vendor's: each is noted as unread
+    return BuiltInTool(language=NAME, name=name, raw=raw, kind="web_search", place=place)
 
 
-def _read_choice(members: Members, request: ChatRequest, extra: Extra) -> None:
-    choice = members.members("tool_choice")
-    request.places["parallel_calls"] = "tool_choice.disable_parallel_tool_use"
+def _tool_extra(tool: ToolObject, place: str, unread: list[str]) -> Extra:
+    """What this language keeps of a tool; the values that are what happens without them are no
+    loss to another one."""
+    if not (tool.type or tool.allowed_callers or tool.defer_loading):
+        return tool.extra
+    extra: Extra = {}
+    for name, harmless in _HARMLESS.items():
+        if (raw := present(getattr(tool, name))) is not None:
+            extra[name] = raw
+            if raw != harmless:
+                unread.append(f"{place}.{name}")
+    return {**extra, **tool.extra}
+
+
+def _read_choice(choice: Members | None, request: ChatRequest, extra: Extra) -> None:
     if choice is None:
         return
     kind, alone = choice.text("type"), choice.boolean("disable_parallel_tool_use")
@@ -149,8 +184,7 @@ def _read_choice(members: Members, request: ChatRequest, extra: Extra) -> None:
 _VISIBLE = {b'"summarized"': True, b'"omitted"': False}
 
 
-def _read_thinking(members: Members, request: ChatRequest, extra: Extra) -> None:
-    config = members.members("thinking")
+def _read_thinking(config: Members | None, request: ChatRequest, extra: Extra) -> None:
     if config is None:
         return
     kind = config.text("type")
@@ -177,8 +211,7 @@ def _read_thinking(members: Members, request: ChatRequest, extra: Extra) -> None
     _keep_unread(config, "thinking", unread, extra)
 
 
-def _read_output(members: Members, request: ChatRequest, extra: Extra) -> None:
-    config = members.members("output_config")
+def _read_output(config: Members | None, request: ChatRequest, extra: Extra) -> None:
     if config is None:
         return
     effort = config.text("effort")
@@ -199,8 +232,7 @@ def _read_output(members: Members, request: ChatRequest, extra: Extra) -> None:
     _keep_unread(config, "output_config", unread, extra)
 
 
-def _read_metadata(members: Members, request: ChatRequest, extra: Extra) -> None:
-    metadata = members.members("metadata")
+def _read_metadata(metadata: Members | None, request: ChatRequest, extra: Extra) -> None:
     if metadata is None:
         return
     request.user = metadata.text("user_id") or ""

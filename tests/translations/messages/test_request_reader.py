@@ -289,6 +289,10 @@ def test_what_changes_the_answer_is_noted(members: dict[str, Any], places: list[
             },
             f"{PLACE}.input",
         ),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image", **source("url")}]}]},
+            f"{PLACE}.source",
+        ),
         ({"system": [{"type": "image"}]}, "system[0].type"),
         ({"temperature": "hot"}, "temperature"),
         ({"thinking": {"type": "deep"}}, "thinking.type"),

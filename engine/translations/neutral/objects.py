@@ -1,0 +1,219 @@
+"""JSON objects decoded at once into structs that declare the members which a language documents.
+
+`ObjectReader` decodes a text in one step where it has no other members. Where it has, or where a
+value has another type, it reads that object member by member: unknown members are kept as `extra`
+and their places noted, and a value of another type is named by its place. What is declared is read
+alike in both cases. A null counts as absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct, inspect
+from msgspec.json import Decoder
+
+from engine.translations.neutral.content import Extra
+from engine.translations.neutral.members import WrongType
+
+_T = TypeVar("_T")
+_Read = Callable[[Raw, str, list[str]], Any]
+"""Reads the JSON text of a value at a place, and notes the places of unknown members in a list."""
+
+_TAG = "type"
+_NULL = Raw(b"null")
+_NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_MEMBERS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
+_ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
+
+
+class JsonObject(Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """A JSON object. A member that may be absent has a type with `| None`, or `Raw` for its text,
+    which is empty then. One of several kinds has the kind as its tag, `type`, and a union of them
+    lists `UnknownObject`, too.
+
+    `extra` are the members that are not declared, their places noted unless `notes` is False.
+    `raw` is the text of an object that could not be decoded in one step. Both may be shared.
+    """
+
+    extra: ClassVar[Extra] = {}
+    raw: ClassVar[Raw] = Raw()
+    notes: ClassVar[bool] = True
+
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        """The members of an object under the names that are declared."""
+        return members
+
+
+class _NoJson:
+    """What no JSON text stands for."""
+
+
+class UnknownObject(JsonObject, tag=""):
+    """An object of a kind that is not declared; `kind` is None where it names none. `raw` is its
+    text and `extra` are all its members.
+
+    `mark` keeps it from being decoded where the kind is "".
+    """
+
+    mark: _NoJson
+    kind: str | None = None
+
+
+_Object = TypeVar("_Object", bound=JsonObject)
+
+
+class _Kind(Struct):
+    type: str | None = None
+
+
+_KIND = Decoder(_Kind)
+
+
+def kind_of(raw: Raw, place: str) -> str | None:
+    """The kind of the object at `place`: its `type`, None where it names none. Raises WrongType."""
+    try:
+        return _KIND.decode(raw).type
+    except _NOT_OF_TYPE as error:
+        _decode(_MEMBERS, raw, place, "an object")
+        raise WrongType(f"{place}.{_TAG}", "a string") from error
+
+
+def present(raw: Raw) -> Raw | None:
+    """A member's text, None for one that is absent."""
+    return raw if raw and raw != _NULL else None
+
+
+class ObjectReader(Generic[_Object]):
+    """Reads the JSON texts of objects of one kind."""
+
+    def __init__(self, kind: type[_Object]) -> None:
+        self._kind = kind
+        self._decoder = Decoder(kind)
+
+    def read(self, text: bytes | Raw, place: str, unread: list[str]) -> _Object:
+        """The object at `place` ("" for the whole text). `unread` collects the places of unknown
+        members. Raises WrongType."""
+        try:
+            return self._decoder.decode(text)
+        except _NOT_OF_TYPE:
+            return self._read_members(text, place, unread)
+
+    def _read_members(self, text: bytes | Raw, place: str, unread: list[str]) -> _Object:
+        members = _decode(_MEMBERS, text, place or "the JSON text", "an object")
+        members = self._kind.documented(members)
+        inside = f"{place}." if place else ""
+        values = {}
+        for name, field, read, required in self._fields:
+            raw = members.pop(name, _NULL)
+            if required or raw != _NULL:
+                values[field] = read(raw, inside + name, unread)
+        value = self._kind(**values)
+        if self._kind.__struct_config__.tag is not None:
+            members.pop(_TAG, None)
+        extra = {name: raw for name, raw in members.items() if raw != _NULL}
+        vars(value).update(extra=extra, raw=text)
+        if self._kind.notes:
+            unread.extend(inside + name for name in extra)
+        return value
+
+    @cached_property
+    def _fields(self) -> list[tuple[str, str, _Read, bool]]:
+        """The name, the field and the reader of each member, and whether it is required."""
+        kind = inspect.type_info(self._kind)
+        assert isinstance(kind, inspect.StructType)
+        return [(o.encode_name, o.name, _reader(o.type), o.required) for o in kind.fields]
+
+
+_reader_of = cache(ObjectReader)
+
+
+def _decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) -> _T:
+    try:
+        return decoder.decode(text)
+    except _NOT_OF_TYPE as error:
+        raise WrongType(place, expected) from error
+
+
+def _reader(kind: inspect.Type) -> _Read:
+    """How a value of a type is read that is neither absent nor null."""
+    types = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    objects = [each for each in types if isinstance(each, inspect.StructType)]
+    readers: dict[bytes, _Read] = {}
+    for each in types:
+        if isinstance(each, inspect.ListType):
+            readers[b"["] = _list(each.item_type)
+        elif isinstance(each, inspect.RawType):
+            return _raw
+        elif type(each) in _SCALARS:
+            readers[b'"'] = _scalar(*_SCALARS[type(each)])
+    if objects:
+        readers[b"{"] = _any_of(objects) if len(objects) > 1 else _object(objects[0])
+    otherwise = readers.get(b"[") or readers.get(b"{") or readers[b'"']
+    return _by_start(readers, otherwise) if len(readers) > 1 else otherwise
+
+
+def _raw(raw: Raw, place: str, unread: list[str]) -> Raw:
+    return raw
+
+
+def _by_start(readers: dict[bytes, _Read], otherwise: _Read) -> _Read:
+    """A value of several types, told apart by the first character of their texts."""
+
+    def read(raw: Raw, place: str, unread: list[str]) -> Any:
+        return readers.get(bytes(memoryview(raw)[:1]), otherwise)(raw, place, unread)
+
+    return read
+
+
+_SCALARS: dict[type[inspect.Type], tuple[Decoder[Any], str]] = {
+    inspect.StrType: (Decoder(str), "a string"),
+    inspect.IntType: (Decoder(int), "a whole number"),
+    inspect.FloatType: (Decoder(float), "a number"),
+    inspect.BoolType: (Decoder(bool), "true or false"),
+    inspect.LiteralType: (Decoder(str), "a string"),
+}
+_LISTS: dict[type[inspect.Type], tuple[Decoder[Any], str]] = {
+    inspect.StrType: (Decoder(list[str]), "a list of strings"),
+    inspect.IntType: (Decoder(list[int]), "whole numbers in a list"),
+}
+
+
+def _scalar(decoder: Decoder[Any], expected: str) -> _Read:
+    return lambda raw, place, unread: _decode(decoder, raw, place, expected)
+
+
+def _list(item: inspect.Type) -> _Read:
+    if type(item) in _LISTS:
+        return _scalar(*_LISTS[type(item)])
+    read_item = _reader(item)
+
+    def read(raw: Raw, place: str, unread: list[str]) -> list[Any]:
+        items = _decode(_ITEMS, raw, place, "a list")
+        return [read_item(item, f"{place}[{at}]", unread) for at, item in enumerate(items)]
+
+    return read
+
+
+def _object(kind: inspect.StructType) -> _Read:
+    reader: ObjectReader[Any] = _reader_of(kind.cls)
+    return reader.read
+
+
+def _any_of(kinds: list[inspect.StructType]) -> _Read:
+    """An object of one of several kinds."""
+    readers = {kind.tag: _object(kind) for kind in kinds if kind.cls is not UnknownObject}
+
+    def read(raw: Raw, place: str, unread: list[str]) -> Any:
+        kind = kind_of(raw, place)
+        if kind in readers:
+            return readers[kind](raw, place, unread)
+        unknown = UnknownObject(mark=_NoJson(), kind=kind)
+        vars(unknown).update(extra=_MEMBERS.decode(raw), raw=raw)
+        return unknown
+
+    return read
