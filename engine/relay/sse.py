@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Protocol
 
 from engine.dialects.interface.streams import DEFAULT_RULES, END_MARKER, StreamRules
 from engine.values.errors import EventTooLarge
@@ -30,6 +31,7 @@ class NotAnEvent(Exception):
 
     def __init__(self, text: bytes) -> None:
         super().__init__("the upstream's stream broke off with something that is not an event")
+        self.text = text
         document = json_or_none(text)
         if document is None:  # an item of an array
             document = json_or_none(text.strip(b",[] \t\r\n"))
@@ -38,8 +40,22 @@ class NotAnEvent(Exception):
         self.document = document
 
 
+class EventFilter(Protocol):
+    """Takes the bytes of a stream as they arrive and returns whole clean events."""
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why the stream is over before its end; what preceded it has been returned."""
+
+    def feed(self, data: bytes) -> bytes:
+        """The events that `data` completes; `b""` when it completes none."""
+
+    def finish(self) -> bytes:
+        """The events that the end of the stream completes."""
+
+
 class Cleaner:
-    """Takes bytes as they arrive and returns whole clean events.
+    """Takes bytes as they arrive and returns whole clean events: an EventFilter.
 
     `foreign` is text that is not an event (see NotAnEvent): once there is some, the stream is over
     and nothing more may be fed. Lines of unknown fields are dropped where an event follows (HTML
@@ -55,6 +71,10 @@ class Cleaner:
         self._started = False
         self.foreign = b""
         self._doubtful = b""  # lines of unknown fields, or words that look like them
+
+    @property
+    def failure(self) -> NotAnEvent | None:
+        return NotAnEvent(self.foreign) if self.foreign else None
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, cleaned; `b""` when it completes none."""

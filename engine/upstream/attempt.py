@@ -11,6 +11,7 @@ import orjson
 from engine.config.upstreams import Credential
 from engine.dialects import Dialect, StreamError
 from engine.exchange.exchange import Exchange
+from engine.relay.sse import EventFilter
 from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
@@ -79,7 +80,7 @@ def attempt(
     """Send a request, without its credential yet, to a target and wait for the first content,
     `timeout` seconds in all. A `translated` one has its response translated back."""
     result = AttemptResult(target, path=request.path)
-    exchange.upstream_usage = None
+    exchange.upstream_usage = events = None
     try:
         if credential is not None:
             APPLY[credential.kind](credential, request)
@@ -93,7 +94,8 @@ def attempt(
                 response, translated.for_answer(), dialect, exchange.request_id, redaction
             )
             result.response, exchange.upstream_usage = answer, answer.usage
-        _read_beginning(result, result.response, exchange, dialect)
+            events = answer.events
+        _read_beginning(result, result.response, exchange, dialect, events)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)
         result.close()
@@ -106,7 +108,11 @@ def attempt(
 
 
 def _read_beginning(
-    result: AttemptResult, response: IncomingResponse, exchange: Exchange, dialect: Dialect
+    result: AttemptResult,
+    response: IncomingResponse,
+    exchange: Exchange,
+    dialect: Dialect,
+    events: EventFilter | None,
 ) -> None:
     """Judge the status of a response, check its upgrade and read its first content."""
     upstream = result.target.upstream
@@ -116,7 +122,7 @@ def _read_beginning(
         exchange.upgrade.check(response)
     elif response.status < 400:
         beat = upstream.heartbeat if dialect.heartbeat else None
-        result.content = read_first_content(response, dialect, beat)
+        result.content = read_first_content(response, dialect, beat, events)
 
 
 def _classify(

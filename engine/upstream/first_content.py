@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.dialects import Dialect
-from engine.relay.sse import Cleaner, NotAnEvent
+from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
 from engine.upstream.client.response import IncomingResponse
 from engine.values.event_json import event_json
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
+EVENT_STREAM = "text/event-stream"
 _PREFIX = 64  # bytes of JSON, white space included, that contain its first member
 
 
@@ -29,13 +30,14 @@ class ErrorFirst(Exception):
 
 @dataclass(slots=True)
 class FirstContent:
-    """The start of a response: `first` is ready to be sent, `cleaner` cleans the rest.
+    """The start of a response: `first` is ready to be sent, `events` returns the rest of its
+    events, given its bytes.
 
-    `cleaner` is None for a response that is relayed as bytes.
+    `events` is None for a response that is relayed as bytes.
     """
 
     first: bytes
-    cleaner: Cleaner | None = None
+    events: EventFilter | None = None
 
 
 def media_type(response: IncomingResponse) -> str:
@@ -47,53 +49,62 @@ def is_event_stream(response: IncomingResponse, kind: str = "") -> bool:
     """Whether a response is a stream of server-sent events that is not encoded. `kind` is its media
     type, if that is known."""
     kind = kind or media_type(response)
-    return kind == "text/event-stream" and not response.header("content-encoding")
+    return kind == EVENT_STREAM and not response.header("content-encoding")
 
 
 def read_first_content(
-    response: IncomingResponse, dialect: Dialect, beat: float | None = None
+    response: IncomingResponse,
+    dialect: Dialect,
+    beat: float | None = None,
+    events: EventFilter | None = None,
 ) -> FirstContent:
     """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge.
 
-    If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead.
+    If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead. `events`
+    translates a stream.
     """
     if dialect.transparent:
         return FirstContent(response.read())
+    if events is not None:
+        return _open_stream(response, dialect, beat, events)
     kind = media_type(response)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
     if is_event_stream(response, kind):
-        return _open_stream(response, dialect, beat)
+        return _open_stream(response, dialect, beat, Cleaner(dialect.stream))
     return _open_body(response, kind, dialect)
 
 
-def _open_stream(response: IncomingResponse, dialect: Dialect, beat: float | None) -> FirstContent:
+def _open_stream(
+    response: IncomingResponse, dialect: Dialect, beat: float | None, events: EventFilter
+) -> FirstContent:
     """The events of a stream up to the first with content."""
-    cleaner = Cleaner(dialect.stream)
-    data_before, events, ended = b"", 0, False
-    while not ended and events < HELD_EVENTS and len(data_before) <= HELD_BYTES:
+    data_before, count, ended = b"", 0, False
+    while not ended and count < HELD_EVENTS and len(data_before) <= HELD_BYTES:
         if beat is not None and response.silent(beat):
-            return FirstContent(data_before + dialect.heartbeat, cleaner)
+            return FirstContent(data_before + dialect.heartbeat, events)
         data = response.read()
         ended = not data
-        arrived = cleaner.feed(data) if data else cleaner.finish()
+        arrived = events.feed(data) if data else events.finish()
         data_before += arrived
         for event in arrived.split(b"\n\n"):
             if not event:
                 continue
-            events += 1
+            count += 1
             if event.startswith(b":"):
                 continue  # a comment
             document = event_json(event)
             if dialect.is_error_event(document):
                 raise ErrorFirst(document)
             if dialect.has_content(document):
-                return FirstContent(data_before, cleaner)
-        if cleaner.foreign:
-            raise ErrorFirst(_error_in(NotAnEvent(cleaner.foreign), dialect))
+                return FirstContent(data_before, events)
+        if isinstance(failure := events.failure, NotAnEvent):
+            raise ErrorFirst(_error_in(failure, dialect))
+        if failure is not None:
+            raise failure
     if ended:
         raise ErrorFirst({"message": "its stream ended before any content"})
-    return FirstContent(data_before, cleaner)
+    return FirstContent(data_before, events)
 
 
 def _open_body(response: IncomingResponse, kind: str, dialect: Dialect) -> FirstContent:

@@ -13,7 +13,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
-from engine.relay.sse import Cleaner, NotAnEvent
+from engine.relay.sse import EventFilter, NotAnEvent
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import IdleTimeout, UpstreamFailure
 from engine.upstream.client.response import IncomingResponse
@@ -66,10 +66,10 @@ def relay(
         if complete:
             return other_error(result, data, headers, exchange, dialect)
         content = FirstContent(data)
-    if content.cleaner is not None:
+    if content.events is not None:
         headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
         headers += _STREAM_HEADERS.items()
-        stream = _EventStream(result, response, content.cleaner, exchange, dialect, watcher)
+        stream = _EventStream(result, response, content.events, exchange, dialect, watcher)
         events = stream.events(content.first)
         return Response(response.status, headers, PushStream(events, stream.pipeline))
     if response.is_complete and not bodiless:
@@ -123,14 +123,14 @@ class _EventStream:
         self,
         result: AttemptResult,
         response: IncomingResponse,
-        cleaner: Cleaner,
+        events: EventFilter,
         exchange: Exchange,
         dialect: Dialect,
         watcher: DisconnectWatcher,
     ) -> None:
         self.pipeline = Pipeline()
         self._response = response
-        self._cleaner, self._clean = cleaner, cleaner.feed
+        self._filter, self._clean = events, events.feed
         self._exchange = exchange
         self._dialect = dialect
         self._watch = watcher.watch(exchange.connection)
@@ -143,13 +143,12 @@ class _EventStream:
     def events(self, first: bytes) -> Iterator[bytes]:
         """The events to send: `first`, then those that the pipeline did not send itself."""
         beat, response = self._beat, self._response
-        cleaner, pipeline = self._cleaner, self.pipeline
-        read, clean = self._watch.read, cleaner.feed
+        pipeline, read, clean = self.pipeline, self._watch.read, self._clean
         passing = self._relay if beat is None else None  # heartbeats are sent from here
         try:
             if first:
                 yield self._redact(first)
-            while not cleaner.foreign:
+            while self._filter.failure is None:
                 if beat is not None:
                     yield from self._heartbeats(beat)
                 try:
@@ -162,10 +161,10 @@ class _EventStream:
                     break
                 elif events := clean(data):
                     yield self._redact(events)
-            if tail := cleaner.finish():
+            if tail := self._filter.finish():
                 yield self._redact(tail)
-            if cleaner.foreign:
-                raise NotAnEvent(cleaner.foreign)
+            if (failure := self._filter.failure) is not None:
+                raise failure
             self._exchange.record.outcome = Outcome.COMPLETE
         except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
             yield self._broke_off(failure)
@@ -184,8 +183,9 @@ class _EventStream:
         events = self._clean(data)
         if events:
             self.pipeline.send(self._redact(events) if _ERROR in events else events)
-        if events is not data and self._cleaner.foreign:  # `feed` returns clean data itself
-            raise NotAnEvent(self._cleaner.foreign)
+        # A Cleaner returns clean data itself.
+        if events is not data and (failure := self._filter.failure) is not None:
+            raise failure
 
     def _broke_off(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
         """The last event of a stream that failed, which counts for the breaker."""

@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Callable
+
 from engine.dialects import Dialect
 from engine.metering.readers import Reader
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations import AnyStreamTranslator
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.upstream.client.failures import InvalidAnswer
+from engine.upstream.translated_errors import TranslatedErrors
 from engine.values.content_coding import DecodeError, Decoder
 from engine.values.errors import EventTooLarge
 
+_QUIET = 5.0
+"""Seconds for which the upstream sends what comes to nothing before the caller gets a heartbeat."""
 
-class Interrupted(Exception):
-    """A stream has an error (BrokenAnswer or UpstreamError) behind events that were translated."""
+_DATA = re.compile(rb"^data: (.*(?:\ndata: .*)*)", re.MULTILINE)
+"""The data of a clean event, line by line."""
 
-    def __init__(self, output: bytes, error: BrokenAnswer | UpstreamError) -> None:
-        super().__init__()
-        self.output, self.error = output, error
+_ERRORS = (BrokenAnswer, UpstreamError, DecodeError, EventTooLarge)
 
 
 class TranslatedEvents:
-    """The bytes of an upstream's stream, decoded, cleaned and translated event by event. `dialect`
-    is the upstream's; `usage` reads its events. After an error nothing may be fed."""
+    """The bytes of an upstream's stream, decoded, cleaned and translated event by event: an
+    EventFilter. `dialect` is the upstream's; `usage` reads its events.
+
+    A `heartbeat` is sent in place of events that come to nothing, such as pings of the upstream.
+    """
+
+    failure: InvalidAnswer | NotAnEvent | None = None
+    _quiet_since: float | None = None
 
     def __init__(
         self,
         translator: AnyStreamTranslator,
         dialect: Dialect,
         usage: Reader,
+        errors: TranslatedErrors,
         decoder: Decoder | None = None,
+        heartbeat: bytes = b"",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._translator = translator
         self._dialect = dialect
         self._usage = usage
+        self._errors = errors
         self._decoder = decoder
+        self._heartbeat = heartbeat
+        self._clock = clock
         self._cleaner = Cleaner(dialect.stream)
 
     @property
@@ -42,54 +60,64 @@ class TranslatedEvents:
         return self._translator.ended
 
     def feed(self, data: bytes) -> bytes:
-        """What the events come to that `data` completes. Raises Interrupted."""
+        """What the events come to that `data` completes."""
+        if self.failure is not None:
+            return b""
         output: list[bytes] = []
         try:
-            for piece in (data,) if self._decoder is None else self._decoder.feed(data):
-                self._translate(self._cleaner.feed(piece), output)
-        except (BrokenAnswer, UpstreamError, DecodeError, EventTooLarge) as error:
-            raise self._interrupted(output, error) from error
-        return b"".join(output)
+            if self._decoder is not None:
+                data = b"".join(self._decoder.feed(data))
+            self._translate(self._cleaner.feed(data), output)
+        except _ERRORS as error:
+            return self._break_off(error, output)
+        events = b"".join(output)
+        if not events:
+            return self._keep_alive()
+        self._quiet_since = None
+        return events
 
     def finish(self) -> bytes:
-        """What the end of the stream comes to. Raises Interrupted."""
+        """What the end of the stream comes to."""
+        if self.failure is not None:
+            return b""
         output: list[bytes] = []
         try:
             if self._decoder is not None and not (self._decoder.ended or self.ended):
                 raise BrokenAnswer("the upstream's answer broke off in its compressed data")
             self._translate(self._cleaner.finish(), output)
             output.append(self._translator.end())
-        except (BrokenAnswer, UpstreamError, EventTooLarge) as error:
-            raise self._interrupted(output, error) from error
+        except _ERRORS as error:
+            return self._break_off(error, output)
         return b"".join(output)
 
     def _translate(self, events: bytes, output: list[bytes]) -> None:
+        """Add what clean events come to; an error leaves what preceded it."""
         self._usage.feed(events)
-        data = filter(None, map(_data, events.split(b"\n\n")))
+        data = [each.replace(b"\ndata: ", b"\n") for each in _DATA.findall(events)]
         output.extend(map(self._translator.event, data))  # keeps what precedes an error
         if self._cleaner.foreign and not self.ended:
             raise self._foreign_error(NotAnEvent(self._cleaner.foreign))
 
-    def _interrupted(self, output: list[bytes], error: Exception) -> Interrupted:
+    def _keep_alive(self) -> bytes:
+        """What is sent in place of events that come to nothing."""
+        now = self._clock()
+        if self._quiet_since is not None and now - self._quiet_since < _QUIET:
+            return b""
+        heartbeat = b"" if self._quiet_since is None else self._heartbeat
+        self._quiet_since = now
+        return heartbeat
+
+    def _break_off(self, error: Exception, output: list[bytes]) -> bytes:
+        """Set the failure; what the events before the error come to."""
         if not isinstance(error, BrokenAnswer | UpstreamError):
             error = BrokenAnswer(f"the upstream's answer cannot be read: {error}")
-        return Interrupted(b"".join([*output, self._translator.take()]), error)
+        self.failure = self._errors.failure(error)
+        return b"".join([*output, self._translator.take()])
 
-    def _foreign_error(self, text: NotAnEvent) -> Exception:
+    def _foreign_error(self, text: NotAnEvent) -> BrokenAnswer | UpstreamError:
         if self._dialect.is_error_event(text.document):
             error = self._dialect.stream_error(text.document)
             if error is not None:
                 message = error.document.get("error", {}).get("message")
                 return UpstreamError(error.status, message or "")
         return BrokenAnswer(str(text))
-
-
-def _data(event: bytes) -> bytes:
-    """The data of a clean event, b"" for one without any."""
-    if event.startswith(b"event: "):
-        event = event[event.find(b"\n") + 1 :]
-    if event.startswith(b"data: ") and b"\n" not in event:
-        return event[6:]  # nearly every event
-    if b"data: " not in event:
-        return b""
-    return b"\n".join(line[6:] for line in event.split(b"\n") if line.startswith(b"data: "))

@@ -20,7 +20,10 @@ from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.losses import Losses
 from engine.translations.translation import TranslatedExchange, Translation
-from engine.upstream.translated_events import Interrupted, TranslatedEvents
+from engine.upstream.client.failures import InvalidAnswer
+from engine.upstream.translated_errors import TranslatedErrors
+from engine.upstream.translated_events import TranslatedEvents
+from engine.values.redaction import Redaction
 from engine.values.wildcard import Patterns
 from tests.support.translation_strategies import (
     ANSWERS,
@@ -112,21 +115,19 @@ def test_a_stream_may_be_split_anywhere(
 
 def through(pair: Translation, pieces: list[bytes]) -> bytes:
     """What the bytes of an upstream's stream come to."""
+    output, failure = interrupted(pair, pieces)
+    assert failure is None
+    return output
+
+
+def interrupted(pair: Translation, pieces: list[bytes]) -> tuple[bytes, Exception | None]:
+    """What a caller gets of a stream, and why it breaks off."""
     dialect = dialects.get(pair.target.dialect)
     usage = reader(dialect.meter, "text/event-stream")
-    events = TranslatedEvents(exchange(pair, stream=True).stream(), dialect, usage)
+    errors = TranslatedErrors(dialects.get(pair.source.dialect), "req1", Redaction(()), [])
+    events = TranslatedEvents(exchange(pair, stream=True).stream(), dialect, usage, errors)
     output = [events.feed(piece) for piece in pieces]
-    return b"".join([*output, events.finish()])
-
-
-def interrupted(pair: Translation, stream: bytes) -> tuple[bytes, BrokenAnswer | None]:
-    """What a caller gets of a stream, and why it breaks off."""
-    try:
-        return through(pair, [stream]), None
-    except Interrupted as interruption:
-        if isinstance(interruption.error, BrokenAnswer):
-            return interruption.output, interruption.error
-        raise
+    return b"".join([*output, events.finish()]), events.failure
 
 
 @EVERY_PAIR
@@ -139,11 +140,12 @@ def test_the_beginning_of_a_stream_is_an_error_or_the_whole_answer(
     pair = Translation(language(caller), language(target))
     stream = write_stream(pair.target, events_of(answer, 4))
     beginning = stream[: data.draw(st.integers(0, len(stream)))]
-    output, error = interrupted(pair, beginning)
-    if error is None:
+    output, failure = interrupted(pair, [beginning])
+    if failure is None:
         says = content_of(read_stream(pair.source, output), usage=False)
         whole = read_stream(pair.source, through(pair, [stream]))
         assert says == content_of(whole, usage=False)
     else:
+        assert isinstance(failure, InvalidAnswer)
         with pytest.raises(BrokenAnswer):
             read_stream(pair.source, output)

@@ -220,7 +220,7 @@ def test_an_html_page_is_a_failure(dialect: Dialect, status: int) -> None:
 def test_a_body_waits_only_for_its_first_bytes(dialect: Dialect) -> None:
     first = json.dumps({"id": 1, "error": {"message": "x"}}).encode()
     first_content, fake_response = opened(dialect, first, b"more", headers=JSON)
-    assert (first_content.first, first_content.cleaner, fake_response.pieces) == (
+    assert (first_content.first, first_content.events, fake_response.pieces) == (
         first,
         None,
         [b"more"],
@@ -230,7 +230,7 @@ def test_a_body_waits_only_for_its_first_bytes(dialect: Dialect) -> None:
 def test_a_response_of_a_plain_api_is_not_parsed() -> None:
     raw = b"\xef\xbb\xbfid: 1\r\n" + event({"error": "x"})
     first_content, _ = opened(PLAIN, raw)
-    assert (first_content.first, first_content.cleaner) == (raw, None)
+    assert (first_content.first, first_content.events) == (raw, None)
     assert opened(PLAIN)[0].first == b""
     assert opened(PLAIN, b"<html>", headers=[("content-type", "text/html")])[0].first == b"<html>"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
+from engine.relay.sse import NotAnEvent
 from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.refusals import LossRules
@@ -61,8 +62,21 @@ def response(
     return TranslatedResponse(fake, exchange, dialect, "req1", Redaction([KEY]), clock)
 
 
+def pieces_of(from_upstream: TranslatedResponse) -> Iterator[bytes]:
+    """The pieces that a caller gets. Raises the failure that ends them."""
+    events = from_upstream.events
+    if events is None:
+        yield from iter(from_upstream.read, b"")
+        return
+    while events.failure is None and (data := from_upstream.read()):
+        yield events.feed(data)
+    yield events.finish()
+    if events.failure is not None:
+        raise events.failure
+
+
 def read(from_upstream: TranslatedResponse) -> bytes:
-    return b"".join(iter(from_upstream.read, b""))
+    return b"".join(pieces_of(from_upstream))
 
 
 def text_of(output: bytes) -> str:
@@ -76,7 +90,7 @@ def broken(*pieces: Any, headers: Sequence[tuple[str, str]] = EVENTS, **more: An
     from_upstream = response(pieces, headers, **more)
     output: list[bytes] = []
     with pytest.raises(UpstreamFailure) as caught:
-        output.extend(iter(from_upstream.read, b""))
+        output.extend(pieces_of(from_upstream))
     assert not from_upstream.is_complete
     assert b"message_stop" not in b"".join(output)
     return caught.value, text_of(b"".join(output))
@@ -98,10 +112,12 @@ def test_a_stream_is_translated_wherever_it_is_split(size: int) -> None:
 
 def test_events_go_through_the_pipe_as_they_arrive() -> None:
     from_upstream = response([event("Hel"), event("lo"), FINISH, DONE])
+    assert from_upstream.events is not None
+    translate = from_upstream.events.feed
     passed: list[bytes] = []
     rest = b""
-    while data := from_upstream.read(passed.append):
-        rest += data
+    while data := from_upstream.read(lambda data: passed.append(translate(data))):
+        rest += translate(data)
     assert len(passed) >= 2
     assert text_of(b"".join(passed) + rest) == "Hello"
 
@@ -216,14 +232,14 @@ def test_a_failure_does_not_repeat_our_credential() -> None:
 # Errors.
 
 
-def test_an_error_inside_a_stream_is_written_behind_what_preceded_it() -> None:
+def test_an_error_inside_a_stream_is_reported_behind_what_preceded_it() -> None:
     error = b'data: {"error":{"message":"busy %b","type":"rate_limit_error"}}\n\n' % KEY.encode()
-    from_upstream = response([event("Hel") + error + event("never")])
-    *events, document = read(from_upstream).split(b"\n\n")
-    assert text_of(b"\n\n".join(events)) == "Hel"
-    assert json.loads(document)["error"]["message"] == "busy [redacted]"
-    assert json.loads(document)["error"]["type"] == "rate_limit_error"
-    assert from_upstream.is_complete
+    output: list[bytes] = []
+    with pytest.raises(NotAnEvent) as caught:
+        output.extend(pieces_of(response([event("Hel") + error + event("never")])))
+    assert text_of(b"".join(output)) == "Hel"
+    assert caught.value.document["error"]["message"] == "busy [redacted]"
+    assert caught.value.document["error"]["type"] == "rate_limit_error"
 
 
 @pytest.mark.parametrize(
@@ -332,12 +348,20 @@ CROSSINGS = [
 
 
 def translated(caller: str, target: str, pieces: Sequence[bytes]) -> bytes:
-    """What a caller gets of a target's stream that comes in these pieces."""
+    """What a caller gets of a target's stream that comes in these pieces, its error included."""
     translation = Translation(language(caller), language(target))
     exchange = translation.request(REQUESTS[caller], LINE, "m", LossRules())
     fake: Any = FakeResponse(200, EVENTS, pieces)
     dialect = dialects.get(language(caller).dialect)
-    return read(TranslatedResponse(fake, exchange, dialect, "req1", Redaction([KEY]), lambda: 0.0))
+    from_upstream = TranslatedResponse(
+        fake, exchange, dialect, "req1", Redaction([KEY]), lambda: 0.0
+    )
+    output: list[bytes] = []
+    try:
+        output.extend(pieces_of(from_upstream))
+    except NotAnEvent as error:
+        output.append(error.text)
+    return b"".join(output)
 
 
 @pytest.mark.parametrize(("caller", "target", "file"), CROSSINGS)
