@@ -294,7 +294,7 @@ def array(*pieces: Any) -> TranslatedResponse:
     """The response of a chat completions upstream for a caller of generate content."""
     translation = Translation(language("generate_content"), language("chat_completions"))
     line = RequestLine(model="m", stream=True, id="req1")
-    exchange = translation.request(b'{"contents":[]}', line, "m", LossRules())
+    exchange = translation.request(REQUESTS["generate_content"], line, "m", LossRules())
     fake: Any = FakeResponse(200, EVENTS, pieces)
     return TranslatedResponse(fake, exchange, dialects.get("gemini"), "req1", Redaction([KEY]))
 
