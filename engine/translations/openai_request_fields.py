@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeGuard
 
+from msgspec import Raw
+
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,
@@ -69,6 +71,11 @@ def write_tool_choice(choice: ToolChoice, function: Callable[[str], Json]) -> An
     if choice.mode == "any" and len(functions) == 1:
         return functions[0]
     return {"type": "allowed_tools", "mode": _WORDS[choice.mode], "tools": functions}
+
+
+def any_object() -> OutputFormat:
+    """The form of an answer that is any JSON object (`json_object`)."""
+    return OutputFormat(kind="json", schema=Raw(b'{"type":"object"}'))
 
 
 def read_schema(form: Members) -> OutputFormat:

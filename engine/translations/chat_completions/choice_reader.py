@@ -80,7 +80,9 @@ class ChoiceReader:
         is_plain = delta.has_only(_PLAIN)  # nearly every delta
         if not is_plain:
             yield from self._read_reasoning(delta)
-        if text := delta.text("content"):
+        if delta.peek("content")[:1] == b"[":  # Mistral
+            yield from self._read_parts(delta)
+        elif text := delta.text("content"):
             yield from self._add(_TEXT, Text(), self._deltas(text))
             self._text_length += len(text)
         if is_plain:
@@ -147,6 +149,18 @@ class ChoiceReader:
             citation.start = start - self._text_start if inside and start is not None else None
             citation.end = end - self._text_start if inside and end is not None else None
             yield Cite(citation, self._candidate)
+
+    def _read_parts(self, delta: Members) -> Iterator[Event]:
+        """A content that is a list: its thoughts and texts, each in its place. Other parts name
+        sources, and say nothing without the request."""
+        for part in delta.objects("content"):
+            if part.peek("type") == b'"thinking"':
+                text = "".join(each.text("text") or "" for each in part.objects("thinking"))
+                if text:
+                    yield from self._add(("thinking", 0), Reasoning(), self._deltas(text))
+            elif text := part.text("text") or "":
+                yield from self._add(_TEXT, Text(), self._deltas(text))
+                self._text_length += len(text)
 
     def _read_images(self, delta: Members) -> Iterator[Event]:
         """Images in an answer: `images`, a member that OpenRouter has added."""

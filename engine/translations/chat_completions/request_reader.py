@@ -21,12 +21,12 @@ from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
     Message,
-    OutputFormat,
     Thinking,
     Tool,
     ToolChoice,
 )
 from engine.translations.openai_request_fields import (
+    any_object,
     read_allowed_tools,
     read_schema,
     read_tool_choice,
@@ -173,7 +173,7 @@ def _read_output(members: Members, request: ChatRequest) -> None:
         return
     kind = form.text("type")
     if kind == "json_object":
-        request.output = OutputFormat(kind="json")
+        request.output = any_object()
     elif kind == "json_schema" and (schema := form.members("json_schema")) is not None:
         request.output = read_schema(schema)
     elif kind != "text":

@@ -90,7 +90,7 @@ class ConfigWriter:
             self._lose("output", "the model has no form of its answer beside tools")
             return {}
         config: Json = {"responseMimeType": "application/json"}
-        if output.schema is not None:
+        if output.schema is not None and output.kind == "json_schema":
             if self._model.json_schema:
                 config["responseJsonSchema"] = output.schema
             else:

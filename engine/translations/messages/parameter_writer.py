@@ -128,12 +128,14 @@ class ParameterWriter:
         output = self._request.output
         if output is None:
             return ""
-        if output.kind == "json" or output.schema is None:
+        if output.schema is None:
             self._lose("output", "JSON can only be asked for with a schema")
-        elif self._model.json_schema:
+        elif self._model.json_schema and output.kind == "json_schema":
             return "format"
         elif thinks:
-            self._lose("output", "the model takes a schema of the answer only if it does not think")
+            self._lose("output", "the model takes a form of the answer only if it does not think")
+        elif not self._model.forced_tools:
+            self._lose("output", "the model takes it only with a schema")
         elif not _is_of_object(output.schema):
             self._lose("output", "the model takes only a schema of an object")
         else:

@@ -58,7 +58,9 @@ class ToolWriter:
         assert output is not None
         tools = members.get("tools", [])
         name = answer_tool_name({each["name"] for each in tools if isinstance(each, dict)})
-        description = output.description or "Gives the answer to the user."
+        any_object = ", a JSON object with the members that were asked for"
+        default = f"Gives the answer to the user{any_object if output.kind == 'json' else ''}."
+        description = output.description or default
         schema = output.schema
         tool = {"name": name, "description": description, "input_schema": schema}
         may_call = tools and members.get("tool_choice", {}).get("type") != "none"

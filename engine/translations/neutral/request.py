@@ -72,7 +72,8 @@ class ToolChoice(Struct):
 
 
 class OutputFormat(Struct, kw_only=True):
-    """The form of the answer: any JSON, or JSON of a schema."""
+    """The form of the answer: any JSON (with a schema that says no more than that it is an object,
+    if it must be one), or JSON of a schema."""
 
     kind: Literal["json", "json_schema"]
     schema: Raw | None = None

@@ -15,11 +15,11 @@ from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import (
     ChatRequest,
     Message,
-    OutputFormat,
     Thinking,
     ToolChoice,
 )
 from engine.translations.openai_request_fields import (
+    any_object,
     read_allowed_tools,
     read_schema,
     read_tool_choice,
@@ -120,7 +120,7 @@ def _read_text(members: Members, request: ChatRequest) -> None:
     if form is not None and kind == "json_schema":
         request.output = read_schema(form)
     elif kind == "json_object":
-        request.output = OutputFormat(kind="json")
+        request.output = any_object()
     elif form is not None and kind != "text":
         raise form.wrong("type", "text, json_object or json_schema")
     text.rest()

@@ -129,6 +129,33 @@ def test_blocks(deltas: list[Json], blocks: list[object]) -> None:
     assert read(*deltas) == blocks
 
 
+def thinking(*texts: str) -> Json:
+    parts = [{"type": "text", "text": text} for text in texts]
+    return {"type": "thinking", "thinking": parts, "closed": True}
+
+
+@each(
+    ("content", "blocks"),
+    [
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], [Text(text="ab")]),
+        (
+            [thinking("h", "m"), {"type": "text", "text": "a"}],
+            [Reasoning(text="hm"), Text(text="a")],
+        ),
+        ([{"type": "reference", "reference_ids": [1]}], []),
+        ([thinking(), {"type": "text"}], []),
+        ([], []),
+    ],
+)
+def test_a_content_that_is_a_list(content: list[Json], blocks: list[object]) -> None:
+    assert read({"role": "assistant", "content": content}) == blocks
+
+
+def test_thoughts_and_texts_in_lists_follow_one_another_in_a_stream() -> None:
+    deltas = [{"content": [thinking("h")]}, {"content": [thinking("m")]}, {"content": "a"}]
+    assert read(*deltas, {"content": "b"}) == [Reasoning(text="hm"), Text(text="ab")]
+
+
 def test_the_order_of_text_calls_and_thoughts_is_kept() -> None:
     blocks = read(
         {"reasoning_content": "1"},

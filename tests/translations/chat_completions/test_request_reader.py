@@ -173,7 +173,7 @@ def test_tools_of_another_form(tool: Json, place: str) -> None:
     ("form", "output"),
     [
         ({"type": "text"}, None),
-        ({"type": "json_object"}, OutputFormat(kind="json")),
+        ({"type": "json_object"}, OutputFormat(kind="json", schema=Raw(b'{"type":"object"}'))),
         (
             {
                 "type": "json_schema",

@@ -20,6 +20,7 @@ from engine.translations.neutral.request import (
     Tool,
     ToolChoice,
 )
+from engine.translations.openai_request_fields import any_object
 from engine.values.wildcard import Patterns
 from tests.support.each import each
 from tests.translations.openai_sdk import check_chat_request
@@ -165,6 +166,7 @@ def test_a_model_that_does_not_search_is_not_asked_to() -> None:
     ("output", "written"),
     [
         (OutputFormat(kind="json"), {"type": "json_object"}),
+        (any_object(), {"type": "json_object"}),
         (OutputFormat(kind="json_schema"), {"type": "json_object"}),
         (
             OutputFormat(kind="json_schema", schema=Raw(b"{}")),

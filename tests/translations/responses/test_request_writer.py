@@ -18,6 +18,7 @@ from engine.translations.neutral.request import (
     Tool,
     ToolChoice,
 )
+from engine.translations.openai_request_fields import any_object
 from engine.translations.responses.request_writer import write_request
 from engine.values.wildcard import Patterns
 from tests.support.each import each
@@ -174,6 +175,7 @@ def test_built_in_tools() -> None:
     ("output", "written"),
     [
         (OutputFormat(kind="json"), {"type": "json_object"}),
+        (any_object(), {"type": "json_object"}),
         (
             OutputFormat(kind="json_schema", schema=Raw(b"{}"), description="d", strict=True),
             {
