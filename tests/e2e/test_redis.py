@@ -58,19 +58,15 @@ def serve(
 def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
     tmp_path: Path, upstream: Recorder, redis: RedisServer
 ) -> None:
-    """Where Redis gets no turn in time on a busy machine, a request is counted by one gateway
-    alone, as it should be, and the log says so: then once more."""
+    """Redis may take its time: a request that it does not decide in time passes by itself."""
+    upstream.requests.clear()
+    more = ", counters_timeout: 20s"
     with ExitStack() as stack:
         gateways = [
-            serve(stack, tmp_path / name, upstream, redis, workers=1) for name in ("one", "two")
+            serve(stack, tmp_path / name, upstream, redis, more, workers=1)
+            for name in ("one", "two")
         ]
-        for _ in range(3):
-            redis.say("FLUSHALL")
-            upstream.requests.clear()
-            alone = sum(each.output().count("on this machine alone") for each in gateways)
-            found = crowd([each.port for each in gateways], chat(), 10_000, callers=4)
-            if sum(each.output().count("on this machine alone") for each in gateways) == alone:
-                break
+        found = crowd([each.port for each in gateways], chat(), 10_000, callers=4)
     assert found == {200: 1000, 429: 9000}
     assert len(upstream.requests) == 1000
 

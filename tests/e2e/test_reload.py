@@ -358,11 +358,12 @@ def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Served) ->
             old, new = BAD if turn % 2 == 0 else BAD[::-1]
             served.edit(old, new)
             served.hup()
+            answers = callers.count(200)
+            until(lambda: callers.count(200) > answers + 10, "more answers")  # noqa: B023
     for stream in streams:
         stream.join(30)
     assert ends == [b"data: [DONE]\n\n"] * 6
     assert set(callers.ids) == {200}
-    assert callers.count(200) > 50
     assert callers.lost == 0
 
 

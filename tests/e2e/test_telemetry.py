@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import statistics
 import subprocess
 import time
 from collections.abc import Iterator
@@ -201,19 +200,16 @@ def test_the_histogram_agrees_with_the_callers_clock(front, upstream):
     name = "modelway_request_duration_seconds"
     labels = {"operation": OPERATION}
     before = [metric(front.telemetry, f"{name}_{part}", **labels) for part in ("sum", "count")]
-    took = []
+    begun = time.perf_counter()
     with Wire(front.port) as wire:
         for _ in range(20):
-            begun = time.perf_counter()
             wire.send(chat())
             assert wire.answer().status == 200
-            took.append(time.perf_counter() - begun)
     until(
         lambda: metric(front.telemetry, f"{name}_count", **labels) == before[1] + 20, "twenty more"
     )
-    told = (metric(front.telemetry, f"{name}_sum", **labels) - before[0]) / 20
-    # 2 ms is what it must reach (benchmarks.telemetry); this machine is shared.
-    assert 0.05 <= told < statistics.mean(took) + 0.05
+    took = time.perf_counter() - begun
+    assert 20 * 0.05 <= metric(front.telemetry, f"{name}_sum", **labels) - before[0] <= took
     own = metric(front.telemetry, "modelway_gateway_overhead_seconds_sum", **labels)
     assert 0 < own < metric(front.telemetry, f"{name}_sum", **labels) - 20 * 0.05
 

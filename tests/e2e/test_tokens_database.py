@@ -97,21 +97,23 @@ def test_a_token_tried_before_it_was_made_works_within_the_time_it_is_remembered
 
 def test_a_rotated_secret_is_good_for_its_grace_only(front: Running) -> None:
     old = create(front, "turning")
-    new = cli(front.log.parent, "rotate", "turning", "--grace", "2s").stdout.strip()
-    rotated = time.monotonic()
+    new = cli(front.log.parent, "rotate", "turning", "--grace", "1h").stdout.strip()
     assert [status(front, new), status(front, old)] == [200, 200]
-    until(lambda: time.monotonic() > rotated + 2 + TTL + 0.1, "the end of the grace")
-    assert [status(front, old) for _ in range(12)] == [401] * 12
-    assert status(front, new) == 200
+    newer = cli(front.log.parent, "rotate", "turning", "--grace", "1s").stdout.strip()
+    rotated = time.monotonic()
+    until(lambda: time.monotonic() > rotated + 1 + TTL + 0.1, "the end of the grace")
+    assert [status(front, new) for _ in range(12)] == [401] * 12
+    assert status(front, newer) == 200
     newest = cli(front.log.parent, "rotate", "turning", "--grace", "0s").stdout.strip()
     assert status(front, newest) == 200
-    until(lambda: status(front, new) == 401, "no grace at all")
+    until(lambda: status(front, newer) == 401, "no grace at all")
 
 
 def test_a_token_ends_when_it_expires(front: Running) -> None:
+    begun = time.monotonic()
     secret = create(front, "mayfly", "--expires", "2s")
-    assert status(front, secret) == 200
-    until(lambda: status(front, secret) == 401, "its end", 5)
+    assert status(front, secret) == 200 or time.monotonic() > begun + 2
+    until(lambda: status(front, secret) == 401, "its end")
 
 
 def test_what_a_token_is_for(front: Running) -> None:

@@ -109,7 +109,7 @@ routes:
   - {operation: live.enter, to: [{upstream: live}], websocket: {compression: true}}
   - operation: live.brief
     to: [{upstream: nowhere}, {upstream: live}]
-    websocket: {max_message: 1KB, idle: 1s, session: 2s}
+    websocket: {max_message: 1KB, idle: 1s, session: 20s}
   - operation: openai.connectRealtime
     model: {from: $request.query.model, default: gpt-realtime}
 """

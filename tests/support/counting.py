@@ -7,7 +7,7 @@ next line of its input; each further line is one JSON value.
     holding COUNT AMOUNT   takes so many slots, says how many it got, and holds them
     killing ROUNDS         forks workers that take and settle, kills each at any moment, and says
                            what was found after each: [seconds for a take, three counts]
-    watching               takes in a loop, says what came of each: [passed or words, seconds]
+    watching               takes in a loop, says of each whether it passed, or the error's words
 """
 
 from __future__ import annotations
@@ -134,14 +134,13 @@ def killing(make: Callable[[], Counters], rounds: int) -> None:
 
 def watch(store: Counters) -> None:
     while True:
-        begun = time.monotonic()
         try:
             taken = take(store, TOGETHER)
             store.settle(taken.receipt, (1, 2, 1))
-            said: object = taken.denied is None
+            outcome: object = taken.denied is None
         except CountersAway as error:
-            said = str(error)
-        say([said, time.monotonic() - begun])
+            outcome = str(error)
+        say(outcome)
         time.sleep(0.005)
 
 

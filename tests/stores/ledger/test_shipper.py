@@ -1,7 +1,6 @@
 """Shipping the journal: everything arrives, each row once, and nothing else has to wait."""
 
 import sqlite3
-import time
 from functools import partial
 from pathlib import Path
 
@@ -278,11 +277,10 @@ def test_closing_has_a_time_limit(journal, table):
     shipper = Shipper(journal, table, interval=60)
     append_entries(journal, 5)
     table.insert = lambda rows: gevent.sleep(600)
-    began = time.monotonic()
     shipper.start()
     gevent.sleep(0)
-    shipper.close(timeout=0.05)
-    assert time.monotonic() - began < 5
+    with gevent.Timeout(20):
+        shipper.close(timeout=0.05)
     assert claim(files(journal.folder)[0]) is not None
 
 
@@ -382,13 +380,9 @@ def test_a_locked_sqlite_does_not_block_other_greenlets(tmp_path):
     lock = sqlite3.connect(tmp_path / "modelway.db", isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     shipping = gevent.spawn(shipper.round)
-    rounds = 0
-    deadline = time.monotonic() + 0.3
-    while time.monotonic() < deadline:
+    for _ in range(100):
         gevent.sleep(0.001)
-        rounds += 1
     assert not shipping.ready()
-    assert rounds > 50
     lock.execute("COMMIT")
     shipping.get(timeout=30)
     assert count(database) == 5

@@ -14,7 +14,7 @@ ENTRIES = [Entry(id=f"req_{number}", time=1.0) for number in range(25)]
 
 @pytest.fixture
 def writer(table, tmp_path):
-    return LedgerWriter(table, tmp_path / "refused.jsonl", timeout=0.05)
+    return LedgerWriter(table, tmp_path / "refused.jsonl", timeout=20)
 
 
 def test_it_returns_how_many_entries_were_new(writer, table):
@@ -32,7 +32,8 @@ def test_an_entry_that_is_refused_does_not_hold_up_the_others(writer, table, tmp
     assert [json.loads(line)["id"] for line in lines] == ["req_3", "req_17"]
 
 
-def test_a_database_that_takes_too_long_is_away(writer, table):
+def test_a_database_that_takes_too_long_is_away(table, tmp_path):
+    writer = LedgerWriter(table, tmp_path / "refused.jsonl", timeout=0.05)
     table.insert = lambda rows: gevent.sleep(600)
     with pytest.raises(DatabaseAway, match=r"memory does not answer in 0\.05 s"):
         writer.write(ENTRIES)
