@@ -1,6 +1,5 @@
 """Differences in effect: each case is a change of one small project, there and back."""
 
-import json
 import re
 from pathlib import Path
 
@@ -111,40 +110,6 @@ def test_a_breach_in_a_document_is_placed_in_the_document(base, tmp_path):
     assert any(
         "mood" in line for line in lines[difference.place.line - 1 : difference.place.line + 2]
     )
-
-
-def test_json_and_github_tell_what_the_text_tells(base, tmp_path):
-    differences = between(base, planned(tmp_path, patched(CONFIG, {"policies": []}), DOCUMENT))
-    document = json.loads(formats.as_json(differences))
-    assert document["counts"]["weaker"] == 1
-    assert document["differences"][0]["kind"] == "policy-removed"
-    first, last = formats.as_github(differences).splitlines()
-    assert first.startswith("::error file=")
-    assert ",title=weaker%3A policy-removed::shop.chat, shop.show: rate_limit" in first
-    assert last == "1 weaker"
-
-
-STORES = {"records": "sqlite:///var/modelway.db", "journal": "var/journal"}
-LOG = {"access_log": {"path": "var/access.log"}}
-
-
-def test_the_same_relative_paths_in_two_folders_are_no_difference(tmp_path):
-    tls = dict.fromkeys(("ca", "certificate", "key"), "identity.pem")
-    patch = {"stores": STORES, "telemetry": LOG, "upstreams": {"main": {"tls": tls}}}
-    config = patched(CONFIG, patch)
-    sides = [planned(tmp_path / name, config, DOCUMENT) for name in ("a", "a-longer-name")]
-    assert between(*sides) == []
-    assert between(*reversed(sides)) == []
-
-
-@pytest.mark.parametrize("key", STORES)
-def test_another_relative_path_is_a_difference(tmp_path, key):
-    config = patched(CONFIG, {"stores": STORES})
-    other = config.replace(STORES[key], STORES[key].replace("var/", "run/"))
-    (difference,) = between(
-        planned(tmp_path / "a", config, DOCUMENT), planned(tmp_path / "b", other, DOCUMENT)
-    )
-    assert difference.place.line == 1 + other[: other.index(f"{key}:")].count("\n")
 
 
 def test_what_came_out_of_the_environment_is_never_shown(tmp_path):

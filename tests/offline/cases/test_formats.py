@@ -1,0 +1,37 @@
+"""Results as text, JSON and JUnit's XML."""
+
+import json
+import xml.etree.ElementTree as ET
+
+from engine.offline.cases import formats
+from tests.support.judged_cases import case, result_of, results
+
+
+def test_no_secret_is_in_what_was_found(project):
+    result = result_of(
+        project, {"headers": {"authorization": "x"}, "url": "y"}, upstream_answers=503
+    )
+    whole = formats.as_json([result]) + formats.as_junit([result]) + formats.line(result)
+    assert "authorization" in whole
+    assert "literal-credential" not in whole
+    assert "sk-main-credential" not in whole
+
+
+def test_json_and_junit_tell_what_the_text_tells(project):
+    good, bad = results(
+        project, case({"status": 200}, name="good <&>"), case({"status": 400}, name='bad "one"\x07')
+    )
+    document = json.loads(formats.as_json([good, bad]))
+    assert (document["passed"], document["failed"]) == (1, 1)
+    assert document["tests"][1]["failures"][0]["expected"] == "400"
+    suite = ET.fromstring(formats.as_junit([good, bad])).find("testsuite")
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    first, second = suite.findall("testcase")
+    assert (first.get("name"), first.find("failure")) == ("good <&>", None)
+    assert "status: expected 400, found 200" in second.find("failure").text
+    assert formats.summary([good, bad]) == "1 passed, 1 failed"
+
+
+def test_a_refusal_stands_below_the_expectations_that_are_missed(project):
+    result = result_of(project, {"status": 200}, request={"method": "GET", "path": "/nowhere"})
+    assert formats.line(result).splitlines()[2] == f"      the gateway: {result.refusal}"
