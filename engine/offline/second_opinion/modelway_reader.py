@@ -80,7 +80,7 @@ def _keywords(errors: Iterable[Any], schema: Node) -> Iterator[str]:
         yield name
         if name in ("minimum", "maximum") and details.get("limit") in _INTEGER_BOUNDS:
             yield "format"
-        if name in _UNIONS and _has_discriminator(schema, error.schema_path):
+        if name in _UNIONS and _has_discriminator(schema, error.evaluation_path):
             yield "discriminator"
         for alternative in details.get("context") or ():
             yield from _keywords(alternative, schema)

@@ -126,6 +126,18 @@ def test_a_config_with_errors_is_not_compared(tmp_path):
         ),
         pytest.param(
             "3.1.0",
+            {
+                "oneOf": [{"$ref": "#/components/schemas/Cat"}, {"type": "object"}],
+                "discriminator": {
+                    "propertyName": "kind",
+                    "mapping": {"cat": "#/components/schemas/Cat"},
+                },
+            },
+            {"kind": "cat"},
+            id="discriminator of a value that two alternatives accept",
+        ),
+        pytest.param(
+            "3.1.0",
             {"properties": {"id": {"readOnly": True}}, "required": ["id"]},
             {},
             id="readOnly in 3.1",
@@ -145,7 +157,8 @@ def test_a_config_with_errors_is_not_compared(tmp_path):
 )
 def test_known_limits_of_openapi_core_are_not_mentioned(tmp_path, version, schema, example):
     identifier = {"type": "string", "readOnly": True}
-    planned = plan(tmp_path, body(schema, example), version=version, Id=identifier)
+    cat = {"type": "object", "properties": {"kind": {"const": "cat"}}}
+    planned = plan(tmp_path, body(schema, example), version=version, Id=identifier, Cat=cat)
     assert warnings_of(planned) == []
 
 

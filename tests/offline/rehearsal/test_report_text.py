@@ -1,0 +1,101 @@
+"""A report as text: a heading for each decision, in the order of the request."""
+
+import copy
+import json
+
+import pytest
+
+from engine.offline.rehearsal.observation import UpstreamAnswers, request
+from engine.offline.rehearsal.rehearse import rehearse
+from engine.offline.rehearsal.report import report
+from engine.offline.rehearsal.report_text import text
+from engine.values.caller import Caller
+from tests.support.rehearsing import planned
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return planned(tmp_path_factory.mktemp("project"))
+
+
+def report_of(project, answers=None):
+    body = json.dumps({"model": "big", "messages": [{}]}).encode()
+    chat = request("POST", "/v1/chat", (), body)
+    return report(project, rehearse(project.plan, chat, Caller("alice"), answers))
+
+
+@pytest.fixture(scope="module")
+def chat(project):
+    """The report of a chat."""
+    return report_of(project)
+
+
+def test_the_first_line_is_the_outcome(chat):
+    assert text(chat).splitlines()[0] == "POST /v1/chat: served (200)"
+
+
+def test_decisions_stand_in_the_order_of_the_request(chat):
+    lines = text(chat).splitlines()[1:]
+    headings = [line[2:18].strip() for line in lines if line[2:18].strip()]
+    assert list(dict.fromkeys(headings)) == [
+        "operation",
+        "route",
+        "authentication",
+        "policy",
+        "validation",
+        "model",
+        "target 1",
+        "target 2",
+        "target 3",
+        "patience",
+        "sends",
+        "body",
+    ]
+
+
+def test_targets_have_their_shares(chat):
+    output = text(chat)
+    assert "target 1        main as real-big, weight 3 of 4" in output
+    assert "target 3        spare as real-small, fallback small" in output
+
+
+def test_a_changed_value_has_a_line_before_and_after(chat):
+    assert '- model: "big"' in text(chat)
+    assert '+ model: "real-big"' in text(chat)
+
+
+def test_an_answer_other_than_200_is_a_line_of_its_request(project):
+    output = text(report_of(project, UpstreamAnswers(each={"main": "connect"})))
+    assert "it answers      connect" in output
+    assert "it answers      200" not in output
+
+
+def test_a_single_attempt_is_a_try(chat):
+    single = copy.deepcopy(chat)
+    single["patience"]["main"]["attempts"] = 1
+    assert "at most 1 try, again" in text(single)
+    assert "at most 2 tries, again" in text(chat)
+
+
+def with_body(chat, **body):
+    changed = copy.deepcopy(chat)
+    changed["outgoing"][0]["body"] = {"bytes": 0, "unchanged": True, "changes": [], **body}
+    return text(changed)
+
+
+def test_an_unchanged_body_has_its_size(chat):
+    assert "body            12 bytes, unchanged" in with_body(chat, bytes=12)
+    assert "body            none" in with_body(chat)
+
+
+def test_a_long_line_of_a_translated_body_is_cut(chat):
+    output = with_body(chat, bytes=999, translated={"image": "x" * 500})
+    assert "body            999 bytes, translated" in output
+    assert max(map(len, output.splitlines())) < 220
+    assert "... (" in output
+
+
+def test_control_characters_are_not_printed(chat):
+    evil = copy.deepcopy(chat)
+    evil["log"] = ["\x1b[31mred"]
+    assert "\x1b" not in text(evil)

@@ -1,0 +1,74 @@
+"""Stand-ins for clients and counters."""
+
+import pytest
+
+from engine.offline.rehearsal.observation import SentRequest, UpstreamAnswers
+from engine.offline.rehearsal.stand_ins import RecordingCounters, recorder
+from engine.upstream.client.failures import ConnectFailed, FirstByteTimeout, Reset
+from engine.values.counters import Limit
+
+HEADERS = [("x-note", "n")]
+
+
+def client(answer=200, url="http://main.test/base/v1"):
+    """A client of the upstream `main`, and the list of its requests."""
+    requests = []
+    made = recorder(requests, UpstreamAnswers(each={"main": answer}))(url)
+    made.name = "main"
+    return made, requests
+
+
+def test_a_request_is_recorded_as_the_upstream_receives_it():
+    stand_in, requests = client()
+    stand_in.send("POST", "/base/v1/chat?a=1", HEADERS, b"{}")
+    url = "http://main.test/base/v1/chat?a=1"
+    assert requests == [SentRequest("main", "POST", url, tuple(HEADERS), b"{}", 200)]
+
+
+def test_a_canned_response_is_read_once():
+    response = client()[0].send("POST", "/base/v1/other", HEADERS, b"{}")
+    assert (response.status, response.is_complete) == (200, False)
+    assert (response.read(), response.is_complete, response.read()) == (b"{}", True, b"")
+
+
+def test_an_error_is_answered_without_a_chat():
+    response = client(503)[0].send("POST", "/v1/chat/completions", HEADERS, b'{"messages": []}')
+    assert (response.status, response.read()) == (503, b"{}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "failure", "is_sent"),
+    [
+        ("connect", ConnectFailed, False),
+        ("timeout", FirstByteTimeout, True),
+        ("reset", Reset, True),
+    ],
+)
+def test_a_failure_says_whether_the_request_was_sent(answer, failure, is_sent):
+    stand_in, requests = client(answer)
+    with pytest.raises(failure) as raised:
+        stand_in.send("POST", "/base/v1/chat", HEADERS, b"{}")
+    assert raised.value.request_sent is is_sent
+    assert [request.answer for request in requests] == [answer]
+
+
+def test_a_request_that_cannot_be_written_is_refused_as_by_a_client():
+    stand_in, requests = client()
+    with pytest.raises(ValueError, match="x-note"):
+        stand_in.send("GET", "/", [("x-note", "a\nb")], None)
+    assert requests == []
+
+
+MINUTE, SLOTS = Limit("rate/1", 60, 60.0), Limit("slots/1", 2, 0)
+
+
+def test_counters_record_what_is_taken_and_stand_at_zero():
+    takes = []
+    result = RecordingCounters(takes).take((MINUTE, SLOTS), (5, 1))
+    assert takes == [(MINUTE, 5), (SLOTS, 1)]
+    assert (result.denied, result.remaining) == (None, [55, 1])
+
+
+def test_a_take_beyond_a_limit_is_denied_at_its_index():
+    result = RecordingCounters([]).take((MINUTE, SLOTS), (5, 3))
+    assert (result.denied, result.remaining) == (1, [55, 0])
