@@ -9,7 +9,13 @@ from msgspec import Struct
 
 from engine.translations.neutral.content import Citation
 from engine.translations.neutral.events import TokenLogprob, UpstreamError, Usage
-from engine.translations.neutral.members import Members
+from engine.translations.openai_answer_shapes import (
+    InputDetails,
+    OutputDetails,
+    Token,
+    TopToken,
+    UrlCitation,
+)
 
 Json = dict[str, Any]
 
@@ -23,28 +29,26 @@ class UsageNames(Struct, frozen=True):
     details_required: bool
 
 
-def read_usage(counts: Members | None, names: UsageNames) -> Usage | None:
-    """The usage of an answer, None where none is told (some vendors send nulls)."""
-    if counts is None:
+def read_usage(
+    input_tokens: int | None,
+    output_tokens: int | None,
+    input_details: InputDetails | None,
+    output_details: OutputDetails | None,
+    cache_hits: int | None = None,
+) -> Usage | None:
+    """The usage of an answer, None where none is told (some vendors send nulls). `cache_hits` are
+    the cached tokens of vendors that do not have them among the details."""
+    if input_tokens is None and output_tokens is None:
         return None
-    prompt, completion = counts.integer(names.input), counts.integer(names.output)
-    if prompt is None and completion is None:
-        return None
-    input_details = counts.members(f"{names.input}_details")
-    output_details = counts.members(f"{names.output}_details")
-    cached = _count(input_details, "cached_tokens")
-    cached = cached or _count(counts, "prompt_cache_hit_tokens")  # DeepSeek
+    details = input_details or InputDetails()
+    thoughts = None if output_details is None else output_details.reasoning_tokens
     return Usage(
-        input=max(prompt or 0, 0),
-        output=max(completion or 0, 0),
-        cached=cached,
-        cache_write=_count(input_details, "cache_write_tokens"),
-        reasoning=_count(output_details, "reasoning_tokens"),
+        input=max(input_tokens or 0, 0),
+        output=max(output_tokens or 0, 0),
+        cached=max(details.cached_tokens or 0, 0) or max(cache_hits or 0, 0),
+        cache_write=max(details.cache_write_tokens or 0, 0),
+        reasoning=max(thoughts or 0, 0),
     )
-
-
-def _count(counts: Members | None, name: str) -> int:
-    return 0 if counts is None else max(counts.integer(name) or 0, 0)
 
 
 def write_usage(usage: Usage, names: UsageNames) -> Json:
@@ -65,16 +69,16 @@ def write_usage(usage: Usage, names: UsageNames) -> Json:
     return {**sums, **members}
 
 
-def read_logprobs(members: Members, name: str) -> list[TokenLogprob]:
+def read_logprobs(tokens: list[Token] | None) -> list[TokenLogprob]:
     """The log probabilities in a list."""
     return [
-        TokenLogprob(*_read_token(entry), [*map(_read_token, entry.objects("top_logprobs"))])
-        for entry in members.objects(name)
+        TokenLogprob(*_read_token(each), [*map(_read_token, each.top_logprobs or ())])
+        for each in tokens or ()
     ]
 
 
-def _read_token(entry: Members) -> tuple[str, float]:
-    return entry.text("token") or "", entry.number("logprob") or 0.0
+def _read_token(token: TopToken) -> tuple[str, float]:
+    return token.token or "", token.logprob or 0.0
 
 
 def write_logprobs(logprobs: list[TokenLogprob]) -> list[Json]:
@@ -89,14 +93,9 @@ def _token(token: str, logprob: float) -> Json:
     return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
 
 
-def read_citation(page: Members) -> Citation:
-    """The source in the members of a `url_citation`."""
-    return Citation(
-        url=page.text("url") or "",
-        title=page.text("title") or "",
-        start=page.integer("start_index"),
-        end=page.integer("end_index"),
-    )
+def read_citation(page: UrlCitation) -> Citation:
+    """The source in a `url_citation`."""
+    return Citation(page.url or "", page.title or "", "", page.start_index, page.end_index)
 
 
 def write_citation(citation: Citation, offset: int, length: int) -> Json:

@@ -6,24 +6,24 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.json import Decoder
 
+from engine.translations.chat_completions import answer_fields as chat_fields
+from engine.translations.chat_completions.answer_shapes import Counts as ChatCounts
 from engine.translations.neutral.events import Usage
-from engine.translations.neutral.members import Members, WrongType
-from engine.translations.openai_answer_fields import (
-    UsageNames,
-    error_inside,
-    read_error,
-    read_usage,
-    write_usage,
-)
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import read_shape
+from engine.translations.openai_answer_fields import error_inside, read_error, write_usage
+from engine.translations.responses import answer_fields as responses_fields
+from engine.translations.responses.answer_shapes import Counts as ResponsesCounts
 from tests.support.each import each
 
-CHAT = UsageNames("prompt_tokens", "completion_tokens", details_required=False)
-RESPONSES = UsageNames("input_tokens", "output_tokens", details_required=True)
+CHAT = Decoder(ChatCounts)
+RESPONSES = Decoder(ResponsesCounts)
 
 
 def read(counts: dict[str, Any]) -> Usage | None:
-    return read_usage(Members(json.dumps(counts).encode()), CHAT)
+    return chat_fields.read_counts(read_shape(CHAT, json.dumps(counts).encode()))
 
 
 @each(
@@ -62,12 +62,20 @@ def test_counts_that_are_no_numbers_are_refused() -> None:
         read({"prompt_tokens": "many"})
 
 
-@each("names", [CHAT, RESPONSES])
-def test_usage_survives(names: UsageNames) -> None:
-    usage = Usage(input=9, output=4, cached=3, cache_write=1, reasoning=2)
-    written = write_usage(usage, names)
+USAGE = Usage(input=9, output=4, cached=3, cache_write=1, reasoning=2)
+
+
+def test_usage_of_chat_completions_survives() -> None:
+    written = write_usage(USAGE, chat_fields.USAGE)
     assert written["total_tokens"] == 13
-    assert read_usage(Members(json.dumps(written).encode()), names) == usage
+    assert read(written) == USAGE
+
+
+def test_usage_of_responses_survives() -> None:
+    written = write_usage(USAGE, responses_fields.USAGE)
+    assert written["total_tokens"] == 13
+    counts = read_shape(RESPONSES, json.dumps(written).encode())
+    assert responses_fields.read_counts(counts) == USAGE
 
 
 @each(

@@ -1,4 +1,5 @@
-"""What answers and streams of chat completions have in common: reasons to stop and thoughts."""
+"""What answers and streams of chat completions have in common: usage, reasons to stop and
+thoughts."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from engine.translations.chat_completions.answer_shapes import Counts
 from engine.translations.neutral.content import Reasoning, Signature
-from engine.translations.neutral.events import Finish, Stop
+from engine.translations.neutral.events import Finish, Stop, Usage
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.signatures import seal, unseal
-from engine.translations.openai_answer_fields import UsageNames
+from engine.translations.openai_answer_fields import UsageNames, read_usage
 
 NAME = "chat_completions"
 PREFIX = "chatcmpl-"
@@ -41,6 +43,17 @@ _REASONS: dict[Stop, str] = {
     "tool_calls": "tool_calls",
     "filter": "content_filter",
 }
+
+
+def read_counts(counts: Counts) -> Usage | None:
+    """The usage of an answer, None where none is told."""
+    return read_usage(
+        counts.prompt_tokens,
+        counts.completion_tokens,
+        counts.prompt_tokens_details,
+        counts.completion_tokens_details,
+        counts.prompt_cache_hit_tokens,
+    )
 
 
 def finish_reason(finish: Finish) -> str:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2s
 
 import msgspec
 
-from engine.translations.chat_completions.answer_fields import USAGE
+from engine.translations.chat_completions.answer_fields import read_counts
+from engine.translations.chat_completions.answer_shapes import (
+    CHUNK,
+    COMPLETION,
+    HEAD,
+    Choice,
+    Chunk,
+    Completion,
+    Logprobs,
+    WholeChoice,
+)
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -17,19 +27,21 @@ from engine.translations.neutral.events import (
     Start,
     Tokens,
     Usage,
+    interrupted,
 )
-from engine.translations.neutral.members import Members
-from engine.translations.openai_answer_fields import error_inside, read_logprobs, read_usage
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import read_shape
+from engine.translations.openai_answer_fields import error_inside, read_logprobs
 
 _MOST_CANDIDATES = 128
-_NO_CHOICES = (b"", b"[]", b"null")
+_LAST_INDEX = _MOST_CANDIDATES - 1
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
     """The events of an answer in one piece, which is complete even if it has no finish reason.
     Raises WrongType, BrokenAnswer or UpstreamError."""
     reader = Reader()
-    yield from reader.read_chunk(body, "message")
+    yield from reader.read_chunk(read_shape(COMPLETION, body), body)
     yield from reader.finish(Finish(stop="end"))
 
 
@@ -46,19 +58,17 @@ class Reader:
         self._choices: dict[int, ChoiceReader] = {}
         self._usage: Usage | None = None
 
-    def read(self, data: bytes) -> Iterator[Event]:
+    def read(self, data: bytes) -> Iterable[Event]:
         """The events of one chunk."""
         if self._ended:
-            return
+            return ()
         if data.strip() == b"[DONE]":
-            yield from self.end()
-        else:
-            yield from self.read_chunk(data, "delta")
+            return self.end()
+        return self.read_chunk(read_shape(CHUNK, data), data)
 
-    def end(self) -> Iterator[Event]:
+    def end(self) -> Iterable[Event]:
         """The last events. Raises BrokenAnswer for a stream that is not complete."""
-        if not self._ended:
-            yield from self.finish(None)
+        return () if self._ended else self.finish(None)
 
     def finish(self, missing: Finish | None) -> Iterator[Event]:
         """The last events. `missing`: why a choice ended that does not say so, None if it must."""
@@ -74,41 +84,61 @@ class Reader:
         self._ended = True
         yield End(finishes=finishes, usage=self._usage)
 
-    def read_chunk(self, data: bytes, member: str) -> Iterator[Event]:
-        """The events of a chunk, or of an answer whose choices have a `message`."""
-        chunk = Members(data)
-        if "error" in chunk:
+    def read_chunk(self, chunk: Chunk | Completion, data: bytes) -> Iterable[Event]:
+        """The events of a chunk, or of an answer in one piece; `data` is its JSON text."""
+        if chunk.error is not None:
             raise error_inside(msgspec.json.decode(data))
-        self._usage = read_usage(chunk.members("usage"), USAGE) or self._usage
-        if not self._started:
-            if chunk.peek("choices") in _NO_CHOICES:  # Azure judges the prompt in a first chunk
-                return
-            self._started = True
-            answer_id = chunk.text("id") or ""
-            # Calls without ids need some that no other turn has; the beginning has its time.
-            self._id = answer_id or blake2s(data, digest_size=8).hexdigest()
-            yield Start(
-                id=answer_id,
-                model=chunk.text("model") or "",
-                created=chunk.integer("created") or 0,
-            )
-        for choice in chunk.objects("choices"):
-            yield from self._read_choice(choice, member)
+        if chunk.usage is not None:
+            self._usage = read_counts(chunk.usage) or self._usage
+        choices = chunk.choices
+        if not choices:  # Azure judges the prompt in a first chunk without any
+            return ()
+        if self._started and len(choices) == 1:  # nearly every chunk
+            return self._read_choice(0, choices[0])
+        return self._read_choices(choices, data)
 
-    def _read_choice(self, choice: Members, member: str) -> Iterator[Event]:
-        index = choice.integer("index") or 0
-        if index not in range(_MOST_CANDIDATES):
-            raise choice.wrong("index", f"a number from 0 to {_MOST_CANDIDATES - 1}")
-        if "error" in choice:  # OpenRouter
-            raise error_inside({"error": msgspec.json.decode(choice.peek("error"))})
+    def _read_choices(
+        self, choices: Sequence[Choice | WholeChoice], data: bytes
+    ) -> Iterator[Event]:
+        if not self._started:
+            yield self._start(data)
+        for position, choice in enumerate(choices):
+            yield from self._read_choice(position, choice)
+
+    def _start(self, data: bytes) -> Start:
+        self._started = True
+        head = read_shape(HEAD, data)
+        # Calls without ids need some that no other turn has; the beginning has its time.
+        self._id = head.id or blake2s(data, digest_size=8).hexdigest()
+        return Start(id=head.id or "", model=head.model or "", created=head.created or 0)
+
+    def _read_choice(self, position: int, choice: Choice | WholeChoice) -> Iterable[Event]:
+        events: list[Event] = []
+        index = choice.index or 0
         reader = self._choices.get(index)
         if reader is None:
-            reader = self._choices[index] = ChoiceReader(index, self._id)
-        if (delta := choice.members(member)) is not None:
-            yield from reader.delta(delta)
-        if (logprobs := choice.members("logprobs")) is not None:
-            tokens = [*read_logprobs(logprobs, "content"), *read_logprobs(logprobs, "refusal")]
-            if tokens:
-                yield Tokens(tokens, index)
-        if reason := choice.text("finish_reason"):
-            reader.stop(reason)
+            reader = self._begin(position, index)
+        if choice.error is not None:  # OpenRouter
+            raise error_inside({"error": choice.error})
+        try:
+            if choice.delta is not None:
+                reader.delta(choice.delta, events)
+            if choice.logprobs is not None:
+                _read_tokens(choice.logprobs, index, events)
+            if choice.finish_reason:
+                reader.stop(choice.finish_reason)
+        except (BrokenAnswer, WrongType) as error:
+            return interrupted(events, error)
+        return events
+
+    def _begin(self, position: int, index: int) -> ChoiceReader:
+        if not 0 <= index <= _LAST_INDEX:
+            raise WrongType(f"choices[{position}].index", f"a number from 0 to {_LAST_INDEX}")
+        reader = self._choices[index] = ChoiceReader(index, self._id)
+        return reader
+
+
+def _read_tokens(logprobs: Logprobs, candidate: int, events: list[Event]) -> None:
+    tokens = [*read_logprobs(logprobs.content), *read_logprobs(logprobs.refusal)]
+    if tokens:
+        events.append(Tokens(tokens, candidate))

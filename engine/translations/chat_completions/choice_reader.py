@@ -6,9 +6,11 @@ Blocks may not, so what comes while a call is not complete waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import msgspec
+from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import (
     FAILURES,
@@ -16,6 +18,12 @@ from engine.translations.chat_completions.answer_fields import (
     REASONING_MEMBERS,
     STOPS,
     Detail,
+)
+from engine.translations.chat_completions.answer_shapes import (
+    ANNOTATIONS,
+    ContentPart,
+    Function,
+    Message,
 )
 from engine.translations.chat_completions.call_numbers import CallNumbers
 from engine.translations.neutral.arguments import LARGEST
@@ -42,16 +50,14 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.names import call_id
+from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_answer_fields import read_citation
 
 Key = tuple[str, int | str]
 """The kind of a block, and which one of that kind."""
 
-Content = list[Event]
-"""What a block gets: its deltas."""
-
 _TEXT: Key = ("text", 0)
-_PLAIN = frozenset(("role", "content"))
+_REFUSAL: Key = ("refusal", 0)
 _DETAIL = "reasoning_details"
 """The kind of thoughts that are an entry of this member."""
 
@@ -70,33 +76,27 @@ class ChoiceReader:
         self._opened: set[Key] = set()
         self._arguments: list[str] = []
         self._size = 0
-        self._waiting: dict[Key, tuple[Block, Content]] = {}
+        self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._calls = CallNumbers()
         self._details: dict[Key, Detail] = {}
         self._text_start = self._text_length = 0
 
-    def delta(self, delta: Members) -> Iterator[Event]:
-        """The events of one delta or message."""
-        is_plain = delta.has_only(_PLAIN)  # nearly every delta
-        if not is_plain:
-            yield from self._read_reasoning(delta)
-        if delta.peek("content")[:1] == b"[":  # Mistral
-            yield from self._read_parts(delta)
-        elif text := delta.text("content"):
-            yield from self._add(_TEXT, Text(), self._deltas(text))
+    def delta(self, delta: Message, events: list[Event]) -> None:
+        """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""
+        if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
+            self._read_reasoning(delta, events)
+        text = delta.content
+        if isinstance(text, list):  # Mistral
+            self._read_parts(text, events)
+        elif text:
+            self._add(events, _TEXT, Text, text)
             self._text_length += len(text)
-        if is_plain:
-            return
-        if self._open == _TEXT:
-            yield from self._read_citations(delta)
-        if refusal := delta.text("refusal"):
-            yield from self._add(("refusal", 0), Refusal(), self._deltas(refusal))
-        for call in delta.objects("tool_calls"):
-            index, vendor_id = call.integer("index"), call.text("id") or ""
-            yield from self._read_call(index, vendor_id, call.members("function"))
-        if (function := delta.members("function_call")) is not None:  # what came before tools
-            yield from self._read_call(0, "", function)
-        yield from self._read_images(delta)
+        if delta.annotations and self._open == _TEXT:
+            self._read_citations(delta.annotations, events)
+        if delta.refusal:
+            self._add(events, _REFUSAL, Refusal, delta.refusal)
+        if delta.tool_calls or delta.function_call or delta.images:
+            self._read_others(delta, events)
 
     def stop(self, reason: str) -> None:
         """The reason why the choice ends; only the first counts, as some vendors repeat it. Raises
@@ -108,97 +108,107 @@ class ChoiceReader:
 
     def close(self) -> Iterator[Event]:
         """Everything that waited, and the end of the last block."""
-        yield from self._close()
-        for key, (block, content) in self._waiting.items():
-            yield from self._begin(key, block)
-            yield from content
-            yield from self._close()
+        events: list[Event] = []
+        self._close(events)
+        for key, (block, texts) in self._waiting.items():
+            yield from events
+            events = []
+            self._begin(events, key, block)
+            events += [Delta(text, self._candidate) for text in texts]
+            self._close(events)
+        yield from events
         self._waiting = {}
         if self.finish is not None and self.finish.stop in ("end", "tool_calls"):
             self.finish.stop = "tool_calls" if self._calls.count else "end"
 
-    def _read_reasoning(self, delta: Members) -> Iterator[Event]:
-        details = False
-        for position, entry in enumerate(delta.objects("reasoning_details")):
-            details = True
+    def _read_reasoning(self, delta: Message, events: list[Event]) -> None:
+        details = delta.reasoning_details or ()
+        for position, fragment in enumerate(details):
+            entry = Members(fragment, f"{_DETAIL}[{position}]")
             index = entry.peek("index").decode() or str(position)
             key: Key = (_DETAIL, f"{entry.peek('type').decode()} {index}")
-            text, size = self._details.setdefault(key, Detail()).add(entry)
+            thoughts, size = self._details.setdefault(key, Detail()).add(entry)
             self._count(size)
-            if text or (size and key != self._open):
-                yield from self._add(key, Reasoning(), self._deltas(text))
-        for name in REASONING_MEMBERS:
-            text = delta.text(name) or ""
-            if text and not details:
-                yield from self._add(("reasoning", name), Reasoning(), self._deltas(text))
+            if thoughts or (size and key != self._open):
+                self._add(events, key, Reasoning, thoughts)
+        texts = () if details else (delta.reasoning_content, delta.reasoning)
+        for name, text in zip(REASONING_MEMBERS, texts, strict=False):
+            if text:
+                self._add(events, ("reasoning", name), Reasoning, text)
                 return
 
-    def _deltas(self, text: str) -> Content:
-        return [Delta(text, self._candidate)] if text else []
-
-    def _read_citations(self, delta: Members) -> Iterator[Event]:
+    def _read_citations(self, annotations: Raw, events: list[Event]) -> None:
         """The sources of the open text. The vendor counts from the beginning of all text; a span
         that begins in an earlier block is told without its place."""
-        for annotation in delta.objects("annotations"):
-            page = annotation.members("url_citation")
-            if page is None:
+        for annotation in read_shape(ANNOTATIONS, annotations, "annotations") or ():
+            if annotation.url_citation is None:
                 continue
-            citation = read_citation(page)
+            citation = read_citation(annotation.url_citation)
             start, end = citation.start, citation.end
             inside = start is not None and end is not None and start >= self._text_start
             citation.start = start - self._text_start if inside and start is not None else None
             citation.end = end - self._text_start if inside and end is not None else None
-            yield Cite(citation, self._candidate)
+            events.append(Cite(citation, self._candidate))
 
-    def _read_parts(self, delta: Members) -> Iterator[Event]:
+    def _read_parts(self, parts: list[ContentPart], events: list[Event]) -> None:
         """A content that is a list: its thoughts and texts, each in its place. Other parts name
         sources, and say nothing without the request."""
-        for part in delta.objects("content"):
-            if part.peek("type") == b'"thinking"':
-                text = "".join(each.text("text") or "" for each in part.objects("thinking"))
-                if text:
-                    yield from self._add(("thinking", 0), Reasoning(), self._deltas(text))
-            elif text := part.text("text") or "":
-                yield from self._add(_TEXT, Text(), self._deltas(text))
-                self._text_length += len(text)
+        for part in parts:
+            if part.type == "thinking":
+                if thoughts := "".join(each.text or "" for each in part.thinking or ()):
+                    self._add(events, ("thinking", 0), Reasoning, thoughts)
+            elif part.text:
+                self._add(events, _TEXT, Text, part.text)
+                self._text_length += len(part.text)
 
-    def _read_images(self, delta: Members) -> Iterator[Event]:
-        """Images in an answer: `images`, a member that OpenRouter has added."""
-        for image in delta.objects("images"):
-            address = image.members("image_url")
-            url = None if address is None else address.text("url")
+    def _read_others(self, delta: Message, events: list[Event]) -> None:
+        """Calls and images."""
+        for call in delta.tool_calls or ():
+            self._read_call(call.index, call.id or "", call.function, events)
+        if delta.function_call is not None:
+            self._read_call(0, "", delta.function_call, events)
+        for position, image in enumerate(delta.images or ()):
+            url = None if image.image_url is None else image.image_url.url
             if url is not None:
                 data = url[:5].lower() == "data:"
-                source = read_data_url(url, image.place) if data else Link(url)
+                source = read_data_url(url, f"images[{position}]") if data else Link(url)
                 key = ("image", len(self._opened) + len(self._waiting))
-                yield from self._add(key, Media(kind="image", source=source), [])
+                self._add(events, key, partial(Media, kind="image", source=source))
 
     def _read_call(
-        self, index: int | None, vendor_id: str, function: Members | None
-    ) -> Iterator[Event]:
-        name = "" if function is None else function.text("name") or ""
-        arguments = "" if function is None else function.text("arguments") or ""
+        self, index: int | None, vendor_id: str, function: Function | None, events: list[Event]
+    ) -> None:
+        name = "" if function is None else function.name or ""
+        arguments = "" if function is None else function.arguments or ""
         number = self._calls.number(index, vendor_id, name)
         key: Key = ("call", number)
-        if not arguments and key in self._opened:
-            return
-        block = ToolCall(id=vendor_id or call_id(f"{self._answer_id}:{number}"), name=name)
-        yield from self._add(key, block, self._deltas(arguments))
+        if arguments or key not in self._opened:
+            own_id = vendor_id or call_id(f"{self._answer_id}:{number}")
+            self._add(events, key, partial(ToolCall, id=own_id, name=name), arguments)
 
-    def _add(self, key: Key, block: Block, content: Content) -> Iterator[Event]:
-        """Add content to a block: now, or when the open call is complete."""
-        size = sum(len(event.text) for event in content if isinstance(event, Delta))
-        if key != self._open and self._must_wait():
-            self._waiting.setdefault(key, (block, []))[1].extend(content)
-            self._count(size + _EVENT_SIZE * (1 + len(content)))
-            return
+    def _add(
+        self, events: list[Event], key: Key, block: Callable[[], Block], text: str = ""
+    ) -> None:
+        """Add a text to a block, which `block` makes: now, or when the open call is complete."""
         if key != self._open:
-            yield from self._close()
-            yield from self._begin(key, block)
+            if self._must_wait():
+                self._wait(key, block, text)
+                return
+            self._close(events)
+            self._begin(events, key, block())
+        if not text:
+            return
         if key[0] == "call":
-            self._arguments += [event.text for event in content if isinstance(event, Delta)]
-            self._count(size)
-        yield from content
+            self._arguments.append(text)
+            self._count(len(text))
+        events.append(Delta(text, self._candidate))
+
+    def _wait(self, key: Key, block: Callable[[], Block], text: str) -> None:
+        if key not in self._waiting:
+            self._waiting[key] = block(), []
+        if text:
+            self._waiting[key][1].append(text)
+        self._count(len(text) + (2 if text else 1) * _EVENT_SIZE)
 
     def _count(self, size: int) -> None:
         self._size += size
@@ -213,7 +223,7 @@ class ChoiceReader:
             return False
         return not _is_complete("".join(self._arguments))
 
-    def _begin(self, key: Key, block: Block) -> Iterator[Event]:
+    def _begin(self, events: list[Event], key: Key, block: Block) -> None:
         if key[0] == "call" and key in self._opened:
             raise BrokenAnswer("the upstream's answer goes on with a tool call that had ended")
         if isinstance(block, ToolCall) and not block.name:
@@ -221,18 +231,18 @@ class ChoiceReader:
         self._opened.add(key)
         self._open, self._arguments = key, []
         self._text_start = self._text_length
-        yield Open(block, self._candidate)
+        events.append(Open(block, self._candidate))
 
-    def _close(self) -> Iterator[Event]:
+    def _close(self, events: list[Event]) -> None:
         if self._open is None:
             return
         kind, name = self._open
         if kind == _DETAIL:
-            yield Sign(self._details[self._open].signature, self._candidate)
+            events.append(Sign(self._details[self._open].signature, self._candidate))
         elif kind == "reasoning":  # the name of the member returns with the thoughts
-            yield Sign(Signature(NAME, str(name)), self._candidate)
+            events.append(Sign(Signature(NAME, str(name)), self._candidate))
         self._open = None
-        yield Close(self._candidate)
+        events.append(Close(self._candidate))
 
 
 def _is_complete(arguments: str) -> bool:

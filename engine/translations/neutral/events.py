@@ -8,6 +8,7 @@ contents arrive by deltas only, except where a block has no text (media, foreign
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -143,6 +144,12 @@ class UpstreamError(Exception):
         self.status, self.message = status, message[:_LONGEST_MESSAGE]
         self.code = code[:_LONGEST_WORD]
         self.retry_after = retry_after
+
+
+def interrupted(events: Iterable[Event], error: Exception) -> Iterator[Event]:
+    """The events that precede an error, which is raised after them."""
+    yield from events
+    raise error
 
 
 MOST_BLOCKS = 10_000

@@ -1,14 +1,20 @@
-"""What requests, answers and streams of responses have in common: thoughts, citations and the
-members of an answer's texts."""
+"""What requests, answers and streams of responses have in common: usage, thoughts, citations and
+the members of an answer's texts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from engine.translations.neutral.content import Citation, Reasoning, Signature
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.events import Usage
 from engine.translations.neutral.signatures import seal, unseal
-from engine.translations.openai_answer_fields import UsageNames, read_citation, write_citation
+from engine.translations.openai_answer_fields import (
+    UsageNames,
+    read_citation,
+    read_usage,
+    write_citation,
+)
+from engine.translations.responses.answer_shapes import Annotation, Counts
 
 NAME = "responses"
 PREFIX = "resp_"
@@ -17,10 +23,21 @@ USAGE = UsageNames("input_tokens", "output_tokens", details_required=True)
 Json = dict[str, Any]
 
 
-def read_signature(item: Members, item_id: str) -> Signature | None:
+def read_counts(counts: Counts | None) -> Usage | None:
+    """The usage of an answer, None where none is told."""
+    if counts is None:
+        return None
+    return read_usage(
+        counts.input_tokens,
+        counts.output_tokens,
+        counts.input_tokens_details,
+        counts.output_tokens_details,
+    )
+
+
+def read_signature(content: str, item_id: str) -> Signature | None:
     """The signature of an item of reasoning: its encrypted content, with its id, which the vendor
-    wants back as well."""
-    content = item.text("encrypted_content") or ""
+    wants back as well; None without content."""
     signature = unseal(content, NAME) if content else None
     if signature is None or signature.language != NAME:
         return signature
@@ -41,10 +58,8 @@ def encrypted_content(signature: Signature) -> str:
     return seal(signature, NAME)
 
 
-def read_thoughts(item: Members) -> str:
+def thoughts(summary: list[str], content: list[str]) -> str:
     """The summary of an item of reasoning, or its text where it has no summary."""
-    summary = [each.text("text") or "" for each in item.objects("summary")]
-    content = [each.text("text") or "" for each in item.objects("content")]
     return "\n\n".join(summary) or "".join(content)
 
 
@@ -53,13 +68,9 @@ def summary_of(block: Reasoning) -> list[Json]:
     return [{"type": "summary_text", "text": block.text}] if block.text else []
 
 
-def read_citations(part: Members) -> list[Citation]:
+def read_citations(annotations: list[Annotation] | None) -> list[Citation]:
     """The web pages in the annotations of a text."""
-    return [
-        read_citation(annotation)
-        for annotation in part.objects("annotations")
-        if annotation.text("type") == "url_citation"
-    ]
+    return [read_citation(each) for each in annotations or () if each.type == "url_citation"]
 
 
 def write_annotation(citation: Citation, length: int) -> Json:

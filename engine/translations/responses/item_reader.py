@@ -23,13 +23,15 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import ChatRequest, Message, Role
+from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_request_fields import read_file_data, read_url
 from engine.translations.responses.answer_fields import (
     NAME,
     read_citations,
     read_signature,
-    read_thoughts,
+    thoughts,
 )
+from engine.translations.responses.answer_shapes import ANNOTATIONS
 from engine.translations.responses.caller_tools import (
     SEARCH,
     function_name,
@@ -98,7 +100,10 @@ def _read_text(part: Members) -> Block:
     extra = _marks(part, "logprobs")
     if "annotations" in part:
         extra["annotations"] = Raw(part.peek("annotations"))
-    return Text(text=part.text("text") or "", citations=read_citations(part), extra=extra)
+    place = part.place_of("annotations")
+    annotations = read_shape(ANNOTATIONS, part.raw("annotations") or b"null", place)
+    citations = read_citations(annotations)
+    return Text(text=part.text("text") or "", citations=citations, extra=extra)
 
 
 def _read_refusal(part: Members) -> Block:
@@ -203,10 +208,15 @@ def _result(item: Members) -> ToolResult:
 
 def _reasoning(item: Members) -> Block:
     item_id = item.text("id") or ""
-    signature = read_signature(item, item_id)
-    block = Reasoning(text=read_thoughts(item), signature=signature, id=item_id, place=item.place)
+    signature = read_signature(item.text("encrypted_content") or "", item_id)
+    text = thoughts(_texts(item, "summary"), _texts(item, "content"))
+    block = Reasoning(text=text, signature=signature, id=item_id, place=item.place)
     block.extra = {**_marks(item, "status"), **item.rest()}
     return block
+
+
+def _texts(item: Members, name: str) -> list[str]:
+    return [part.text("text") or "" for part in item.objects(name)]
 
 
 _ITEMS: dict[str, Callable[[Members], Block]] = {

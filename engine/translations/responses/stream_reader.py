@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 from msgspec import Raw
@@ -18,16 +18,37 @@ from engine.translations.neutral.events import (
     Sign,
     Tokens,
 )
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_answer_fields import error_inside, read_citation, read_logprobs
-from engine.translations.responses.answer_fields import read_signature, read_thoughts
+from engine.translations.responses.answer_fields import read_signature
 from engine.translations.responses.answer_reader import (
-    is_call,
+    FUNCTION_CALL,
+    NULL,
     read_call,
     read_end,
     read_item,
     read_items,
     read_start,
+    read_thoughts,
+)
+from engine.translations.responses.answer_shapes import (
+    ANNOTATION_EVENT,
+    ARGUMENTS,
+    CALL,
+    END_EVENT,
+    HEAD_EVENT,
+    ITEM_EVENT,
+    ITEM_ID,
+    ITEM_OR_NONE,
+    PART_EVENT,
+    REFUSAL_PART,
+    STREAM_EVENT,
+    SUMMARY_EVENT,
+    TEXT_DELTA,
+    TEXT_PART,
+    THOUGHTS,
+    TextDelta,
 )
 
 _DELTAS: dict[str, type[Block]] = {
@@ -52,135 +73,148 @@ class Reader:
         """Whether a block of the item has begun."""
         self._items = 0
         self._calls = False
-        self._readers: dict[str, Callable[[Members], Iterator[Event]]] = {
-            "response.created": self._start,
-            "response.queued": self._start,
-            "response.in_progress": self._start,
-            "response.output_item.added": self._item_added,
-            "response.content_part.added": self._part_added,
-            "response.reasoning_summary_part.added": self._summary_added,
-            "response.output_text.annotation.added": self._annotation,
-            "response.content_part.done": self._part_done,
-            "response.output_item.done": self._item_done,
-            "response.completed": self._end,
-            "response.incomplete": self._end,
-            "response.failed": self._end,
-        }
 
-    def read(self, data: bytes) -> Iterator[Event]:
+    def read(self, data: bytes) -> Iterable[Event]:
         """The neutral events of one event; events that repeat what came before are passed over."""
         if self._ended or data.strip() == b"[DONE]":
-            return
-        event = Members(data)
-        kind = event.text("type") or ""
-        if kind == "error" or (not kind and "error" in event):
-            raise error_inside(msgspec.json.decode(data))
+            return ()
+        event = read_shape(STREAM_EVENT, data)
+        kind = event.type or ""
         if (block_type := _DELTAS.get(kind)) is not None:
-            yield from self._delta(event, block_type)
-        elif (reader := self._readers.get(kind)) is not None:
-            yield from reader(event)
+            return self._delta(read_shape(TEXT_DELTA, data), block_type)
+        if kind == "error" or (not kind and event.error != NULL):
+            raise error_inside(msgspec.json.decode(data))
+        reader = _READERS.get(kind)
+        return () if reader is None else reader(self, data)
 
-    def end(self) -> Iterator[Event]:
+    def end(self) -> Iterable[Event]:
         """Nothing: the End came with the vendor's last event. Raises BrokenAnswer without it."""
         if not self._ended:
             raise BrokenAnswer("the upstream's answer ended without its last event")
-        return iter(())
+        return ()
 
-    def _start(self, event: Members) -> Iterator[Event]:
-        response = event.members("response")
-        if not self._started and response is not None:
-            self._started = True
-            yield read_start(response)
+    def _start(self, data: bytes) -> Iterable[Event]:
+        head = None if self._started else read_shape(HEAD_EVENT, data).response
+        if head is None:
+            return ()
+        self._started = True
+        return (read_start(head),)
 
-    def _item_added(self, event: Members) -> Iterator[Event]:
+    def _item_added(self, data: bytes) -> Iterable[Event]:
         self._opened = False
-        item = event.members("item")
-        kind = item.text("type") if item is not None else ""
-        if item is not None and kind == "function_call":
-            yield from self._open(read_call(item))
-        elif item is not None and kind == "reasoning":
-            yield from self._open(Reasoning(id=item.text("id") or ""))
+        raw = read_shape(ITEM_EVENT, data).item
+        item = read_shape(ITEM_OR_NONE, raw, _ITEM)
+        kind = None if item is None else item.type
+        if kind == FUNCTION_CALL:
+            return self._open(read_call(read_shape(CALL, raw, _ITEM), raw, _ITEM))
+        if kind == "reasoning":
+            return self._open(Reasoning(id=read_shape(ITEM_ID, raw, _ITEM).id or ""))
+        return ()
 
-    def _part_added(self, event: Members) -> Iterator[Event]:
-        part = event.members("part")
-        kind = part.text("type") if part is not None else ""
+    def _part_added(self, data: bytes) -> Iterable[Event]:
+        part = read_shape(ITEM_OR_NONE, read_shape(PART_EVENT, data).part, _PART)
+        kind = "" if part is None else part.type
         if kind in ("output_text", "refusal"):
-            yield from self._open(Refusal() if kind == "refusal" else Text())
+            return self._open(Refusal() if kind == "refusal" else Text())
+        return ()
 
-    def _open(self, block: Block) -> Iterator[Event]:
+    def _open(self, block: Block) -> tuple[Event]:
         self._block, self._has_text, self._opened = block, False, True
-        yield Open(block)
+        return (Open(block),)
 
-    def _delta(self, event: Members, block_type: type[Block]) -> Iterator[Event]:
+    def _delta(self, event: TextDelta, block_type: type[Block]) -> Iterable[Event]:
+        events: list[Event] = []
         if self._block is None and block_type in (Text, Refusal):
-            yield from self._open(block_type())
+            events += self._open(block_type())
         if not isinstance(self._block, block_type):
             raise BrokenAnswer("the upstream's answer has text outside of its item")
-        if text := event.text("delta"):
+        if event.delta:
             self._has_text = True
-            yield Delta(text)
-        if tokens := read_logprobs(event, "logprobs"):
-            yield Tokens(tokens)
+            events.append(Delta(event.delta))
+        if event.logprobs:
+            events.append(Tokens(read_logprobs(event.logprobs)))
+        return events
 
-    def _summary_added(self, event: Members) -> Iterator[Event]:
-        if isinstance(self._block, Reasoning) and (event.integer("summary_index") or 0) > 0:
-            yield Delta("\n\n")
+    def _summary_added(self, data: bytes) -> Iterable[Event]:
+        is_open = isinstance(self._block, Reasoning)
+        if is_open and (read_shape(SUMMARY_EVENT, data).summary_index or 0) > 0:
+            return (Delta("\n\n"),)
+        return ()
 
-    def _annotation(self, event: Members) -> Iterator[Event]:
-        annotation = event.members("annotation")
-        if annotation is None or annotation.text("type") != "url_citation":
-            return
+    def _annotation(self, data: bytes) -> Iterable[Event]:
+        annotation = read_shape(ANNOTATION_EVENT, data).annotation
+        if annotation is None or annotation.type != "url_citation":
+            return ()
+        return (Cite(read_citation(annotation)),) if isinstance(self._block, Text) else ()
+
+    def _part_done(self, data: bytes) -> Iterable[Event]:
+        if not isinstance(self._block, Text | Refusal):
+            return ()
+        text, raw = None, read_shape(PART_EVENT, data).part
         if isinstance(self._block, Text):
-            yield Cite(read_citation(annotation))
+            if (part := read_shape(TEXT_PART, raw, _PART)) is not None:
+                text = part.text
+        elif (refusal := read_shape(REFUSAL_PART, raw, _PART)) is not None:
+            text = refusal.refusal
+        return [*self._missing(text or ""), *self._close()]
 
-    def _part_done(self, event: Members) -> Iterator[Event]:
-        if isinstance(self._block, Text | Refusal):
-            part = event.members("part")
-            name = "text" if isinstance(self._block, Text) else "refusal"
-            yield from self._missing("" if part is None else part.text(name) or "")
-            yield from self._close()
-
-    def _item_done(self, event: Members) -> Iterator[Event]:
-        raw = Raw(event.peek("item"))
-        item = event.members("item")
+    def _item_done(self, data: bytes) -> Iterable[Event]:
+        raw = read_shape(ITEM_EVENT, data).item
+        item = read_shape(ITEM_OR_NONE, raw, _ITEM)
         if item is None:
-            return
+            return ()
         self._items += 1
-        self._calls = self._calls or is_call(item)
-        block = self._block
-        if not self._opened:
-            yield from read_item(raw, item)
-        elif isinstance(block, Reasoning):
-            yield from self._missing(read_thoughts(item))
-            signature = read_signature(item, item.text("id") or "")
-            if signature is not None:
-                yield Sign(signature)
-            yield from self._close()
-        elif block is not None:
-            if isinstance(block, ToolCall):
-                yield from self._missing(item.text("arguments") or "")
-            yield from self._close()
-        self._opened = False
+        self._calls = self._calls or item.type == FUNCTION_CALL
+        opened, self._opened = self._opened, False
+        return self._open_item_done(raw) if opened else read_item(item.type or "", raw, _ITEM)
 
-    def _missing(self, text: str) -> Iterator[Event]:
+    def _open_item_done(self, raw: Raw) -> Iterable[Event]:
+        if isinstance(self._block, Reasoning):
+            item = read_shape(THOUGHTS, raw, _ITEM)
+            signature = read_signature(item.encrypted_content or "", item.id or "")
+            signed = () if signature is None else (Sign(signature),)
+            return [*self._missing(read_thoughts(item)), *signed, *self._close()]
+        if isinstance(self._block, ToolCall):
+            arguments = read_shape(ARGUMENTS, raw, _ITEM).arguments
+            return [*self._missing(arguments or ""), *self._close()]
+        return () if self._block is None else self._close()
+
+    def _missing(self, text: str) -> Iterable[Event]:
         """The text of the open block, if it did not come in deltas."""
-        if text and not self._has_text:
-            yield Delta(text)
+        return (Delta(text),) if text and not self._has_text else ()
 
-    def _close(self) -> Iterator[Event]:
+    def _close(self) -> tuple[Event]:
         self._block = None
-        yield Close()
+        return (Close(),)
 
-    def _end(self, event: Members) -> Iterator[Event]:
-        response = event.members("response")
+    def _end(self, data: bytes) -> Iterator[Event]:
+        response = read_shape(END_EVENT, data).response
         if response is None:
-            raise event.wrong("response", "an object")
+            raise WrongType("response", "an object")
         if self._block is not None:
             yield from self._close()
         elif not self._items and not self._opened:
-            for raw, item in read_items(response):
-                self._calls = self._calls or is_call(item)
-                yield from read_item(raw, item)
+            for kind, raw, place in read_items(response):
+                self._calls = self._calls or kind == FUNCTION_CALL
+                yield from read_item(kind, raw, place)
         end = read_end(response, self._calls)
         self._ended = True
         yield end
+
+
+_ITEM, _PART = "item", "part"
+_READERS: dict[str, Callable[[Reader, bytes], Iterable[Event]]] = {
+    "response.created": Reader._start,
+    "response.queued": Reader._start,
+    "response.in_progress": Reader._start,
+    "response.output_item.added": Reader._item_added,
+    "response.content_part.added": Reader._part_added,
+    "response.reasoning_summary_part.added": Reader._summary_added,
+    "response.output_text.annotation.added": Reader._annotation,
+    "response.content_part.done": Reader._part_done,
+    "response.output_item.done": Reader._item_done,
+    "response.completed": Reader._end,
+    "response.incomplete": Reader._end,
+    "response.failed": Reader._end,
+}
+"""The methods that read the other events."""

@@ -175,3 +175,15 @@ def test_calls_without_ids_get_different_ones_in_each_turn() -> None:
     assert isinstance(first, ToolCall)
     assert isinstance(second, ToolCall)
     assert first.id != second.id
+
+
+def test_what_is_not_asked_for_may_have_any_value() -> None:
+    odd = {"role": 5, "audio": [], "annotations": "none", "content": None}
+    answer = read(
+        [
+            chunk({"index": 0, "delta": odd, "message": 5}),
+            chunk(text("Hi"), id=5, model=[], created="later"),
+            chunk(STOP),
+        ]
+    )
+    assert answer.candidates[0].blocks == [Text(text="Hi")]

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.translations.chat_completions import choice_reader
+from engine.translations.chat_completions.answer_shapes import Message
 from engine.translations.chat_completions.choice_reader import ChoiceReader
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import (
@@ -23,7 +25,6 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Law, Start
-from engine.translations.neutral.members import Members
 from tests.support.each import each
 
 Json = dict[str, Any]
@@ -36,7 +37,9 @@ def events_of(*deltas: Json, reason: str = "stop") -> Iterator[Event]:
     def events() -> Iterator[Event]:
         yield Start()
         for delta in deltas:
-            yield from reader.delta(Members(json.dumps(delta).encode()))
+            deltas_events: list[Event] = []
+            reader.delta(msgspec.json.decode(json.dumps(delta), type=Message), deltas_events)
+            yield from deltas_events
         reader.stop(reason)
         yield from reader.close()
         yield End(finishes={0: reader.finish or Finish(stop="end")})

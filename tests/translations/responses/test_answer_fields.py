@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from msgspec import json
 
 from engine.translations.neutral.content import Citation, Signature
-from engine.translations.neutral.members import Members
 from engine.translations.responses.answer_fields import (
     encrypted_content,
     read_citations,
     read_signature,
-    read_thoughts,
     signed_members,
+    thoughts,
     write_annotation,
 )
+from engine.translations.responses.answer_shapes import ANNOTATIONS
 from tests.support.each import each
-
-
-def members(**values: Any) -> Members:
-    return Members(json.dumps(values).encode())
 
 
 @each(
@@ -32,7 +27,7 @@ def members(**values: Any) -> Members:
 def test_a_signature_is_the_encrypted_content_with_the_id(
     item_id: str, written: dict[str, str]
 ) -> None:
-    signature = read_signature(members(encrypted_content="gAAA"), item_id)
+    signature = read_signature("gAAA", item_id)
     assert signature is not None
     assert signed_members(signature) == written
     assert encrypted_content(signature) == "gAAA"
@@ -42,27 +37,22 @@ def test_signatures_of_other_vendors_are_sealed() -> None:
     signature = Signature("messages", "s 1")
     sealed = encrypted_content(signature)
     assert sealed == "modelway:messages:s 1"
-    assert read_signature(members(encrypted_content=sealed), "rs_1") == signature
+    assert read_signature(sealed, "rs_1") == signature
 
 
-@each("content", [None, ""])
-def test_no_signature(content: str | None) -> None:
-    assert read_signature(members(encrypted_content=content), "rs_1") is None
+def test_no_signature() -> None:
+    assert read_signature("", "rs_1") is None
 
 
 @each(
-    ("item", "text"),
-    [
-        ({"summary": [{"text": "a"}, {"text": "b"}], "content": [{"text": "c"}]}, "a\n\nb"),
-        ({"summary": [], "content": [{"text": "c"}, {"text": "d"}]}, "cd"),
-        ({"summary": []}, ""),
-    ],
+    ("summary", "content", "text"),
+    [(["a", "b"], ["c"], "a\n\nb"), ([], ["c", "d"], "cd"), ([], [], "")],
 )
-def test_thoughts(item: dict[str, Any], text: str) -> None:
-    assert read_thoughts(members(**item)) == text
+def test_thoughts(summary: list[str], content: list[str], text: str) -> None:
+    assert thoughts(summary, content) == text
 
 
 def test_citations_survive() -> None:
     citation = Citation("https://a", "A", start=1, end=2)
     annotations = [write_annotation(citation, 9), {"type": "file_citation"}]
-    assert read_citations(members(annotations=annotations)) == [citation]
+    assert read_citations(ANNOTATIONS.decode(json.encode(annotations))) == [citation]

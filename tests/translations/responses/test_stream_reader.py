@@ -285,3 +285,9 @@ def test_what_follows_the_end_is_passed_over() -> None:
     for document in (CREATED, COMPLETED):
         list(reader.read(json.dumps(document).encode()))
     assert [*reader.read(b"[DONE]"), *reader.read(b"not JSON"), *reader.end()] == []
+
+
+def test_what_is_not_asked_for_may_have_any_value() -> None:
+    odd: Json = {"type": "response.in_progress", "response": {"id": 5, "output": "none"}}
+    text = [part(**TEXT, annotations=5), delta("output_text", "a"), event("new", delta={})]
+    assert blocks_of(odd, *text, done(**{**WHOLE, "id": 5, "content": 5})) == [Text(text="a")]

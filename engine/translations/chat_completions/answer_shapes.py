@@ -1,0 +1,141 @@
+"""The shapes of chat completions answers: what is read of them.
+
+Members that are read only now and then are left as they came (`Raw`), so that an odd value of a
+vendor's fails nothing where it says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw, Struct, field
+from msgspec.json import Decoder
+
+from engine.translations.openai_answer_shapes import InputDetails, OutputDetails, Token, UrlCitation
+
+
+class Counts(Struct):
+    """`usage`. DeepSeek has added the last member."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: InputDetails | None = None
+    completion_tokens_details: OutputDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+
+
+class Function(Struct):
+    """The function of a call, or a fragment of it."""
+
+    name: str | None = None
+    arguments: str | None = None
+
+
+class Call(Struct):
+    """A call, or a fragment of one."""
+
+    index: int | None = None
+    id: str | None = None
+    function: Function | None = None
+
+
+class ImageUrl(Struct):
+    """Where an image is: a URL of it or with it."""
+
+    url: str | None = None
+
+
+class Image(Struct):
+    """An image, in a member that OpenRouter has added."""
+
+    image_url: ImageUrl | None = None
+
+
+class Annotation(Struct):
+    """A mark on a text; only those with a source are read."""
+
+    url_citation: UrlCitation | None = None
+
+
+class TextPart(Struct):
+    """A part of thoughts."""
+
+    text: str | None = None
+
+
+class ContentPart(TextPart):
+    """A part of a content that is a list, as Mistral writes it."""
+
+    type: str | None = None
+    thinking: list[TextPart] | None = None
+
+
+class Message(Struct):
+    """A message, or a delta of one. `function_call` is what came before `tool_calls`."""
+
+    content: str | list[ContentPart] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    reasoning_details: list[dict[str, Raw]] | None = None
+    annotations: Raw = Raw()
+    tool_calls: list[Call] | None = None
+    function_call: Function | None = None
+    images: list[Image] | None = None
+
+
+class Logprobs(Struct):
+    """The log probabilities of the tokens of a choice."""
+
+    content: list[Token] | None = None
+    refusal: list[Token] | None = None
+
+
+class Choice(Struct):
+    """A choice of a chunk. OpenRouter has added `error`."""
+
+    index: int | None = None
+    delta: Message | None = None
+    logprobs: Logprobs | None = None
+    finish_reason: str | None = None
+    error: Any = None
+
+
+class WholeChoice(Struct):
+    """A choice of an answer in one piece."""
+
+    index: int | None = None
+    delta: Message | None = field(default=None, name="message")
+    logprobs: Logprobs | None = None
+    finish_reason: str | None = None
+    error: Any = None
+
+
+class Chunk(Struct):
+    """A chunk of a stream."""
+
+    choices: list[Choice] | None = None
+    usage: Counts | None = None
+    error: Any = None
+
+
+class Completion(Struct):
+    """An answer in one piece."""
+
+    choices: list[WholeChoice] | None = None
+    usage: Counts | None = None
+    error: Any = None
+
+
+class Head(Struct):
+    """What only the first chunk is asked for."""
+
+    id: str | None = None
+    model: str | None = None
+    created: int | None = None
+
+
+CHUNK = Decoder(Chunk)
+COMPLETION = Decoder(Completion)
+HEAD = Decoder(Head)
+ANNOTATIONS = Decoder(list[Annotation] | None)
