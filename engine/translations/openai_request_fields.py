@@ -20,6 +20,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.data_url import data_url, read_data_url
 from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.objects import present
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
 
 Json = dict[str, Any]
@@ -33,20 +34,24 @@ _WORDS = {mode: word for word, mode in _MODES.items()}
 
 
 def read_tool_choice(
-    members: Members, request: ChatRequest, read: Callable[[Members], ToolChoice | None]
+    raw: Raw, request: ChatRequest, read: Callable[[Members], ToolChoice | None]
 ) -> None:
-    """Read `tool_choice`. `read` reads one that is an object, None for one that chooses a tool
-    which is no function: only its language can say that. The object is kept whole for it."""
-    if members.is_text("tool_choice"):
-        mode = _MODES.get(members.text("tool_choice") or "")
+    """Read `tool_choice`, which may be absent. `read` reads one that is an object, None for one
+    that chooses a tool which is no function: only its language can say that. The object is kept
+    whole for it."""
+    name = "tool_choice"
+    if present(raw) is None:
+        return
+    if bytes(raw)[:1] == b'"':
+        mode = _MODES.get(Members({name: raw}).text(name) or "")
         if mode is None:
-            raise members.wrong("tool_choice", "none, auto, required or an object")
+            raise WrongType(name, "none, auto, required or an object")
         request.tool_choice = ToolChoice(mode)
-    elif (raw := members.raw("tool_choice")) is not None:
-        request.tool_choice = read(Members(raw, "tool_choice"))
-        request.extra["tool_choice"] = raw
-        if request.tool_choice is None:
-            request.unread.append("tool_choice")
+        return
+    request.tool_choice = read(Members(raw, name))
+    request.extra[name] = raw
+    if request.tool_choice is None:
+        request.unread.append(name)
 
 
 def read_allowed_tools(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import (
@@ -11,7 +13,19 @@ from engine.translations.chat_completions.answer_fields import (
     REASONING_MEMBERS,
     read_detail,
 )
-from engine.translations.neutral.cache_marks import read_cache_mark
+from engine.translations.chat_completions.request_objects import (
+    AssistantMessage,
+    AudioPart,
+    CallObject,
+    Content,
+    FilePart,
+    ImagePart,
+    Part,
+    RefusalPart,
+    TextPart,
+    ToolMessage,
+)
+from engine.translations.neutral.cache_marks import cache_mark_of
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -20,152 +34,152 @@ from engine.translations.neutral.content import (
     Reasoning,
     Refusal,
     Signature,
+    Source,
     Text,
     ToolCall,
     ToolResult,
     UploadedFile,
 )
 from engine.translations.neutral.extra import extra_inside
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.objects import JsonObject, ObjectReader, UnknownObject
 from engine.translations.openai_request_fields import read_file_data, read_url
 
 TOOL_CALL = "tool_calls."
 """Begins the kind of a call of a tool that is no function."""
 
-
-def read_blocks(members: Members) -> list[Block]:
-    """The member `content` of a message: a string or parts."""
-    place = members.place_of("content")
-    if members.is_text("content"):
-        return [Text(text=members.text("content") or "", place=place)]
-    return [
-        _read_part(raw_part, members.child(raw_part, f"{place}[{index}]"))
-        for index, raw_part in enumerate(members.items("content") or ())
-    ]
+_CALL = ObjectReader(CallObject)
 
 
-def read_assistant_blocks(members: Members) -> list[Block]:
+def read_blocks(content: Content, place: str, unread: list[str]) -> list[Block]:
+    """The blocks of a content at `place`; `unread` collects the places of what is not read."""
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [Text(text=content, place=place)]
+    return [_read_part(part, f"{place}[{index}]", unread) for index, part in enumerate(content)]
+
+
+def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[str]) -> list[Block]:
     """An assistant's message: what it thought, said and called, in this order."""
-    blocks: list[Block] = [*_read_reasoning(members), *read_blocks(members)]
-    _forget_echoes(members, "parsed", "annotations")
-    refusal = members.text("refusal")
-    if refusal:
-        blocks.append(Refusal(text=refusal, place=members.place_of("refusal")))
-    return [*blocks, *_read_calls(members)]
+    blocks = read_blocks(message.content, f"{place}.content", unread)
+    if message.reasoning_details or message.reasoning_content or message.reasoning:
+        blocks = [*_read_reasoning(message, place, unread), *blocks]
+    if message.refusal:
+        blocks.append(Refusal(text=message.refusal, place=f"{place}.refusal"))
+    if message.tool_calls:
+        blocks += _read_calls(message.tool_calls, f"{place}.tool_calls", unread)
+    return blocks
 
 
-def read_result(members: Members) -> ToolResult:
+def read_result(message: ToolMessage, place: str, unread: list[str]) -> ToolResult:
     """A message with the role `tool`."""
-    call = _text(members, "tool_call_id")
-    return ToolResult(id=call, content=read_blocks(members), place=members.place)
+    call = _text(message.tool_call_id, f"{place}.tool_call_id")
+    content = read_blocks(message.content, f"{place}.content", unread)
+    return ToolResult(id=call, content=content, place=place)
 
 
-def _read_part(raw: Raw, part: Members) -> Block:
-    kind = part.text("type") or ""
-    read = _PARTS.get(kind)
-    if read is None:
-        return Foreign(language=NAME, kind=kind, raw=raw, place=part.place)
-    block = read(part)
-    block.place, block.cache = part.place, read_cache_mark(part)
-    block.extra = {**block.extra, **part.rest()}
+def _read_part(part: Part, place: str, unread: list[str]) -> Block:
+    block = _PARTS[type(part)](part, place, unread)
+    block.place = place
+    if part.extra and not isinstance(block, Foreign):
+        block.cache = cache_mark_of(part.extra)
+        block.extra = {**block.extra, **part.extra}
     return block
 
 
-def _read_text(part: Members) -> Block:
-    return Text(text=part.text("text") or "")
+def _read_unknown(part: UnknownObject, place: str, unread: list[str]) -> Block:
+    return Foreign(language=NAME, kind=part.kind or "", raw=part.raw)
 
 
-def _read_refusal(part: Members) -> Block:
-    return Refusal(text=part.text("refusal") or "")
+def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
+    return Text(text=part.text or "")
 
 
-def _read_image(part: Members) -> Block:
-    image = _inner(part, "image_url")
-    source = read_url(_text(image, "url"), image.place_of("url"))
-    block = Media(kind="image", source=source, detail=image.text("detail") or "")
-    block.extra = extra_inside("image_url", image.rest())
-    return block
+def _read_refusal(part: RefusalPart, place: str, unread: list[str]) -> Block:
+    return Refusal(text=part.refusal or "")
 
 
-def _read_audio(part: Members) -> Block:
-    audio = _inner(part, "input_audio")
-    source = Inline(f"audio/{_text(audio, 'format')}", _text(audio, "data"))
-    extra = extra_inside("input_audio", audio.rest())
-    return Media(kind="audio", source=source, extra=extra)
+def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
+    image, where = part.image_url, f"{place}.image_url.url"
+    source = read_url(_text(image.url, where), where)
+    extra = extra_inside("image_url", image.extra)
+    return Media(kind="image", source=source, detail=image.detail or "", extra=extra)
 
 
-def _read_file(part: Members) -> Block:
-    file = _inner(part, "file")
-    name, source = file.text("filename") or "", None
-    if (data := file.text("file_data")) is not None:
-        source = read_file_data(data, file.place_of("file_data"))
-    block = Media(
-        kind="document", source=source or UploadedFile(_text(file, "file_id"), NAME), name=name
-    )
-    block.extra = extra_inside("file", file.rest())
-    return block
+def _read_audio(part: AudioPart, place: str, unread: list[str]) -> Block:
+    audio, where = part.input_audio, f"{place}.input_audio"
+    kind = _text(audio.format, f"{where}.format")
+    source = Inline(f"audio/{kind}", _text(audio.data, f"{where}.data"))
+    return Media(kind="audio", source=source, extra=extra_inside("input_audio", audio.extra))
 
 
-_PARTS = {
-    "text": _read_text,
-    "refusal": _read_refusal,
-    "image_url": _read_image,
-    "input_audio": _read_audio,
-    "file": _read_file,
+def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
+    file, where = part.file, f"{place}.file"
+    name, extra = file.filename or "", file.extra
+    if file.file_data is None:
+        file_id = _text(file.file_id, f"{where}.file_id")
+        source: Source = UploadedFile(file_id, NAME)
+    else:
+        source = read_file_data(file.file_data, f"{where}.file_data")
+        if file.file_id is not None:
+            extra = {"file_id": Raw(msgspec.json.encode(file.file_id)), **extra}
+            unread.append(f"{where}.file_id")
+    return Media(kind="document", source=source, name=name, extra=extra_inside("file", extra))
+
+
+_PARTS: dict[type[JsonObject], Callable[[Any, str, list[str]], Block]] = {
+    TextPart: _read_text,
+    RefusalPart: _read_refusal,
+    ImagePart: _read_image,
+    AudioPart: _read_audio,
+    FilePart: _read_file,
+    UnknownObject: _read_unknown,
 }
 
 
-def _text(members: Members, name: str) -> str:
+def _text(text: str | None, place: str) -> str:
     """A member that is required."""
-    text = members.text(name)
     if not text:
-        raise members.wrong(name, "a string that is not empty")
+        raise WrongType(place, "a string that is not empty")
     return text
 
 
-def _inner(part: Members, name: str) -> Members:
-    value = part.members(name)
-    if value is None:
-        raise part.wrong(name, "an object")
-    return value
-
-
-def _read_calls(members: Members) -> Iterator[Block]:
-    place = members.place_of("tool_calls")
-    for index, raw in enumerate(members.items("tool_calls") or ()):
-        call = members.child(raw, f"{place}[{index}]")
-        kind = call.text("type") or "function"
-        if kind == "function":
-            yield _read_call(call)
+def _read_calls(
+    calls: list[CallObject | UnknownObject], place: str, unread: list[str]
+) -> Iterator[Block]:
+    for index, call in enumerate(calls):
+        where = f"{place}[{index}]"
+        if isinstance(call, CallObject):
+            yield _read_call(call, where)
+        elif call.kind:
+            yield Foreign(language=NAME, kind=TOOL_CALL + call.kind, raw=call.raw, place=where)
         else:
-            yield Foreign(language=NAME, kind=TOOL_CALL + kind, raw=raw, place=call.place)
+            yield _read_call(_CALL.read(call.raw, where, unread), where)
 
 
-def _read_call(call: Members) -> Block:
-    function = _inner(call, "function")
+def _read_call(call: CallObject, place: str) -> Block:
+    function = call.function
     block = ToolCall(
-        id=_text(call, "id"),
-        name=_text(function, "name"),
-        arguments=function.text("arguments") or "",
-        place=call.place,
+        id=_text(call.id, f"{place}.id"),
+        name=_text(function.name, f"{place}.function.name"),
+        arguments=function.arguments or "",
+        place=place,
     )
-    _forget_echoes(call, "index")  # SDKs send back what they read, with what they made of it
-    _forget_echoes(function, "parsed_arguments")
-    block.extra = {**extra_inside("function", function.rest()), **call.rest()}
+    if call.extra or function.extra:
+        block.extra = {**extra_inside("function", function.extra), **call.extra}
     return block
 
 
-def _forget_echoes(members: Members, *names: str) -> None:
-    for name in names:
-        members.raw(name)
-
-
-def _read_reasoning(members: Members) -> list[Block]:
+def _read_reasoning(message: AssistantMessage, place: str, unread: list[str]) -> list[Block]:
     """Thoughts that the caller sends back: `reasoning_details`, or else the text alone."""
-    blocks: list[Block] = [*map(read_detail, members.objects("reasoning_details"))]
+    blocks: list[Block] = [
+        read_detail(Members(raw, f"{place}.reasoning_details[{index}]", unread))
+        for index, raw in enumerate(message.reasoning_details or ())
+    ]
     for name in REASONING_MEMBERS:
-        text = members.text(name) or ""
+        text = getattr(message, name)
         if text and not blocks:
-            place = members.place_of(name)
-            blocks.append(Reasoning(text=text, signature=Signature(NAME, name), place=place))
+            where = f"{place}.{name}"
+            blocks.append(Reasoning(text=text, signature=Signature(NAME, name), place=where))
     return blocks

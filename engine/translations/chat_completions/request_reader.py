@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import NAME
@@ -12,15 +10,27 @@ from engine.translations.chat_completions.content_reader import (
     read_blocks,
     read_result,
 )
+from engine.translations.chat_completions.request_objects import (
+    AssistantMessage,
+    DeveloperMessage,
+    MessageObject,
+    RequestObject,
+    SystemMessage,
+    ToolMessage,
+    ToolObject,
+    UserMessage,
+)
 from engine.translations.language import RequestLine
-from engine.translations.neutral.cache_marks import read_cache_mark
-from engine.translations.neutral.content import Text
+from engine.translations.neutral.cache_marks import cache_mark_of
+from engine.translations.neutral.content import Block, Extra, Text
 from engine.translations.neutral.extra import extra_inside
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.objects import ObjectReader, UnknownObject, present
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
     Message,
+    Role,
     Thinking,
     Tool,
     ToolChoice,
@@ -32,117 +42,139 @@ from engine.translations.openai_request_fields import (
     read_tool_choice,
 )
 
-_OBJECTS = ("response_format", "stream_options")
-"""Objects that are kept whole for their own language."""
+_PLACES = {
+    "parallel_calls": "parallel_tool_calls",
+    "output": "response_format",
+    "candidates": "n",
+    "thinking": "reasoning_effort",
+}
+_HARMLESS = {"store": b"false", "logit_bias": b"{}", "modalities": b'["text"]'}
+"""Members with the value that is what happens without them."""
+
+_REQUEST = ObjectReader(RequestObject)
+_TOOL = ObjectReader(ToolObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request. Raises WrongType."""
     unread: list[str] = []
-    members = Members(body, "", unread)
-    extra = {name: Raw(text) for name in _OBJECTS if (text := members.peek(name))[:1] == b"{"}
-    messages = [_read_message(each) for each in members.objects("messages")]
+    members = _REQUEST.read(body, "", unread)
+    extra: Extra = {}
+    messages = [
+        _read_message(each, f"messages[{index}]", unread)
+        for index, each in enumerate(members.messages or ())
+    ]
     system, messages = _hoisted(messages)
     request = ChatRequest(
         language=NAME,
-        model=members.text("model") or line.model,
+        model=members.model or line.model,
         messages=messages,
         system=system,
         id=line.id,
         time=line.time,
-        stream=members.boolean("stream") or False,
-        stream_usage=_wants_usage(members),
+        stream=members.stream or False,
+        stream_usage=_wants_usage(members.stream_options, extra, unread),
+        tools=_read_tools(members, unread),
+        parallel_calls=members.parallel_tool_calls,
+        places=dict(_PLACES),
         unread=unread,
         extra=extra,
     )
-    _read_tools(members, request)
-    _read_output(members, request)
+    read_tool_choice(members.tool_choice, request, _read_choice)
+    _read_output(members.response_format, request)
     _read_sampling(members, request)
-    _forget_harmless(members)
-    request.extra |= members.rest()
+    _keep_others(members, request)
     return request
 
 
-def _read_message(members: Members) -> Message:
-    role, place = members.text("role") or "", members.place
-    message = Message(role="user", blocks=[], place=place)
-    if role in ("system", "developer"):
-        message.role, message.blocks = "system", read_blocks(members)
-    elif role == "user":
-        message.blocks = read_blocks(members)
-    elif role == "assistant":
-        message.role, message.blocks = "assistant", read_assistant_blocks(members)
-    elif role == "tool":
-        message.blocks = [read_result(members)]
-    else:
-        raise members.wrong("role", "system, developer, user, assistant or tool")
-    message.extra = members.rest()
-    return message
+def _read_message(message: MessageObject, place: str, unread: list[str]) -> Message:
+    return Message(
+        role=_ROLES[type(message)],
+        blocks=_read_blocks(message, place, unread),
+        place=place,
+        extra=message.extra,
+    )
+
+
+_ROLES: dict[type[MessageObject], Role] = {
+    SystemMessage: "system",
+    DeveloperMessage: "system",
+    UserMessage: "user",
+    AssistantMessage: "assistant",
+    ToolMessage: "user",
+}
+
+
+def _read_blocks(message: MessageObject, place: str, unread: list[str]) -> list[Block]:
+    if isinstance(message, AssistantMessage):
+        return read_assistant_blocks(message, place, unread)
+    if isinstance(message, ToolMessage):
+        return [read_result(message, place, unread)]
+    return read_blocks(message.content, f"{place}.content", unread)
 
 
 def _hoisted(messages: list[Message]) -> tuple[list[Text], list[Message]]:
     """The blocks of the instructions at the beginning, and the messages after them."""
     system: list[Text] = []
     for index, message in enumerate(messages):
+        if message.role != "system" or message.extra:
+            return system, messages[index:]
         texts = [block for block in message.blocks if isinstance(block, Text)]
-        plain = not message.extra and len(texts) == len(message.blocks)
-        if message.role != "system" or not plain:
+        if len(texts) < len(message.blocks):
             return system, messages[index:]
         system += texts
     return system, []
 
 
-def _wants_usage(members: Members) -> bool:
-    options = members.members("stream_options")
-    if options is None:
+def _wants_usage(raw: Raw, extra: Extra, unread: list[str]) -> bool:
+    """Whether `stream_options`, which are kept whole for their own language, ask for usage."""
+    name = "stream_options"
+    if present(raw) is None:
         return False
+    options = Members(raw, name, unread)
+    extra[name] = raw
     options.boolean("include_obfuscation")
     include_usage = options.boolean("include_usage") or False
     options.rest()
     return include_usage
 
 
-def _read_tools(members: Members, request: ChatRequest) -> None:
-    request.tools = list(_tools(members))
-    raw = members.raw("web_search_options")
-    if raw is not None:
+def _read_tools(members: RequestObject, unread: list[str]) -> list[Tool | BuiltInTool]:
+    tools = [
+        _read_tool(tool, f"tools[{index}]", unread)
+        for index, tool in enumerate(members.tools or ())
+    ]
+    raw = members.web_search_options
+    if present(raw) is not None:
         place = "web_search_options"
-        search = BuiltInTool(language=NAME, name=place, raw=raw, kind="web_search", place=place)
-        request.tools.append(search)
-        members.child(raw, place).rest()  # each option is this vendor's
-    request.parallel_calls = members.boolean("parallel_tool_calls")
-    request.places["parallel_calls"] = "parallel_tool_calls"
-    read_tool_choice(members, request, _read_choice)
-
-
-def _tools(members: Members) -> Iterator[Tool | BuiltInTool]:
-    for raw, tool in _with_text(members, "tools"):
-        kind = tool.text("type") or "function"
-        if kind != "function":
-            yield BuiltInTool(language=NAME, name=kind, raw=raw, place=tool.place)
-            continue
-        function = tool.members("function")
-        if function is None:
-            raise tool.wrong("function", "an object")
-        name = function.text("name")
-        if not name:
-            raise function.wrong("name", "the name of a function")
-        yield Tool(
-            name=name,
-            description=function.text("description") or "",
-            schema=function.raw("parameters"),
-            strict=function.boolean("strict"),
-            place=tool.place,
-            cache=read_cache_mark(tool) or read_cache_mark(function),
-            extra={**extra_inside("function", function.rest()), **tool.rest()},
+        tools.append(
+            BuiltInTool(language=NAME, name=place, raw=raw, kind="web_search", place=place)
         )
+        Members(raw, place, unread).rest()  # each option is this vendor's
+    return tools
 
 
-def _with_text(members: Members, name: str) -> Iterator[tuple[Raw, Members]]:
-    """The objects of a list, with their JSON texts."""
-    place = members.place_of(name)
-    for index, raw in enumerate(members.items(name) or ()):
-        yield raw, members.child(raw, f"{place}[{index}]")
+def _read_tool(
+    tool: ToolObject | UnknownObject, place: str, unread: list[str]
+) -> Tool | BuiltInTool:
+    if isinstance(tool, UnknownObject):
+        if tool.kind:
+            return BuiltInTool(language=NAME, name=tool.kind, raw=tool.raw, place=place)
+        tool = _TOOL.read(tool.raw, place, unread)
+    function = tool.function
+    if not function.name:
+        raise WrongType(f"{place}.function.name", "the name of a function")
+    declaration = Tool(
+        name=function.name,
+        description=function.description or "",
+        schema=present(function.parameters),
+        strict=function.strict,
+        place=place,
+    )
+    if tool.extra or function.extra:
+        declaration.cache = cache_mark_of(tool.extra) or cache_mark_of(function.extra)
+        declaration.extra = {**extra_inside("function", function.extra), **tool.extra}
+    return declaration
 
 
 def _read_choice(choice: Members) -> ToolChoice | None:
@@ -166,11 +198,13 @@ def _function_name(tool: Members) -> str | None:
     return name
 
 
-def _read_output(members: Members, request: ChatRequest) -> None:
-    request.places["output"] = "response_format"
-    form = members.members("response_format")
-    if form is None:
+def _read_output(raw: Raw, request: ChatRequest) -> None:
+    """Read `response_format`, which is kept whole for its own language."""
+    name = "response_format"
+    if present(raw) is None:
         return
+    form = Members(raw, name, request.unread)
+    request.extra[name] = raw
     kind = form.text("type")
     if kind == "json_object":
         request.output = any_object()
@@ -181,36 +215,36 @@ def _read_output(members: Members, request: ChatRequest) -> None:
     form.rest()
 
 
-def _read_sampling(members: Members, request: ChatRequest) -> None:
-    places = request.places
+def _read_sampling(members: RequestObject, request: ChatRequest) -> None:
     for name in ("max_tokens", "max_completion_tokens"):  # the second replaced the first
-        if name in members:
-            request.max_tokens, places["max_tokens"] = members.integer(name), name
-    request.temperature = members.raw("temperature")
-    request.top_p = members.raw("top_p")
-    request.top_k = members.raw("top_k")
-    request.seed = members.raw("seed")
-    request.presence_penalty = members.raw("presence_penalty")
-    request.frequency_penalty = members.raw("frequency_penalty")
-    request.candidates, places["candidates"] = members.integer("n"), "n"
-    request.logprobs = members.boolean("logprobs") or False
-    request.top_logprobs = members.integer("top_logprobs")
-    request.verbosity = members.text("verbosity") or ""
-    request.user = members.text("user") or ""
-    if members.is_text("stop"):
-        request.stop = [members.text("stop") or ""]
-    else:
-        request.stop = members.texts("stop") or []
-    effort, places["thinking"] = members.text("reasoning_effort"), "reasoning_effort"
+        if (limit := getattr(members, name)) is not None:
+            request.max_tokens, request.places["max_tokens"] = limit, name
+    request.temperature = present(members.temperature)
+    request.top_p = present(members.top_p)
+    request.top_k = present(members.top_k)
+    request.seed = present(members.seed)
+    request.presence_penalty = present(members.presence_penalty)
+    request.frequency_penalty = present(members.frequency_penalty)
+    request.candidates = members.n
+    request.logprobs = members.logprobs or False
+    request.top_logprobs = members.top_logprobs
+    request.verbosity = members.verbosity or ""
+    request.user = members.user or ""
+    stop = members.stop or []
+    request.stop = [stop] if isinstance(stop, str) else stop
+    effort = members.reasoning_effort
     if effort is not None:
         request.thinking = Thinking(effort=effort, off=effort == "none")
 
 
-def _forget_harmless(members: Members) -> None:
-    """Read members whose value is what happens without them."""
-    if members.peek("store") == b"false":
-        members.boolean("store")
-    if members.peek("logit_bias") == b"{}":
-        members.raw("logit_bias")
-    if members.peek("modalities").replace(b" ", b"") == b'["text"]':
-        members.texts("modalities")
+def _keep_others(members: RequestObject, request: ChatRequest) -> None:
+    """Keep what only this language knows."""
+    others = {
+        name: raw
+        for name, harmless in _HARMLESS.items()
+        if (raw := present(getattr(members, name))) is not None
+        and bytes(raw).replace(b" ", b"") != harmless
+    }
+    others |= members.extra
+    request.unread.extend(others)
+    request.extra |= others

@@ -23,17 +23,17 @@ _T = TypeVar("_T")
 _Read = Callable[[Raw, str, list[str]], Any]
 """Reads the JSON text of a value at a place, and notes the places of unknown members in a list."""
 
-_TAG = "type"
 _NULL = Raw(b"null")
 _NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _MEMBERS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
+_TEXT: Decoder[str] = Decoder(str)
 _ITEMS: Decoder[list[Raw]] = Decoder(list[Raw])
 
 
 class JsonObject(Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
     """A JSON object. A member that may be absent has a type with `| None`, or `Raw` for its text,
-    which is empty then. One of several kinds has the kind as its tag, `type`, and a union of them
-    lists `UnknownObject`, too.
+    which is empty then. One of several kinds has the kind as its tag. A union of them also lists
+    `UnknownObject`, unless an object of another kind is to be refused.
 
     `extra` are the members that are not declared, their places noted unless `notes` is False.
     `raw` is the text of an object that could not be decoded in one step. Both may be shared.
@@ -67,20 +67,12 @@ class UnknownObject(JsonObject, tag=""):
 _Object = TypeVar("_Object", bound=JsonObject)
 
 
-class _Kind(Struct):
-    type: str | None = None
-
-
-_KIND = Decoder(_Kind)
-
-
-def kind_of(raw: Raw, place: str) -> str | None:
-    """The kind of the object at `place`: its `type`, None where it names none. Raises WrongType."""
-    try:
-        return _KIND.decode(raw).type
-    except _NOT_OF_TYPE as error:
-        _decode(_MEMBERS, raw, place, "an object")
-        raise WrongType(f"{place}.{_TAG}", "a string") from error
+def kind_of(raw: Raw, place: str, tag: str = "type") -> str | None:
+    """The kind of the object at `place`, which its member `tag` names; None where it names none.
+    Raises WrongType."""
+    members = _decode(_MEMBERS, raw, place, "an object")
+    kind = members.get(tag, _NULL)
+    return None if kind == _NULL else _decode(_TEXT, kind, f"{place}.{tag}", "a string")
 
 
 def present(raw: Raw) -> Raw | None:
@@ -113,8 +105,8 @@ class ObjectReader(Generic[_Object]):
             if required or raw != _NULL:
                 values[field] = read(raw, inside + name, unread)
         value = self._kind(**values)
-        if self._kind.__struct_config__.tag is not None:
-            members.pop(_TAG, None)
+        if tag := self._kind.__struct_config__.tag_field:
+            members.pop(tag, None)
         extra = {name: raw for name, raw in members.items() if raw != _NULL}
         vars(value).update(extra=extra, raw=text)
         if self._kind.notes:
@@ -206,12 +198,16 @@ def _object(kind: inspect.StructType) -> _Read:
 
 def _any_of(kinds: list[inspect.StructType]) -> _Read:
     """An object of one of several kinds."""
-    readers = {kind.tag: _object(kind) for kind in kinds if kind.cls is not UnknownObject}
+    readers = {str(kind.tag): _object(kind) for kind in kinds if kind.cls is not UnknownObject}
+    tag = kinds[0].tag_field or ""
+    *tags, last_tag = readers
 
     def read(raw: Raw, place: str, unread: list[str]) -> Any:
-        kind = kind_of(raw, place)
+        kind = kind_of(raw, place, tag)
         if kind in readers:
             return readers[kind](raw, place, unread)
+        if len(readers) == len(kinds):
+            raise WrongType(f"{place}.{tag}", f"{', '.join(tags)} or {last_tag}")
         unknown = UnknownObject(mark=_NoJson(), kind=kind)
         vars(unknown).update(extra=_MEMBERS.decode(raw), raw=raw)
         return unknown

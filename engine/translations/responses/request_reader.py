@@ -62,7 +62,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     request.tools = read_tools(members, request, "tools")
     request.parallel_calls = members.boolean("parallel_tool_calls")
     request.places["parallel_calls"] = "parallel_tool_calls"
-    read_tool_choice(members, request, _read_choice)
+    read_tool_choice(members.raw("tool_choice") or Raw(), request, _read_choice)
     _read_text(members, request)
     _read_sampling(members, request)
     _read_include(members, request)

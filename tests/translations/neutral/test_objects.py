@@ -34,6 +34,14 @@ class Turn(JsonObject):
     names: list[str] | None = None
 
 
+class Question(JsonObject, tag="question", tag_field="role"):
+    pass
+
+
+class Reply(JsonObject, tag="reply", tag_field="role"):
+    pass
+
+
 class Quiet(JsonObject):
     notes = False
 
@@ -43,6 +51,7 @@ class Quiet(JsonObject):
 class Chat(JsonObject):
     turns: list[Turn] | None = None
     quiet: Quiet | None = None
+    last: Question | Reply | None = None
     stream: bool | None = None
 
 
@@ -150,11 +159,15 @@ WRONG: list[tuple[Any, str, str]] = [
     ),
     ({"turns": [{"names": ["a", 1]}]}, "turns[0].names", "a list of strings"),
     ({"quiet": {"depth": True}}, "quiet.depth", "a number"),
+    ({"last": {"role": "song"}}, "last.role", "question or reply"),
+    ({"last": {}}, "last.role", "question or reply"),
     ({"stream": "yes"}, "stream", "true or false"),
 ]
 
 
-@pytest.mark.parametrize(("document", "place", "expected"), WRONG, ids=[each[1] for each in WRONG])
+@pytest.mark.parametrize(
+    ("document", "place", "expected"), WRONG, ids=[str(each[0]) for each in WRONG]
+)
 def test_a_value_of_another_type_is_refused_with_its_place(
     document: Any, place: str, expected: str
 ) -> None:

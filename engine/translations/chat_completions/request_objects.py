@@ -1,0 +1,166 @@
+"""The objects of chat completions requests, with the members that are read."""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from engine.translations.neutral.objects import JsonObject, UnknownObject
+
+
+class TextPart(JsonObject, tag="text"):
+    """Text."""
+
+    text: str | None = None
+
+
+class RefusalPart(JsonObject, tag="refusal"):
+    """The model's words of why it does not answer."""
+
+    refusal: str | None = None
+
+
+class ImageUrl(JsonObject):
+    """Where an image is."""
+
+    url: str | None = None
+    detail: str | None = None
+
+
+class ImagePart(JsonObject, tag="image_url"):
+    """An image."""
+
+    image_url: ImageUrl
+
+
+class InputAudio(JsonObject):
+    """A sound in base64."""
+
+    data: str | None = None
+    format: str | None = None
+
+
+class AudioPart(JsonObject, tag="input_audio"):
+    """A sound."""
+
+    input_audio: InputAudio
+
+
+class FileObject(JsonObject):
+    """A file, or the id of one that was uploaded."""
+
+    filename: str | None = None
+    file_data: str | None = None
+    file_id: str | None = None
+
+
+class FilePart(JsonObject, tag="file"):
+    """A document."""
+
+    file: FileObject
+
+
+Part = TextPart | RefusalPart | ImagePart | AudioPart | FilePart | UnknownObject
+Content = str | list[Part] | None
+
+
+class CalledFunction(JsonObject):
+    """The function of a call. SDKs send back what they made of its arguments, too."""
+
+    name: str | None = None
+    arguments: str | None = None
+    parsed_arguments: Raw = Raw()
+
+
+class CallObject(JsonObject, tag="function"):
+    """A call of a function; `index` is sent back by SDKs, which read it in a stream."""
+
+    function: CalledFunction
+    id: str | None = None
+    index: Raw = Raw()
+
+
+class MessageObject(JsonObject, tag_field="role", tag=""):
+    """What all messages have."""
+
+    content: Content = None
+
+
+class SystemMessage(MessageObject, tag="system"):
+    """Instructions."""
+
+
+class DeveloperMessage(MessageObject, tag="developer"):
+    """Instructions, as newer models call them."""
+
+
+class UserMessage(MessageObject, tag="user"):
+    """A user's turn."""
+
+
+class AssistantMessage(MessageObject, tag="assistant"):
+    """A model's turn. SDKs send back what they made of it, too: `parsed` and `annotations`."""
+
+    refusal: str | None = None
+    tool_calls: list[CallObject | UnknownObject] | None = None
+    reasoning_details: list[Raw] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    parsed: Raw = Raw()
+    annotations: Raw = Raw()
+
+
+class ToolMessage(MessageObject, tag="tool"):
+    """The result of a call."""
+
+    tool_call_id: str | None = None
+
+
+class FunctionObject(JsonObject):
+    """A function."""
+
+    name: str | None = None
+    description: str | None = None
+    parameters: Raw = Raw()
+    strict: bool | None = None
+
+
+class ToolObject(JsonObject, tag="function"):
+    """The declaration of a function."""
+
+    function: FunctionObject
+
+
+class RequestObject(JsonObject):
+    """A request. Its reader notes unknown members after those of what it contains."""
+
+    notes = False
+
+    model: str | None = None
+    messages: (
+        list[SystemMessage | DeveloperMessage | UserMessage | AssistantMessage | ToolMessage] | None
+    ) = None
+    stream: bool | None = None
+    stream_options: Raw = Raw()
+    tools: list[ToolObject | UnknownObject] | None = None
+    tool_choice: Raw = Raw()
+    parallel_tool_calls: bool | None = None
+    web_search_options: Raw = Raw()
+    response_format: Raw = Raw()
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    temperature: Raw = Raw()
+    top_p: Raw = Raw()
+    top_k: Raw = Raw()
+    seed: Raw = Raw()
+    presence_penalty: Raw = Raw()
+    frequency_penalty: Raw = Raw()
+    n: int | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    verbosity: str | None = None
+    user: str | None = None
+    stop: str | list[str] | None = None
+    reasoning_effort: str | None = None
+    store: Raw = Raw()
+    logit_bias: Raw = Raw()
+    modalities: Raw = Raw()
