@@ -34,18 +34,23 @@ def matches(name: str, pattern: str) -> bool:
 
 
 class Patterns:
-    """A set of names and wildcards. Exact names are looked up by their hash."""
+    """A set of names and wildcards. Exact names are looked up by their hash, and all wildcards that
+    have one star at their end are compared at once."""
 
-    __slots__ = ("_exact", "_wild")
+    __slots__ = ("_exact", "_prefixes", "_wild")
 
     def __init__(self, patterns: Iterable[str]) -> None:
         patterns = tuple(patterns)
         self._exact = frozenset(pattern for pattern in patterns if "*" not in pattern)
-        self._wild = tuple(pattern for pattern in patterns if "*" in pattern)
+        wild = [pattern for pattern in patterns if "*" in pattern]
+        self._prefixes = tuple(each[:-1] for each in wild if each.find("*") == len(each) - 1)
+        self._wild = tuple(each for each in wild if each.find("*") < len(each) - 1)
 
     def match(self, name: str) -> bool:
         """Whether one of them is the name or covers it."""
-        return name in self._exact or any(matches(name, pattern) for pattern in self._wild)
+        if name in self._exact or name.startswith(self._prefixes):
+            return True
+        return bool(self._wild) and any(matches(name, pattern) for pattern in self._wild)
 
 
 class ByName(Generic[T]):

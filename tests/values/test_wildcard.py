@@ -2,10 +2,9 @@
 
 import pytest
 
-from engine.values.wildcard import matches
+from engine.values.wildcard import Patterns, matches
 
-
-@pytest.mark.parametrize(
+EVERY_KIND = pytest.mark.parametrize(
     ("name", "pattern", "expected"),
     [
         ("gpt-4o", "gpt-4o", True),
@@ -20,10 +19,21 @@ from engine.values.wildcard import matches
         ("gpt-4o", "gpt-4?", False),
         ("a\nb", "a*", True),
         ("anything", "*", True),
+        ("", "*", True),
+        ("ab", "a**", True),
     ],
 )
+
+
+@EVERY_KIND
 def test_only_the_star_is_special(name, pattern, expected):
     assert matches(name, pattern) is expected
+
+
+@EVERY_KIND
+def test_a_set_covers_what_one_of_its_patterns_covers(name, pattern, expected):
+    assert Patterns([pattern]).match(name) is expected
+    assert Patterns(["x*", "*:x", "x", pattern]).match(name) is expected
 
 
 def test_no_name_makes_it_go_back_and_forth():

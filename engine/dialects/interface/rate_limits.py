@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
-_KINDS = ("requests", "tokens")
+_RESET = "reset"
 _COUNT = re.compile(r"[0-9]{1,18}")
 _DURATION = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:h|ms|m|us|\u00b5s|ns|s)){1,6}")
 _PIECE = re.compile(r"([0-9.]+)(h|ms|m|us|\u00b5s|ns|s)")
@@ -19,19 +18,26 @@ _UNITS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "\u00b5s": 1e-6, "
 _LONGEST = 366 * 86_400
 
 
-@dataclass(frozen=True, slots=True)
 class RateLimitHeaders:
     """How an API reports rate limits. `name` is the pattern of a header, with `{kind}` and
     `{part}`. `read_reset` reads a reset as seconds from now, None for a text of another form;
-    `write_reset` writes it. Both get the time now in seconds since 1970."""
+    `write_reset` writes it. Both get the time now in seconds since 1970.
 
-    name: str
-    read_reset: Callable[[str, float], float | None]
-    write_reset: Callable[[float, float], str]
+    `places` are the kind and the part of each header, `names` its name by them."""
 
-    def header(self, kind: str, part: str) -> str:
-        """The name of a header."""
-        return self.name.format(kind=kind, part=part)
+    def __init__(
+        self,
+        name: str,
+        read_reset: Callable[[str, float], float | None],
+        write_reset: Callable[[float, float], str],
+    ) -> None:
+        self.read_reset, self.write_reset = read_reset, write_reset
+        self.names = {
+            (kind, part): name.format(kind=kind, part=part)
+            for kind in ("requests", "tokens")
+            for part in ("limit", "remaining", _RESET)
+        }
+        self.places = {name: place for place, name in self.names.items()}
 
 
 def translate_limits(
@@ -40,25 +46,28 @@ def translate_limits(
     target: RateLimitHeaders | None,
     now: float,
 ) -> list[tuple[str, str]]:
-    """The headers with the rate limits of `source` as those of `target`; unchanged where one of
-    the APIs reports none or both do it alike. A value of another form is dropped."""
-    if source is None or target is None or source == target:
+    """The headers, behind them the rate limits of `source` as those of `target`; unchanged where
+    one of the APIs reports none or both do it alike. A value of another form is dropped."""
+    if source is None or target is None or source is target:
         return list(headers)
-    values, names = dict(headers), set()
-    headers_out = []
-    for kind in _KINDS:
-        for part in ("limit", "remaining", "reset"):
-            name = source.header(kind, part)
-            names.add(name)
-            text = values.get(name, "")
-            if part != "reset":
-                value = text if _COUNT.fullmatch(text) else None
-            else:
-                seconds = source.read_reset(text, now)
-                value = None if seconds is None else target.write_reset(seconds, now)
-            if value is not None:
-                headers_out.append((target.header(kind, part), value))
-    return [pair for pair in headers if pair[0] not in names] + headers_out
+    others, limits = [], []
+    for pair in headers:
+        place = source.places.get(pair[0])
+        if place is None:
+            others.append(pair)
+        elif (value := _translated(pair[1], place[1], source, target, now)) is not None:
+            limits.append((target.names[place], value))
+    return others + limits
+
+
+def _translated(
+    text: str, part: str, source: RateLimitHeaders, target: RateLimitHeaders, now: float
+) -> str | None:
+    """The value of a header in the form of another API, None for one of another form."""
+    if part != _RESET:
+        return text if _COUNT.fullmatch(text) else None
+    seconds = source.read_reset(text, now)
+    return None if seconds is None else target.write_reset(seconds, now)
 
 
 def read_duration(text: str, now: float) -> float | None:
