@@ -10,8 +10,10 @@ import msgspec
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
+    UNSIGNED,
     Json,
     error_event,
+    thinks_on_budget,
     write_citation,
     write_finish,
     write_reasoning,
@@ -65,15 +67,28 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         "type": "message",
         "role": "assistant",
         "model": request.model or answer.model,
-        "content": [
-            content
-            for block in complete_blocks(candidate)
-            if (content := _block(block, hide=hides_thoughts(request))) is not None
-        ],
+        "content": _content(complete_blocks(candidate), request),
         **finish,
         "usage": write_usage(answer.usage),
     }
     return msgspec.json.encode(message)
+
+
+def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
+    """The blocks as they are written, with a mark before the first call of an answer without the
+    thoughts that were asked for."""
+    content: list[Any] = []
+    needs_mark = thinks_on_budget(request)
+    for block in blocks:
+        written = _block(block, hide=hides_thoughts(request))
+        if written is None:
+            continue
+        needs_mark = needs_mark and not isinstance(block, Reasoning)
+        if needs_mark and isinstance(block, ToolCall):
+            content.append(write_reasoning("", UNSIGNED))
+            needs_mark = False
+        content.append(written)
+    return content
 
 
 def _block(block: Block, *, hide: bool) -> Any:
@@ -90,7 +105,7 @@ def _block(block: Block, *, hide: bool) -> Any:
         thoughts = "" if hide else block.text
         if not thoughts and block.signature is None:
             return None
-        return write_reasoning(thoughts, block.signature)
+        return write_reasoning(thoughts, block.signature or UNSIGNED)
     if isinstance(block, ToolCall):
         return {**open_call(block), "input": arguments_object(block)}
     if isinstance(block, Foreign) and block.language == NAME:

@@ -8,7 +8,8 @@ from typing import Any
 from engine.translations.neutral.content import Citation, Signature
 from engine.translations.neutral.events import Finish, Stop, UpstreamError, Usage
 from engine.translations.neutral.members import Members
-from engine.translations.neutral.signatures import seal, unseal
+from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.signatures import SEAL, seal, unseal
 
 NAME = "messages"
 PREFIX = "msg_"
@@ -163,6 +164,18 @@ def write_reasoning(text: str, signature: Signature | None) -> Json:
     return {"type": "thinking", "thinking": text, "signature": sealed}
 
 
+UNSIGNED = Signature("unsigned", "")
+"""The signature of thoughts that have none: the vendor refuses them, so it marks what has to be
+removed of a request that is relayed (`seals.py`)."""
+
+
+def thinks_on_budget(request: ChatRequest) -> bool:
+    """Whether the caller asked for thoughts on a budget: a turn that calls tools begins with them
+    then, or the vendor refuses to go on with it."""
+    thinking = request.thinking
+    return thinking is not None and not thinking.off and thinking.budget is not None
+
+
 def read_citation(members: Members) -> Citation | None:
     """A citation; None for a kind that does not say where its source is."""
     url = members.text("url")
@@ -173,13 +186,13 @@ def read_citation(members: Members) -> Citation | None:
 
 
 def write_citation(citation: Citation) -> Json:
-    """A citation; `encrypted_index` is required, and only the vendor has one."""
+    """A citation; only the vendor has the index that it requires: a seal stands for it."""
     return {
         "type": "web_search_result_location",
         "cited_text": citation.cited,
         "url": citation.url,
         "title": citation.title or None,
-        "encrypted_index": "",
+        "encrypted_index": SEAL,
     }
 
 

@@ -1,6 +1,7 @@
 """Signatures that are sealed for other vendors, in a request that is relayed as it came.
 
-The vendor refuses thoughts with a signature that it has not made. Thoughts on a budget are accepted
+The vendor refuses thoughts with a signature that it has not made, and citations of searches without
+an index of its own. Thoughts on a budget are accepted
 in the middle of a round of tool calls only if the turn that called begins with its thoughts.
 """
 
@@ -15,8 +16,8 @@ _SIGNATURES = {"thinking": "signature", "redacted_thinking": "data"}
 
 
 def without_seals(request: Any) -> Changes:
-    """The changes that remove the thoughts of other vendors from a request's JSON value, and the
-    wish to think where it cannot be granted without them."""
+    """The changes that remove the thoughts and citations of other vendors from a request's JSON
+    value, and the wish to think where it cannot be granted without them."""
     changes: dict[JsonPath, bytes | None] = {}
     turns = objects(request, "messages")
     for index, message in turns:
@@ -26,12 +27,23 @@ def without_seals(request: Any) -> Changes:
             changes["messages", index] = None
         else:
             changes.update({("messages", index, "content", at): None for at in seal_places})
+        for at, block in blocks:
+            changes.update(_citations(block, ("messages", index, "content", at)))
     if len(turns) > 1 and _calls_without_thoughts(turns[-2], turns[-1], changes):
         thinking = request.get("thinking")
         if isinstance(thinking, dict) and thinking.get("type") == "enabled":
             changes["thinking",] = None
             changes["context_management",] = None  # it may clear thoughts, which needs them on
     return changes
+
+
+def _citations(block: dict[str, Any], place: JsonPath) -> Changes:
+    """The changes that remove citations of other vendors' searches from a block."""
+    citations = objects(block, "citations")
+    sealed = [at for at, each in citations if is_sealed(each.get("encrypted_index"))]
+    if sealed and len(sealed) == len(block["citations"]):
+        return {(*place, "citations"): None}
+    return {(*place, "citations", at): None for at in sealed}
 
 
 def _is_sealed(block: dict[str, Any]) -> bool:

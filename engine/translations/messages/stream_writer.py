@@ -10,7 +10,9 @@ from engine.translations.messages.answer import hides_thoughts, open_call, refus
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
+    UNSIGNED,
     Json,
+    thinks_on_budget,
     write_citation,
     write_finish,
     write_reasoning,
@@ -54,6 +56,7 @@ class Writer:
         self._block: Block = Text()
         self._signature: Signature | None = None
         self._opened = self._calls = self._refused = False
+        self._needs_mark = thinks_on_budget(request)
         self._arguments: list[str] = []
         self._length = 0
         self._wrong_arguments: WrongType | None = None
@@ -103,7 +106,7 @@ class Writer:
         self._block, self._opened = block, False
         if isinstance(block, ToolCall):
             self._calls = True
-            return self._begin()
+            return self._mark() + self._begin()
         if isinstance(block, Foreign) and block.language == NAME:
             return self._begin()
         self._refused = self._refused or isinstance(block, Refusal)
@@ -115,6 +118,7 @@ class Writer:
             return b""
         self._opened = True
         block = self._block
+        self._needs_mark = self._needs_mark and not isinstance(block, Reasoning)
         if content is None:
             if isinstance(block, ToolCall):
                 content = open_call(block)
@@ -125,6 +129,18 @@ class Writer:
             else:
                 content = {"type": "text", "text": ""}
         return self._block_event("content_block_start", content_block=content)
+
+    def _mark(self) -> bytes:
+        """The mark before the first call of an answer without the thoughts that were asked for."""
+        if not self._needs_mark:
+            return b""
+        self._needs_mark = False
+        mark = write_reasoning("", UNSIGNED)
+        begun = self._block_event("content_block_start", content_block=write_reasoning("", None))
+        signed = self._add("signature_delta", "signature", mark["signature"])
+        stopped = self._block_event("content_block_stop")
+        self._index += 1
+        return begun + signed + stopped
 
     def _delta(self, text: str) -> bytes:
         if self._hides_thoughts and isinstance(self._block, Reasoning):
@@ -149,6 +165,8 @@ class Writer:
     def _close(self) -> bytes:
         self._check_arguments()
         signature, self._signature = self._signature, None
+        if isinstance(self._block, Reasoning) and self._opened:
+            signature = signature or UNSIGNED
         signed = b"" if signature is None else self._sign(signature)
         if not self._opened:
             return b""

@@ -92,7 +92,10 @@ def test_an_answer_without_id_and_model_has_those_of_the_request() -> None:
             Reasoning(text="hm", signature=Signature("gemini", "g")),
             {"type": "thinking", "thinking": "hm", "signature": "modelway:gemini:g"},
         ),
-        (Reasoning(text="hm"), {"type": "thinking", "thinking": "hm", "signature": ""}),
+        (
+            Reasoning(text="hm"),
+            {"type": "thinking", "thinking": "hm", "signature": "modelway:unsigned:"},
+        ),
         (
             Reasoning(signature=Signature("gemini", "g")),
             {"type": "thinking", "thinking": "", "signature": "modelway:gemini:g"},
@@ -109,7 +112,7 @@ def test_an_answer_without_id_and_model_has_those_of_the_request() -> None:
                         "cited_text": "",
                         "url": "u",
                         "title": "t",
-                        "encrypted_index": "",
+                        "encrypted_index": "modelway:",
                     }
                 ],
             },
@@ -213,3 +216,36 @@ def test_a_caller_who_omits_thoughts_gets_their_signatures_alone() -> None:
     writer = Writer(request)
     stream = b"".join(map(writer.write, events_of(answer, 1)))
     assert message_of(event_data(stream))["content"] == content
+
+
+CALL = ToolCall(id="c", name="f", arguments='{"a":1}')
+MARK = {"type": "thinking", "thinking": "", "signature": "modelway:unsigned:"}
+
+
+@each(
+    ("thinking", "blocks", "kinds"),
+    [
+        (Thinking(budget=1024), [CALL], ["mark", "tool_use"]),
+        (
+            Thinking(budget=1024),
+            [Text(text="a"), CALL, CALL],
+            ["text", "mark", "tool_use", "tool_use"],
+        ),
+        (Thinking(budget=1024), [Reasoning(text="hm"), CALL], ["thinking", "tool_use"]),
+        (Thinking(budget=1024), [Text(text="a")], ["text"]),
+        (Thinking(adaptive=True), [CALL], ["tool_use"]),
+        (Thinking(off=True, budget=1024), [CALL], ["tool_use"]),
+        (None, [CALL], ["tool_use"]),
+    ],
+)
+def test_calls_without_the_thoughts_that_were_asked_for_are_marked(
+    thinking: Thinking | None, blocks: list[Block], kinds: list[str]
+) -> None:
+    request = ChatRequest(language="messages", model="m", messages=[], thinking=thinking)
+    candidate = Candidate(blocks, Finish(stop="tool_calls"))
+    answer = Answer(id="1", model="m", created=0, usage=None, candidates=[candidate])
+    content = json.loads(write_answer(answer, request))["content"]
+    assert ["mark" if block == MARK else block["type"] for block in content] == kinds
+    writer = Writer(request)
+    stream = event_data(b"".join(map(writer.write, events_of(answer, 3))))
+    assert message_of(stream)["content"] == content

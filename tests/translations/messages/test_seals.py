@@ -30,6 +30,26 @@ def test_sealed_thoughts_are_removed_from_their_turn(content: str, expected: str
     assert without_seals(LANGUAGE, request % content) == request % expected
 
 
+SEARCH = '{"type":"web_search_result_location","url":"https://a","encrypted_index":"%s"}'
+
+
+@each(
+    ("citations", "expected"),
+    [
+        ("[%s]" % (SEARCH % "modelway:"), ""),
+        (
+            f"[{SEARCH % 'modelway:'}, {SEARCH % 'Eo8B'}]",
+            ',"citations":[%s]' % (SEARCH % "Eo8B"),
+        ),
+        ("[%s]" % (SEARCH % "Eo8B"), ',"citations":[%s]' % (SEARCH % "Eo8B")),
+    ],
+)
+def test_citations_of_other_vendors_searches_are_removed(citations: str, expected: str) -> None:
+    request = '{"messages":[{"content":[{"type":"text","text":"A"%s}]},{"a":"modelway:"}]}'
+    before = request % f',"citations":{citations}'
+    assert without_seals(LANGUAGE, before) == request % expected
+
+
 def test_a_turn_of_sealed_thoughts_alone_is_removed() -> None:
     turn = f'{{"role":"assistant","content":[{SEALED},{REDACTED}]}}'
     user = '{"role":"user","content":"Hi"}'
