@@ -15,69 +15,36 @@ from engine.config.keys import ANNOTATION
 from engine.config.likely_value import flag, plain
 from engine.source.suggestion import near
 
-_UNITS = {
-    "duration": ("a duration", "a number and its unit: 250ms, 3s, 10m, 1h, 90d"),
-    "size": ("a size", "a number and its unit: 512KB, 25MB, 1GiB"),
-}
-"""The formats of strings by the annotation `unit` of their key, and an example of each."""
-
 _PLACES = (
     "write $request.body#/model, $request.path.NAME, $request.query.NAME or $request.header.NAME"
 )
 _TYPOGRAPHIC_QUOTES = "\u201c\u201d\u201e\u2018\u2019"
 
-SYNONYMS = {
-    "port": "listen",
-    "host": "listen",
-    "bind": "listen",
-    "address": "listen",
-    "api_key": "credential",
-    "apikey": "credential",
-    "key": "credential",
-    "auth": "credential",
-    "base_url": "url",
-    "endpoint": "url",
-    "api_base": "url",
-    "weights": "weight",
-    "file": "document",
-    "openapi": "document",
-    "prefix": "mount",
-    "methods": "operations",
-    "path": "operations",
-    "upstream": "to",
-    "targets": "to",
-    "backend": "to",
-    "rate_limit": "policies",
-    "name": "title",
-}
-"""Names of keys in other gateways, and the key of gateway.yaml that has the same meaning."""
-
-_FORMATS: dict[str, tuple[str, str]] = {
-    "listen": (
+_FORMATS = {
+    "duration": ("a duration", "a number and its unit: 250ms, 3s, 10m, 1h, 90d"),
+    "size": ("a size", "a number and its unit: 512KB, 25MB, 1GiB"),
+    "address": (
         "an address with a port",
         "write 127.0.0.1:8080, [::]:8080 or unix:/run/gateway.sock",
     ),
     "url": ("a URL of http", "write https://host/path"),
-    "endpoint": ("a URL of http", "write http://localhost:4318"),
-    "base_url": ("a URL of http", "write https://models.example.com"),
     "proxy": ("a URL of an HTTP proxy", 'write http://host:3128, or "" for none'),
     "sha256": (
         "a SHA-256",
         "64 hexadecimal digits in lower case; `modelway token new NAME` prints them",
     ),
-    "expires": ("a date", "write 2027-01-31, or 2027-01-31T12:00:00Z"),
+    "date": ("a date", "write 2027-01-31, or 2027-01-31T12:00:00Z"),
     "rate": ("a number per time", "write 60/1m"),
-    "token_budget": ("a number per time", "write 100000/1d"),
-    "budget": ("money per time", "write 20 USD/30d"),
+    "money per time": ("money per time", "write 20 USD/30d"),
     "currency": ("a currency", "write its three capital letters: EUR"),
-    "mount": ("a path prefix", "write /v1: it begins with a slash and ends without one"),
-    "model": ("a place in a request", _PLACES),
-    "from": ("a place in a request", _PLACES),
-    "origins": ("an origin", "write https://app.example.com, or * for any"),
-    "metrics": ("a path", "write true, false, or another path: /internal/metrics"),
-    "header": ("a header name", "letters, digits and -, as x-api-key"),
+    "path prefix": ("a path prefix", "write /v1: it begins with a slash and ends without one"),
+    "place": ("a place in a request", _PLACES),
+    "origin": ("an origin", "write https://app.example.com, or * for any"),
+    "metrics path": ("a path", "write true, false, or another path: /internal/metrics"),
+    "header name": ("a header name", "letters, digits and -, as x-api-key"),
 }
-"""The formats of strings by their key, and an example of each."""
+"""The formats of strings, by the annotation `format` or `unit` of their key, and what to write; the
+`examples` of a key are its own."""
 
 _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("enabled", lambda value: f"{{enabled: {flag(value) or 'true'}}}"),
@@ -101,11 +68,10 @@ _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
 """Mappings by a key that only they have, and the mapping that another value probably stands for."""
 
 
-def string_format(key: str, schema: Mapping[str, Any]) -> str:
+def string_format(schema: Mapping[str, Any]) -> str:
     """The format of a string of this schema, as `a duration`; "" if it has none."""
-    if (unit := _unit(schema)) in _UNITS:
-        return _UNITS[unit][0]
-    return _FORMATS[key][0] if "pattern" in schema and key in _FORMATS else ""
+    name = _format(schema)
+    return _FORMATS[name][0] if name else ""
 
 
 def hint(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) -> str:
@@ -125,13 +91,11 @@ def hint(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) 
     return ""
 
 
-def example(key: str, schema: Mapping[str, Any], types: Sequence[str]) -> str:
+def example(schema: Mapping[str, Any], types: Sequence[str]) -> str:
     """What to write in place of a value that comes from `${...}`: the value is not repeated."""
     if {"boolean", "number", "integer"} & set(types):
         return "${...} becomes a number, true or false only where it stands without quotes"
-    if (unit := _unit(schema)) in _UNITS:
-        return _UNITS[unit][1]
-    return _FORMATS[key][1] if key in _FORMATS else _description(schema)
+    return _form(schema) or _description(schema)
 
 
 def choice(key: str, value: Any, options: Sequence[Any]) -> str:
@@ -155,8 +119,30 @@ def constant(key: str, value: Any, expected: Any) -> str:
     return f"write {expected}" + (" without quotes" if str(value) == str(expected) else "")
 
 
-def _unit(schema: Mapping[str, Any]) -> str:
-    return str(schema.get(ANNOTATION, {}).get("unit", ""))
+def synonym(key: str, properties: Mapping[str, Any]) -> str:
+    """The known key that has the meaning of a key in other gateways, "" for none."""
+    names = (n for n, schema in properties.items() if key in _notes(schema).get("synonyms", ()))
+    return next(names, "")
+
+
+def _notes(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    notes: Mapping[str, Any] = schema.get(ANNOTATION, {})
+    return notes
+
+
+def _format(schema: Mapping[str, Any]) -> str:
+    """The row of _FORMATS for a string of this schema, "" for none."""
+    notes = _notes(schema)
+    name = str(notes.get("format", notes.get("unit", "")))
+    return name if name in _FORMATS else ""
+
+
+def _form(schema: Mapping[str, Any]) -> str:
+    """What to write for a string of this schema, "" if it has no format."""
+    name = _format(schema)
+    if name and "examples" in schema:
+        return f"write {schema['examples'][0]}"
+    return _FORMATS[name][1] if name else ""
 
 
 def _description(schema: Mapping[str, Any]) -> str:
@@ -168,20 +154,20 @@ def _lower_case(value: Any) -> str:
 
 
 def _string(key: str, value: Any, schema: Mapping[str, Any]) -> str:
-    if text := likely_value.of_key(key, value):
+    name, is_number = _format(schema), likely_value.is_number(value)
+    if text := likely_value.of_format(name, value):
         return text
-    unit, is_number = _unit(schema), likely_value.is_number(value)
-    if unit == "duration":
+    if name == "duration":
         return _duration(key, value, schema)
-    if unit == "size":
+    if name == "size":
         if is_number and value < 1000:
             return f"write {value}MB, or another unit: KB, GB"
         size = likely_value.size(value)
-        return f"write {size}" if size else _UNITS[unit][1]
+        return f"write {size}" if size else _form(schema)
     if key == "operation" and isinstance(value, list):
         return "write a list under 'operations'"
-    if key in _FORMATS and ("pattern" in schema or not is_number):
-        return _FORMATS[key][1]
+    if name:
+        return _form(schema)
     if is_number and "pattern" not in schema:
         return "put it in quotes"
     return _description(schema) if not isinstance(value, dict | list) else ""
@@ -194,7 +180,7 @@ def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
     takes_ms = re.search(str(schema.get("pattern", "")), "1ms") is not None
     duration = likely_value.duration(value, takes_ms=takes_ms)
     if not duration:
-        return _UNITS["duration"][1]
+        return _form(schema)
     units = ", or another unit: ms, m, h, d" if is_number and takes_ms else ""
     return f"write {duration}{units}"
 

@@ -159,27 +159,23 @@ def _origin(value: Any) -> str:
     return f"write {match[1] or 'https://'}{match[2].lower()}" if match else ""
 
 
-OF_KEY: dict[str, Callable[[Any], str]] = {
-    "listen": _listen,
+_OF_FORMAT: dict[str, Callable[[Any], str]] = {
+    "address": _listen,
     "url": _url,
-    "endpoint": _url,
-    "base_url": _url,
     "proxy": lambda value: f"write http://{value}" if _url(value) else "",
     "sha256": _sha256,
-    "expires": _expires,
+    "date": _expires,
     "rate": _rate,
-    "token_budget": _rate,
     "currency": _currency,
-    "mount": _mount,
-    "model": _place,
-    "from": _place,
-    "origins": _origin,
-    "metrics": lambda value: f"write {flag(value)}" if flag(value) else "",
+    "path prefix": _mount,
+    "place": _place,
+    "origin": _origin,
+    "metrics path": lambda value: f"write {flag(value)}" if flag(value) else "",
 }
-"""Hints by key."""
+"""Hints by format."""
 
 
-def of_key(key: str, value: Any) -> str:
-    """What to write in place of a value of this key; "" if no format of the key is near."""
-    hint = OF_KEY.get(key)
+def of_format(name: str, value: Any) -> str:
+    """What to write in place of a value of this format; "" if the value is not near it."""
+    hint = _OF_FORMAT.get(name)
     return hint(value) if hint is not None else ""

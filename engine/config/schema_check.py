@@ -7,7 +7,7 @@ The library jsonschema finds the breaches; the words and hints are those of this
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from math import isfinite
 from typing import Any
@@ -139,22 +139,22 @@ def _note(error: Error, root: Any, source: Source, path: Path, findings: Finding
 
 
 def _note_unknown_keys(error: Error, source: Source, path: Path, findings: Findings) -> None:
-    names = list(error.schema.get("properties", {}))
+    known = error.schema.get("properties", {})
     for key in error.instance:
-        if key not in names:
-            hint = _hint_for_unknown(key, names)
+        if key not in known:
+            hint = _hint_for_unknown(key, known)
             findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
 
 
-def _hint_for_unknown(key: str, names: list[str]) -> str:
+def _hint_for_unknown(key: str, known: Mapping[str, Any]) -> str:
     """The known key that an unknown one was probably meant to be."""
     if key.strip() != key:
         return "it begins or ends with a blank that is no space, as U+00A0; write spaces"
-    if names == ["set", "add", "remove"] and near(key, names) is None:
+    if list(known) == ["set", "add", "remove"] and near(key, known) is None:
         return f"write {{set: {{{key}: ...}}}}"
-    if key in hints.SYNONYMS and hints.SYNONYMS[key] in names:
-        return f"did you mean '{hints.SYNONYMS[key]}'?"
-    return did_you_mean(key, names)
+    if name := hints.synonym(key, known):
+        return f"did you mean '{name}'?"
+    return did_you_mean(key, known)
 
 
 def _missing(error: Error) -> list[str]:
@@ -174,7 +174,7 @@ def _hint(error: Error, path: Path, source: Source) -> str:
     key, name = _key(path), error.validator
     types = _union(error) if name == "anyOf" else _types(error) if name == "type" else ["string"]
     if isinstance(source, SourceDocument) and source.reference(path):
-        return hints.example(key, error.schema, types) if name in _FORMS else ""
+        return hints.example(error.schema, types) if name in _FORMS else ""
     if name == "maxProperties":
         return "what belongs to a policy is indented deeper than its name"
     if name == "const":
@@ -196,7 +196,7 @@ def _sentence(error: Error, path: Path) -> str:
     """What is wrong, without the value."""
     name, limit, value = str(error.validator), error.validator_value, error.instance
     subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this"
-    form = hints.string_format(_key(path), error.schema)
+    form = hints.string_format(error.schema)
     if name == "type":
         expected = form if form and _types(error) == ["string"] else _one_of(_types(error))
         return f"{subject} must be {expected}, not {_kind(value)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.config import hints
+from engine.config import hints, keys
 from engine.config.keys import default
 from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
@@ -51,10 +51,10 @@ def _check_listen(address: str, source: SourceDocument, findings: Findings) -> N
     if address.startswith("unix:/") or _HOST.fullmatch(host):
         return
     message = "'listen' has no valid host before its port"
-    at, form = ("server", "listen"), {"pattern": "."}
-    hint = hints.hint("listen", address, form, ["string"])
+    at, schema = ("server", "listen"), keys.find("server.listen").schema
+    hint = hints.hint("listen", address, schema, ["string"])
     if source.reference(at):
-        hint = hints.example("listen", form, ["string"])
+        hint = hints.example(schema, ["string"])
     findings.error(source, at, "MW104", message, hint)
 
 

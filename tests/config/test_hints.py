@@ -2,26 +2,30 @@
 
 import pytest
 
-from engine.config import hints, likely_value, schema_check
-from engine.config.keys import ANNOTATION
+from engine.config import hints, schema_check
+from engine.config.keys import ANNOTATION, root
 from engine.source.problem import Findings
 from engine.source.reader import read
 from tests.support.each import each
 
+FORMATS = sorted(
+    {key.notes[name] for key in root().all() for name in ("unit", "format") if name in key.notes}
+)
 
-@each("key", sorted({*likely_value.OF_KEY, *hints.SYNONYMS.values(), "x", "on"}))
+
+@each("key", ["x", "on", "to", "auth", "token", "retention", "operation"])
 @each(
     "value",
     ["", " ", "x" * 500, "\u201cx\u201d", 0, -1, 10**30, 1.5, float("nan"), True, None, [], {}],
 )
 def test_no_value_is_too_odd_for_a_hint(key, value):
     types = ["string", "boolean", "number", "array", "object"]
-    units = [{"pattern": "x", ANNOTATION: {"unit": unit}} for unit in ("duration", "size")]
-    schemas = ({}, *units, {"pattern": "x"}, {"properties": {"set": {}}})
+    formats = [{"pattern": "x", ANNOTATION: {"format": name}} for name in FORMATS]
+    schemas = ({}, *formats, {"pattern": "x"}, {"properties": {"set": {}}})
     for schema in schemas:
         for kind in types:
             assert isinstance(hints.hint(key, value, schema, [kind]), str)
-            assert isinstance(hints.example(key, schema, [kind]), str)
+            assert isinstance(hints.example(schema, [kind]), str)
     assert isinstance(hints.choice(key, value, ["on", "5xx", 3]), str)
     assert isinstance(hints.constant(key, value, 1), str)
 
@@ -51,3 +55,17 @@ def test_a_hint_never_repeats_what_a_variable_holds(config):
     assert findings.problems
     output = "".join(f"{problem.message} {problem.hint}" for problem in findings.problems)
     assert SECRET.lower() not in output.lower()
+
+
+@pytest.mark.parametrize(
+    ("config", "is_place"),
+    [
+        ("models: {small: {to: [{upstream: main, model: [a]}]}}", False),
+        ("routes: [{operation: a.b, model: body.model}]", True),
+    ],
+)
+def test_a_hint_follows_the_key_and_not_its_last_name(config, is_place):
+    findings, marked = Findings(), read(config, "f")
+    schema_check.check(marked.value, schema_check.gateway_validator(), marked, (), findings)
+    [hint] = [p.hint for p in findings.problems if p.message.startswith("'model'")]
+    assert ("$request" in hint) == is_place

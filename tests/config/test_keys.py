@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.config import keys
+from engine.config import hints, keys
 from engine.source.reader import read
 from engine.values import units
 from engine.values.redaction import is_secret_name
@@ -19,6 +19,7 @@ MEMBERS = {
 }
 """The members that have a fixed set of values."""
 FREE = {"words", "weaker", "kind", "weaker_kind", "otherwise", "absent", "also", "sentences"}
+FREE |= {"format", "synonyms"}
 
 
 @pytest.mark.parametrize("key", ALL, ids=lambda key: key.name)
@@ -26,6 +27,13 @@ def test_an_annotation_has_members_that_the_engine_reads(key):
     assert set(key.notes) <= set(MEMBERS) | FREE
     for member, allowed in MEMBERS.items():
         assert key.notes.get(member, allowed[0]) in allowed
+
+
+def test_every_format_has_a_name_for_messages():
+    formats = [key for key in ALL if "format" in key.notes]
+    assert formats
+    for key in formats:
+        assert hints.string_format({keys.ANNOTATION: key.notes}), key.name
 
 
 @pytest.mark.parametrize(("pattern", "unit"), [(units.DURATION, "duration"), (units.SIZE, "size")])
