@@ -1,0 +1,40 @@
+"""The formats of `modelway check`, and how problems are counted."""
+
+import pytest
+
+from engine.cli import formats
+from engine.source.problem import Level, Problem
+from tests.support.commands import report
+
+
+def problem(level):
+    return Problem("f.yaml", 1, 1, level, "MW000", "wrong")
+
+
+ERROR, WARNING, INFO = map(problem, (Level.ERROR, Level.WARNING, Level.INFO))
+
+
+@pytest.mark.parametrize("name", formats.names())
+def test_every_format_renders_a_report(name):
+    assert "wrong" in formats.render(name, report(ERROR))
+
+
+def test_a_file_of_the_folder_is_a_format():
+    assert formats.names() == ["github", "json", "sarif", "text"]
+
+
+def test_every_level_is_counted_the_most_severe_first():
+    counts = formats.count([INFO, WARNING, WARNING])
+    assert list(counts.items()) == [("error", 0), ("warning", 2), ("info", 1)]
+
+
+@pytest.mark.parametrize(
+    ("problems", "words"),
+    [
+        ([], "no problems"),
+        ([ERROR], "1 error"),
+        ([WARNING, ERROR, ERROR], "2 errors, 1 warning"),
+    ],
+)
+def test_a_tally_names_the_levels_that_there_are(problems, words):
+    assert formats.tally(problems) == words

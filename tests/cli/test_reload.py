@@ -1,0 +1,70 @@
+"""`modelway reload`: the signal to a running gateway, and its answer."""
+
+import shutil
+import signal
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.plan.make import make_plan
+from engine.server.reload import Plans
+from engine.values.runtime_dir import runtime_directory
+from tests.support.commands import assert_refused, modelway
+
+CONFIG = Path("gateway.yaml")
+
+
+@pytest.fixture
+def plans(folder):
+    """What a gateway in this process serves and publishes."""
+    run = runtime_directory(CONFIG)
+    served = Plans(make_plan(CONFIG, {}), lambda: make_plan(CONFIG, {}), run, lambda *_: "")
+    served.publish()
+    yield served
+    shutil.rmtree(run)
+
+
+@pytest.fixture
+def on_signal(plans):
+    """Let the gateway publish a changed state when it gets SIGHUP."""
+    before = signal.getsignal(signal.SIGHUP)
+
+    def register(**changes):
+        def publish(*_):
+            plans.state = replace(plans.state, tried=plans.state.tried + 1, **changes)
+            plans.publish()
+
+        signal.signal(signal.SIGHUP, publish)
+
+    yield register
+    signal.signal(signal.SIGHUP, before)
+
+
+def test_the_config_that_is_in_use_is_printed(on_signal):
+    on_signal(hash="0123abcd")
+    result = modelway("reload")
+    assert (result.exit_code, result.stdout) == (0, "config 0123abcd is now in use\n")
+
+
+def test_the_reason_of_a_refusal_is_printed(on_signal):
+    on_signal(error="the database is gone")
+    assert_refused(modelway("reload"), "the database is gone")
+
+
+def test_a_config_with_errors_sends_no_signal(plans):
+    CONFIG.write_text(Path("bad.yaml").read_text())
+    assert modelway("reload").exit_code == 1  # SIGHUP would have ended this process
+
+
+def test_without_a_running_gateway_it_fails(folder):
+    assert_refused(modelway("reload"), "no running gateway of this user serves gateway.yaml")
+
+
+def test_a_gateway_that_died_is_not_running(plans):
+    process = subprocess.Popen(["/bin/true"])
+    process.wait()
+    plans.state = replace(plans.state, pid=process.pid)
+    plans.publish()
+    assert_refused(modelway("reload"), "no running gateway")

@@ -1,0 +1,73 @@
+"""`modelway serve`: what happens before and after gunicorn's master runs."""
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from engine.values.runtime_dir import base, runtime_directory
+from tests.support.commands import GOOD, assert_refused, modelway
+from tests.support.masters import start_in_process
+
+CONFIG = Path("gateway.yaml")
+STORES = "stores: {records: 'sqlite:///records.db', journal: %s}\n"
+
+
+@pytest.fixture
+def masters(folder, monkeypatch):
+    yield start_in_process(monkeypatch)
+    shutil.rmtree(runtime_directory(CONFIG), ignore_errors=True)
+
+
+@pytest.fixture
+def port():
+    """A port that is free."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return sock.getsockname()[1]
+
+
+def write(port, more=""):
+    server = f"server: {{listen: '127.0.0.1:{port}'}}\ntelemetry: {{listen: off}}\n"
+    CONFIG.write_text(GOOD + server + more)
+
+
+def test_operations_and_address_are_announced(masters, port):
+    write(port)
+    result = modelway("serve")
+    assert (result.exit_code, len(masters)) == (0, 1)
+    assert result.stderr == f"modelway: 2 operations on 127.0.0.1:{port}\n"
+
+
+def test_the_database_is_made_by_the_trial(masters, port):
+    write(port, STORES % "journal")
+    assert modelway("serve").exit_code == 0
+    assert Path("records.db").is_file()
+
+
+def test_a_config_with_errors_is_not_served(masters):
+    CONFIG.write_text(Path("bad.yaml").read_text())
+    result = modelway("serve")
+    assert (result.exit_code, masters) == (1, [])
+    assert "unknown upstream 'mian'" in result.stdout
+
+
+def test_a_config_that_fails_on_trial_is_not_served(masters, port):
+    write(port, STORES % "shop.yaml/journal")
+    assert_refused(modelway("serve"), "the ledger's journal cannot be kept in ")
+    assert masters == []
+
+
+def test_an_address_in_use_leaves_the_database_alone(masters):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        write(taken.getsockname()[1], STORES % "journal")
+        result = modelway("serve")
+    assert (result.exit_code, masters) == (1, [])
+    assert not Path("records.db").exists()
+
+
+def test_the_folder_of_the_metrics_is_removed_at_the_end(masters, port):
+    write(port)
+    assert modelway("serve").exit_code == 0
+    assert list(base().glob(f"modelway-metrics-*-{os.getpid()}-*")) == []
