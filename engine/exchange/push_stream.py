@@ -17,7 +17,7 @@ class Blocked(Exception):
 
 
 class Pipeline:
-    """The `steps` for each piece, in order, then `try_send`.
+    """The way of each piece: `through` all steps, then `try_send`.
 
     `try_send` sends what it can without waiting, keeps the rest for the server, and returns whether
     nothing was left; None if the server cannot do that, and iterates over every piece. A source
@@ -25,17 +25,16 @@ class Pipeline:
     has left.
     """
 
-    __slots__ = ("steps", "try_send")
+    __slots__ = ("through", "try_send")
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.through: Step = _unchanged
         self.try_send: Callable[[bytes], bool] | None = None
 
-    def through(self, piece: bytes) -> bytes:
-        """The piece after all steps."""
-        for step in self.steps:
-            piece = step(piece)
-        return piece
+    def add(self, step: Step) -> None:
+        """Let each piece take `step` after the steps that it takes already; before any is sent."""
+        earlier = self.through
+        self.through = step if earlier is _unchanged else lambda piece: step(earlier(piece))
 
     def send(self, piece: bytes) -> None:
         """Apply all steps and send without waiting; only if `try_send` is set. Raises Blocked."""
@@ -43,6 +42,10 @@ class Pipeline:
         piece = self.through(piece)
         if piece and not self.try_send(piece):
             raise Blocked
+
+
+def _unchanged(piece: bytes) -> bytes:
+    return piece
 
 
 class PushStream:

@@ -145,7 +145,7 @@ def _request_usage(exchange: Exchange, option: UsageOption) -> None:
 def _with_step(body: Iterable[bytes], step: Step) -> PushStream:
     """A stream whose pieces also take `step`."""
     stream = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
-    stream.pipeline.steps.append(step)
+    stream.pipeline.add(step)
     return stream
 
 

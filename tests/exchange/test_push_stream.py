@@ -15,7 +15,8 @@ def shorter(piece: bytes) -> bytes:
 
 def pipeline(*steps: Callable[[bytes], bytes]) -> Pipeline:
     result = Pipeline()
-    result.steps += steps
+    for step in steps:
+        result.add(step)
     return result
 
 
