@@ -14,7 +14,7 @@ import gevent.socket
 from gevent.monkey import get_original
 
 from engine.exchange.interfaces import Socket
-from engine.upstream.client.deadlines import DeadlineTimer, Wait
+from engine.upstream.client.deadlines import Deadlines, DeadlineTimer, Wait
 from engine.upstream.client.http1 import ResponseParser
 
 PIECE = 64 * 1024
@@ -118,16 +118,16 @@ class Connection:
             parser.end()
 
     def stream(
-        self, parser: ResponseParser, wait: Callable[[], Wait], passing: Callable[[bytes], None]
+        self, parser: ResponseParser, deadlines: Deadlines, passing: Callable[[bytes], None]
     ) -> None:
-        """Like `receive`, but the event loop calls `passing` with each part of the body, and `wait`
-        for each time limit. Returns after the body or the connection has ended. Raises what either
-        of the two raises; `passing` must not raise OSError."""
-        recv, extend = self._recv, self._timer.extend
-        seconds, failure = wait()
+        """Like `receive`, but the event loop calls `passing` with each part of the body; between
+        two of them the idle timeout holds. Returns after the body or the connection has ended.
+        Raises what `passing` raises, which must not be OSError."""
+        recv, now = self._recv, deadlines.now
+        since = now()
 
         def arrived() -> bool:
-            nonlocal failure
+            nonlocal since
             try:
                 data = recv(PIECE)
             except _NOT_NOW:
@@ -140,14 +140,11 @@ class Connection:
                 return False
             if parser.body:
                 passing(parser.take())
-            seconds, failure = wait()
-            extend(seconds)
+            since = now()
             return True
 
         try:
-            self._timer.watch(self._arrival, seconds, arrived)
-        except TimeoutError:
-            raise failure from None
+            self._timer.watch(self._arrival, lambda: deadlines.idle_since(since), arrived)
         except OSError:
             parser.end(clean=False)
 

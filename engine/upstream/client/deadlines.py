@@ -43,11 +43,8 @@ class Deadlines:
     ) -> None:
         self.timeouts = timeouts
         self.now = clock
-        idle, longest = timeouts.idle, timeouts.total
-        end = clock() + (longest if total is None or total > longest else total)
-        self._end = end
-        self._idle = idle, IdleTimeout
-        self._idle_until = end - idle
+        longest = timeouts.total
+        self._end = clock() + (longest if total is None or total > longest else total)
 
     def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
         """The time left until `moment`, or of the total timeout if that ends first."""
@@ -60,9 +57,12 @@ class Deadlines:
         return self._at_most(self.timeouts.first_byte, FirstByteTimeout)
 
     def idle(self) -> Wait:
-        if self.now() < self._idle_until:  # called for every event
-            return self._idle
-        return self._at_most(*self._idle)
+        return self._at_most(self.timeouts.idle, IdleTimeout)
+
+    def idle_since(self, moment: float) -> float:
+        """The seconds left of a wait between two reads that began at `moment`. Raises IdleTimeout
+        or TotalTimeout when none are left."""
+        return self.until(moment + self.timeouts.idle, IdleTimeout)[0]
 
     def _at_most(self, seconds: float, failure: type[UpstreamFailure]) -> Wait:
         remaining = self._end - self.now()
@@ -81,6 +81,7 @@ class DeadlineTimer:
         self._fires_at = 0.0  # if there is a timer
         self._deadline = 0.0  # of the current wait
         self._waiting: Any = None
+        self._remaining: Callable[[], float] | None = None  # of a `watch`
 
     def wait(self, watcher: Any, seconds: float) -> None:
         """Wait until an I/O watcher of the event loop is ready. TimeoutError after `seconds`."""
@@ -91,19 +92,23 @@ class DeadlineTimer:
         finally:
             self._waiting = None
 
-    def watch(self, watcher: Any, seconds: float, arrived: Callable[[], bool]) -> None:
+    def watch(
+        self, watcher: Any, remaining: Callable[[], float], arrived: Callable[[], bool]
+    ) -> None:
         """Wait while the event loop calls `arrived` each time a watcher is ready; it may not block.
 
-        Returns when `arrived` returns False. Raises what `arrived` raises, and TimeoutError after
-        `seconds`, which `arrived` may `extend`. This greenlet is not switched to for each call."""
-        self.extend(seconds)
+        Returns when `arrived` returns False. `remaining` gives the seconds that the wait may still
+        last, and is asked again when they are over. Raises what either of them raises. This
+        greenlet is not switched to for each call."""
+        self.extend(remaining())
+        self._remaining = remaining
         self._waiting = getcurrent()
         try:
             watcher.start(self._ready, arrived)
             get_hub().switch()
         finally:
             watcher.stop()
-            self._waiting = None
+            self._waiting = self._remaining = None
 
     def extend(self, seconds: float) -> None:
         """Let the current wait last `seconds` from now."""
@@ -151,7 +156,11 @@ class DeadlineTimer:
         self.close()
         if self._waiting is None:
             return
-        seconds = self._deadline - monotonic()
+        try:
+            seconds = self.remaining() if self._remaining is None else self._remaining()
+        except UpstreamFailure as failure:
+            self._waiting.throw(failure)
+            return
         if seconds > 0:
             self._set(seconds)
         else:

@@ -149,7 +149,7 @@ class UpstreamResponse:
             if connection is None:
                 raise Cancelled
             if passing is not None:
-                connection.stream(self._parser, deadlines.idle, passing)
+                connection.stream(self._parser, deadlines, passing)
             elif deadline is None:
                 connection.receive(self._parser, deadlines.idle())
             else:

@@ -6,6 +6,8 @@ import os
 import resource
 import time
 from collections.abc import Iterator
+from functools import partial
+from itertools import count
 from typing import Any
 
 import gevent
@@ -13,6 +15,7 @@ import gevent.socket
 import pytest
 
 from engine.upstream.client.connection import Connection
+from engine.upstream.client.deadlines import Deadlines, Timeouts
 from engine.upstream.client.failures import (
     FirstByteTimeout,
     IdleTimeout,
@@ -202,16 +205,16 @@ HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def streamed(
-    received: list[Any],
-    wait: Any = lambda: (SHORT, IdleTimeout),
-    passing: Any = None,
+    received: list[Any], passing: Any = None, total: float = 60.0
 ) -> tuple[list[bytes], ResponseParser]:
     """What was parts on of an answer whose bytes come one of `received` after another."""
     sock, parser, parts = ListSocket([], received, early=True), ResponseParser("GET"), list[bytes]()
     parser.feed(HEAD)
     connection = Connection(sock, 0.0)
     try:
-        connection.stream(parser, wait, passing or parts.append)
+        connection.stream(
+            parser, Deadlines(Timeouts(idle=SHORT), time.monotonic, total), passing or parts.append
+        )
     finally:
         connection.close()
     return parts, parser
@@ -249,28 +252,44 @@ def test_an_error_of_the_function_is_raised() -> None:
         streamed([b"1\r\na\r\n"], passing=passing)
 
 
-def test_each_part_of_a_stream_has_its_own_time_limit() -> None:
-    waits = [(5.0, IdleTimeout), (SHORT, TotalTimeout)]
-    sock = gevent.socket.socketpair()
+def test_the_idle_timeout_begins_again_with_each_part() -> None:
+    class Recorded(Deadlines):
+        def idle_since(self, moment: float) -> float:
+            if moment > start:
+                raise IdleTimeout
+            return SHORT
+
+    clock, sock = count(100.0), gevent.socket.socketpair()
+    deadlines = Recorded(Timeouts(), partial(next, clock))
+    start = next(clock) + 1
     sock[1].sendall(b"1\r\na\r\n")
+    parser, parts = ResponseParser("GET"), list[bytes]()
+    parser.feed(HEAD)
+    connection = Connection(sock[0], 0.0)
+    with gevent.Timeout(20), pytest.raises(IdleTimeout):
+        connection.stream(parser, deadlines, parts.append)
+    assert parts == [b"a"]
+    connection.close()
+    sock[1].close()
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "expected"),
+    [(Timeouts(idle=SHORT), IdleTimeout), (Timeouts(total=SHORT), TotalTimeout)],
+)
+def test_a_silent_stream_ends_with_its_first_time_limit(
+    timeouts: Timeouts, expected: type[Exception]
+) -> None:
+    sock = gevent.socket.socketpair()
     parser = ResponseParser("GET")
     parser.feed(HEAD)
-    connection, start = Connection(sock[0], 0.0), time.monotonic()
-    with pytest.raises(TotalTimeout):
-        connection.stream(parser, lambda: waits.pop(0), lambda data: None)
-    assert not waits
-    assert time.monotonic() - start < 2.0
+    connection = Connection(sock[0], 0.0)
+    with gevent.Timeout(20), pytest.raises(expected):
+        connection.stream(parser, Deadlines(timeouts, time.monotonic), lambda data: None)
     connection.close()
     sock[1].close()
 
 
 def test_a_time_limit_in_the_past_ends_a_stream() -> None:
-    waits = [(5.0, IdleTimeout)]
-
-    def wait() -> Any:
-        if waits:
-            return waits.pop()
-        raise TotalTimeout
-
     with pytest.raises(TotalTimeout):
-        streamed([b"1\r\na\r\n"], wait)
+        streamed([b"1\r\na\r\n"], total=0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gevent
@@ -113,7 +113,7 @@ def test_cancelling_does_not_reach_a_greenlet_whose_wait_has_ended(pair: tuple[A
     timer.cancel(OSError("nobody waits"))
 
     def wait() -> str:
-        timer.watch(arrival(near), 5.0, lambda: False)
+        timer.watch(arrival(near), lambda: 5.0, lambda: False)
         gevent.sleep(SHORT)
         return "unharmed"
 
@@ -127,8 +127,20 @@ def test_cancelling_does_not_reach_a_greenlet_whose_wait_has_ended(pair: tuple[A
 # Watching: the event loop handles what arrives.
 
 
+def remaining(seconds: float) -> Callable[[], float]:
+    """The seconds left of so many from now. Raises IdleTimeout when none are."""
+    end = time.monotonic() + seconds
+
+    def left() -> float:
+        if time.monotonic() >= end:
+            raise IdleTimeout
+        return end - time.monotonic()
+
+    return left
+
+
 def watch(timer: DeadlineTimer, near: Any, arrived: Any, seconds: float = 5.0) -> Any:
-    greenlet = gevent.spawn(timer.watch, arrival(near), seconds, arrived)
+    greenlet = gevent.spawn(timer.watch, arrival(near), remaining(seconds), arrived)
     gevent.sleep(0)
     return greenlet
 
@@ -167,23 +179,23 @@ def test_a_watch_raises_what_its_function_raises(pair: tuple[Any, Any]) -> None:
 
 def test_a_watch_ends_after_its_time_limit(pair: tuple[Any, Any]) -> None:
     greenlet = watch(DeadlineTimer(), pair[0], lambda: True, SHORT)
-    with pytest.raises(TimeoutError):
+    with pytest.raises(IdleTimeout):
         greenlet.get(timeout=5)
 
 
-def test_the_function_of_a_watch_may_extend_the_time_limit(pair: tuple[Any, Any]) -> None:
-    near, far = pair
-    timer, start = DeadlineTimer(), time.monotonic()
+def test_a_watch_asks_for_the_time_that_is_left_when_its_time_is_over(
+    pair: tuple[Any, Any],
+) -> None:
+    left = [SHORT, SHORT, SHORT]
 
-    def arrived() -> bool:
-        near.recv(1)
-        timer.extend(SHORT * 3)
-        return True
+    def remaining() -> float:
+        if not left:
+            raise IdleTimeout
+        return left.pop()
 
-    greenlet = watch(timer, near, arrived, SHORT)
-    far.sendall(b"x")
-    with pytest.raises(TimeoutError):
-        greenlet.get(timeout=5)
+    start = time.monotonic()
+    with pytest.raises(IdleTimeout):
+        DeadlineTimer().watch(arrival(pair[0]), remaining, lambda: True)
     assert time.monotonic() - start >= SHORT * 3
 
 
@@ -204,7 +216,7 @@ def test_after_the_watch_nothing_is_called(pair: tuple[Any, Any]) -> None:
         called.append(1)
         return True
 
-    greenlet = gevent.spawn(DeadlineTimer().watch, watcher, 5.0, arrived)
+    greenlet = gevent.spawn(DeadlineTimer().watch, watcher, lambda: 5.0, arrived)
     gevent.sleep(0)
     greenlet.kill()
     far.sendall(b"x")
@@ -237,6 +249,22 @@ def test_no_wait_lasts_longer_than_the_total_timeout() -> None:
     for wait in (deadlines.connect, deadlines.first_byte, deadlines.idle):
         with pytest.raises(TotalTimeout):
             wait()
+
+
+def test_a_wait_between_two_reads_is_counted_from_its_beginning() -> None:
+    clock = Clock(1000.0)
+    deadlines = Deadlines(TIMEOUTS, clock)
+    clock.advance(4.0)
+    assert deadlines.idle_since(1000.0) == 6.0
+    assert deadlines.idle_since(1003.0) == 9.0
+    clock.advance(6.0)
+    with pytest.raises(IdleTimeout):
+        deadlines.idle_since(1000.0)
+    clock.advance(45.0)
+    assert deadlines.idle_since(1054.0) == 5.0  # what is left of the total timeout
+    clock.advance(5.0)
+    with pytest.raises(TotalTimeout):
+        deadlines.idle_since(1059.0)
 
 
 def test_a_deadline_that_has_passed_is_a_failure() -> None:
