@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from engine.translations.messages.answer_fields import (
     NAME,
@@ -19,6 +20,7 @@ from engine.translations.messages.answer_fields import (
     write_reasoning,
     write_usage,
 )
+from engine.translations.messages.answer_shapes import HEAD, MESSAGE, NULL
 from engine.translations.messages.stream_reader import Reader
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.arguments import arguments_object
@@ -32,23 +34,24 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import BrokenAnswer, Event
-from engine.translations.neutral.members import Members
 from engine.translations.neutral.names import answer_id, call_id
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.shapes import read_shape
+
+_ERROR = Raw(b'"error"')
 
 
 def read_answer(body: bytes) -> Iterator[Event]:
     """The events of a message. Raises WrongType, BrokenAnswer or UpstreamError."""
-    members = Members(body)
-    if members.peek("type") == b'"error"' or "error" in members:
+    message = read_shape(MESSAGE, body)
+    if message.type == _ERROR or message.error != NULL:
         raise error_event(msgspec.json.decode(body))
     reader = Reader()
-    yield from reader.start(members)
-    place = members.place_of("content")
-    for index, raw in enumerate(members.items("content") or ()):
-        yield from reader.open(members.child(raw, f"{place}[{index}]"), raw)
+    yield reader.start(read_shape(HEAD, body))
+    for index, raw in enumerate(message.content or ()):
+        yield from reader.open(raw, f"content[{index}]")
         yield from reader.close()
-    reader.finish(members)
+    reader.finish(message)
     yield from reader.end()
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.translations.messages.answer_shapes import Citation as CitationShape
+from engine.translations.messages.answer_shapes import Counts, Ending
 from engine.translations.neutral.content import Citation, Signature
 from engine.translations.neutral.events import Finish, Stop, UpstreamError, Usage
-from engine.translations.neutral.members import Members
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import SEAL, seal, unseal
 
@@ -38,17 +39,17 @@ _REASONS: dict[Stop, str] = {
 }
 
 
-def read_finish(members: Members, reason: str, *, called: bool) -> Finish:
-    """Why an answer ended; the members are those of a message or of its last delta. `called`: it
-    calls a tool, which some upstreams do not say in their reason."""
+def read_finish(ending: Ending, *, called: bool) -> Finish:
+    """Why an answer ended. `called`: it calls a tool, which some upstreams do not say in their
+    reason."""
+    reason = ending.stop_reason or ""
     stop = _STOPS.get(reason, "end")
-    details = members.members("stop_details")
-    explanation = None if details is None else details.text("explanation")
+    details = ending.stop_details
     return Finish(
         stop="tool_calls" if stop == "end" and called else stop,
         native=reason,
-        sequence=members.text("stop_sequence") or "",
-        explanation=explanation or "",
+        sequence=ending.stop_sequence or "",
+        explanation="" if details is None else details.explanation or "",
     )
 
 
@@ -72,14 +73,6 @@ def write_finish(finish: Finish, *, calls: bool, refused: bool) -> Json:
     return members
 
 
-_COUNTS = (
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "output_tokens",
-)
-
-
 class UsageReader:
     """The usage of an answer. In a stream it is reported several times, each time the sums so far:
     a null or a zero replaces nothing, since some upstreams repeat fields that they do not know."""
@@ -87,19 +80,19 @@ class UsageReader:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
-    def read(self, usage: Members | None) -> None:
+    def read(self, usage: Counts | None) -> None:
         """Take the next report."""
         if usage is None:
             return
-        for name in _COUNTS:
-            self._take(name, usage.integer(name))
-        details = usage.members("output_tokens_details")
-        if details is not None:
-            self._take("thinking", details.integer("thinking_tokens"))
-        creation = usage.members("cache_creation")
-        if creation is not None:
-            self._take("1h", creation.integer("ephemeral_1h_input_tokens"))
-            self._take("5m", creation.integer("ephemeral_5m_input_tokens"))
+        self._take("input", usage.input_tokens)
+        self._take("cache_write", usage.cache_creation_input_tokens)
+        self._take("cached", usage.cache_read_input_tokens)
+        self._take("output", usage.output_tokens)
+        if usage.output_tokens_details is not None:
+            self._take("thinking", usage.output_tokens_details.thinking_tokens)
+        if usage.cache_creation is not None:
+            self._take("1h", usage.cache_creation.ephemeral_1h_input_tokens)
+            self._take("5m", usage.cache_creation.ephemeral_5m_input_tokens)
 
     def _take(self, name: str, count: int | None) -> None:
         if count is not None and (count > 0 or name not in self._counts):
@@ -110,13 +103,13 @@ class UsageReader:
         count = self._counts.get
         if not self._counts:
             return None
-        cached = count("cache_read_input_tokens", 0)
-        cache_write = count("cache_creation_input_tokens")
+        cached = count("cached", 0)
+        cache_write = count("cache_write")
         if cache_write is None:
             cache_write = count("1h", 0) + count("5m", 0)
         return Usage(
-            input=count("input_tokens", 0) + cached + cache_write,
-            output=count("output_tokens", 0),
+            input=count("input", 0) + cached + cache_write,
+            output=count("output", 0),
             cached=cached,
             cache_write=cache_write,
             cache_write_1h=count("1h", 0),
@@ -176,13 +169,11 @@ def thinks_on_budget(request: ChatRequest) -> bool:
     return thinking is not None and not thinking.off and thinking.budget is not None
 
 
-def read_citation(members: Members) -> Citation | None:
+def read_citation(citation: CitationShape) -> Citation | None:
     """A citation; None for a kind that does not say where its source is."""
-    url = members.text("url")
-    if url is None:
+    if citation.url is None:
         return None
-    title, cited = members.text("title") or "", members.text("cited_text") or ""
-    return Citation(url=url, title=title, cited=cited)
+    return Citation(citation.url, citation.title or "", citation.cited_text or "")
 
 
 def write_citation(citation: Citation) -> Json:

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import read_citation, read_signature
+from engine.translations.messages.answer_shapes import (
+    CALL_BLOCK,
+    DELTA,
+    KIND,
+    REDACTED_BLOCK,
+    TEXT_BLOCK,
+    THINKING_BLOCK,
+    Citation,
+)
+from engine.translations.messages.answer_shapes import Delta as DeltaShape
 from engine.translations.messages.content_reader import read_arguments
 from engine.translations.messages.foreign_block import ForeignBlock
 from engine.translations.neutral.content import Block, Reasoning, Signature, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Delta, Event, Open, Sign
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import read_shape
 
-_DELTAS: dict[str, tuple[str, type[Block]]] = {
-    "text_delta": ("text", Text),
-    "thinking_delta": ("thinking", Reasoning),
-    "input_json_delta": ("partial_json", ToolCall),
-    "signature_delta": ("signature", Reasoning),
-    "citations_delta": ("citation", Text),
+_BLOCKS: dict[str, type[Block]] = {
+    "text_delta": Text,
+    "thinking_delta": Reasoning,
+    "input_json_delta": ToolCall,
+    "signature_delta": Reasoning,
+    "citations_delta": Text,
 }
-"""Kinds of deltas: the member with their content, and the block that they belong to."""
+"""Kinds of deltas: the block that they belong to."""
 
 
 class BlockReader:
@@ -42,82 +53,118 @@ class BlockReader:
         """Whether a block has begun and not ended."""
         return self._block is not None
 
-    def open(self, members: Members, raw: Raw) -> Iterator[Event]:
+    def open(self, raw: Raw, place: str) -> list[Event]:
         """A block begins with the contents that it has; in one piece these are all."""
-        kind = members.text("type")
-        text, citations = "", list[Members]()
-        if kind == "text":
-            self._block, text = Text(), members.text("text") or ""
-            citations = list(members.objects("citations"))
-        elif kind == "thinking":
-            self._block, text = Reasoning(), members.text("thinking") or ""
-            self._signature = read_signature(members.text("signature") or "")
-        elif kind == "redacted_thinking":
-            self._block = Reasoning()
-            self._signature = read_signature(members.text("data") or "", redacted=True)
-        elif kind == "tool_use":
-            self._block, self._input = _call(members), read_arguments(members)
-            self.called = True
-        elif kind is not None:
+        events: list[Event] = []
+        kind = read_shape(KIND, raw, place).type
+        if kind is None:
+            raise WrongType(f"{place}.type", "the type of a block")
+        opener = _OPENERS.get(kind)
+        if opener is None:
             self._block = ForeignBlock(kind, raw)
         else:
-            raise members.wrong("type", "the type of a block")
-        if isinstance(self._block, Reasoning | ToolCall) or text:
-            yield from self._begin()
-        if text:
-            yield Delta(text)
-        for citation in citations:
-            yield from self._cite(citation)
+            opener(self, raw, place, events)
+        return events
 
-    def delta(self, members: Members, raw: Raw) -> Iterator[Event]:
+    def _open_text(self, raw: Raw, place: str, events: list[Event]) -> None:
+        block = read_shape(TEXT_BLOCK, raw, place)
+        self._block = Text()
+        if block.text:
+            self._add(block.text, events)
+        for citation in block.citations or ():
+            self._cite(citation, events)
+
+    def _open_thinking(self, raw: Raw, place: str, events: list[Event]) -> None:
+        block = read_shape(THINKING_BLOCK, raw, place)
+        self._block = Reasoning()
+        self._signature = read_signature(block.signature or "")
+        self._begin(events)
+        if block.thinking:
+            self._add(block.thinking, events)
+
+    def _open_redacted(self, raw: Raw, place: str, events: list[Event]) -> None:
+        data = read_shape(REDACTED_BLOCK, raw, place).data
+        self._block = Reasoning()
+        self._signature = read_signature(data or "", redacted=True)
+        self._begin(events)
+
+    def _open_call(self, raw: Raw, place: str, events: list[Event]) -> None:
+        call = read_shape(CALL_BLOCK, raw, place)
+        if not call.id or not call.name:
+            name = "name" if call.id else "id"
+            raise WrongType(f"{place}.{name}", "a string that is not empty")
+        self._block = ToolCall(id=call.id, name=call.name)
+        self._input = read_arguments(call.input, f"{place}.input")
+        self.called = True
+        self._begin(events)
+
+    def delta(self, raw: Raw, place: str) -> list[Event]:
         """More of the open block."""
+        events: list[Event] = []
         if isinstance(self._block, ForeignBlock):
             self._block.add(raw)
-            return
-        kind = members.text("type") or ""
-        member, block = _DELTAS.get(kind, ("", Block))
-        if not isinstance(self._block, block):
+            return events
+        delta = read_shape(DELTA, raw, place)
+        kind = delta.type or ""
+        if not isinstance(self._block, _BLOCKS.get(kind, Block)):
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a block of another kind")
-        if member == "citation":
-            if (citation := members.members(member)) is not None:
-                yield from self._cite(citation)
-        elif member == "signature":
-            self._signature = read_signature(members.text(member) or "")
-        elif member and (text := members.text(member)):
-            self._input = ""
-            yield from self._begin()
-            yield Delta(text)
+        if kind == "text_delta":
+            self._add(delta.text, events)
+        elif kind == "input_json_delta":
+            self._add(delta.partial_json, events)
+        elif kind == "thinking_delta":
+            self._add(delta.thinking, events)
+        else:
+            self._mark(kind, delta, events)
+        return events
 
-    def close(self) -> Iterator[Event]:
+    def _mark(self, kind: str, delta: DeltaShape, events: list[Event]) -> None:
+        """A delta that adds no text; one of an unknown kind says nothing."""
+        if kind == "signature_delta":
+            self._signature = read_signature(delta.signature or "")
+        elif kind == "citations_delta" and delta.citation is not None:
+            self._cite(delta.citation, events)
+
+    def close(self) -> list[Event]:
         """The open block is complete."""
+        events: list[Event] = []
         block = self._block
         if isinstance(block, ForeignBlock):
-            yield Open(block.block())
-            yield Close()
+            events += Open(block.block()), Close()
         elif self._is_written:
             if self._input:
-                yield Delta(self._input)
+                events.append(Delta(self._input))
             if self._signature is not None:
-                yield Sign(self._signature)
-            yield Close()
+                events.append(Sign(self._signature))
+            events.append(Close())
         self._block = self._signature = None
         self._is_written, self._input = False, ""
+        return events
 
-    def _begin(self) -> Iterator[Event]:
+    def _add(self, text: str | None, events: list[Event]) -> None:
+        if text:
+            self._input = ""
+            if not self._is_written:
+                self._begin(events)
+            events.append(Delta(text))
+
+    def _begin(self, events: list[Event]) -> None:
         if not self._is_written:
             assert isinstance(self._block, Block)
             self._is_written = True
-            yield Open(self._block)
+            events.append(Open(self._block))
 
-    def _cite(self, members: Members) -> Iterator[Event]:
-        citation = read_citation(members)
+    def _cite(self, shape: Citation, events: list[Event]) -> None:
+        citation = read_citation(shape)
         if citation is not None:
-            yield from self._begin()
-            yield Cite(citation)
+            self._begin(events)
+            events.append(Cite(citation))
 
 
-def _call(members: Members) -> ToolCall:
-    call_id, name = members.text("id"), members.text("name")
-    if not call_id or not name:
-        raise members.wrong("name" if call_id else "id", "a string that is not empty")
-    return ToolCall(id=call_id, name=name)
+_OPENERS: dict[str, Callable[[BlockReader, Raw, str, list[Event]], None]] = {
+    "text": BlockReader._open_text,
+    "thinking": BlockReader._open_thinking,
+    "redacted_thinking": BlockReader._open_redacted,
+    "tool_use": BlockReader._open_call,
+}
+"""The methods that begin the blocks of each type."""

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import NAME, read_citation, read_signature
+from engine.translations.messages.answer_shapes import CITATIONS
 from engine.translations.messages.request_objects import (
     CallBlock,
     Content,
@@ -35,8 +36,9 @@ from engine.translations.neutral.content import (
     ToolResult,
     UploadedFile,
 )
-from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.objects import JsonObject, UnknownObject, present
+from engine.translations.neutral.shapes import read_shape
 
 _EMPTY_OBJECT = b"{}"
 
@@ -80,14 +82,14 @@ def _read_unknown(unknown: UnknownObject, place: str, unread: list[str]) -> Bloc
 def _read_text(block: TextBlock, place: str, unread: list[str]) -> Text:
     text = Text(text=block.text, place=place, extra=block.extra)
     if (citations := present(block.citations)) is not None:
-        text.citations = _read_citations(citations)
+        text.citations = _read_citations(citations, f"{place}.citations")
         # whole for the vendor that made them
         text.extra = {"citations": citations, **block.extra}
     return text
 
 
-def _read_citations(raw: Raw) -> list[Citation]:
-    citations = map(read_citation, Members(Raw(b'{"c":' + bytes(raw) + b"}")).objects("c"))
+def _read_citations(raw: Raw, place: str) -> list[Citation]:
+    citations = map(read_citation, read_shape(CITATIONS, raw, place) or ())
     return [citation for citation in citations if citation is not None]
 
 
@@ -153,13 +155,13 @@ def _read_call(block: CallBlock, place: str, unread: list[str]) -> Block:
     return ToolCall(
         id=block.id or "",
         name=block.name or "",
-        arguments=_arguments(block.input, f"{place}.input"),
+        arguments=read_arguments(block.input, f"{place}.input"),
         place=place,
         extra=block.extra,
     )
 
 
-def _arguments(raw: Raw, place: str) -> str:
+def read_arguments(raw: Raw, place: str) -> str:
     """The arguments in the JSON text of `input`, empty for an object without members. Raises
     WrongType."""
     if present(raw) is None:
@@ -168,11 +170,6 @@ def _arguments(raw: Raw, place: str) -> str:
     if text[:1] != b"{":
         raise WrongType(place, "an object")
     return "" if text == _EMPTY_OBJECT else text.decode()
-
-
-def read_arguments(members: Members) -> str:
-    """The arguments of a call in an answer. Raises WrongType."""
-    return _arguments(members.raw("input") or Raw(), members.place_of("input"))
 
 
 def _read_result(block: ResultBlock, place: str, unread: list[str]) -> Block:

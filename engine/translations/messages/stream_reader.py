@@ -7,15 +7,27 @@ come again) and `message_stop`. `ping` and events of kinds not known here say no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import msgspec
 from msgspec import Raw
 
 from engine.translations.messages.answer_fields import UsageReader, error_event, read_finish
+from engine.translations.messages.answer_shapes import (
+    BLOCK_EVENT,
+    ENDING,
+    NULL,
+    START_EVENT,
+    STREAM_EVENT,
+    USAGE_EVENT,
+    Ending,
+    Head,
+    StreamEvent,
+)
 from engine.translations.messages.block_reader import BlockReader
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import read_shape
 
 
 class Reader:
@@ -28,81 +40,83 @@ class Reader:
         self._blocks = BlockReader()
         self._index: int | None = None
 
-    def read(self, data: bytes) -> Iterator[Event]:
+    def read(self, data: bytes) -> Iterable[Event]:
         """The events of one event of the stream."""
         if self._ended:
-            return
-        event = Members(data)
-        match event.text("type"):
-            case "message_start":
-                yield from self.start(_object(event, "message"))
-            case "content_block_start":
-                raw = Raw(event.peek("content_block"))
-                yield from self.open(_object(event, "content_block"), raw)
-                self._index = event.integer("index")
-            case "content_block_delta":
-                self._check_index(event)
-                raw = Raw(event.peek("delta"))
-                yield from self._blocks.delta(_object(event, "delta"), raw)
-            case "content_block_stop":
-                self._check_index(event)
-                yield from self.close()
-            case "message_delta":
-                self._usage.read(event.members("usage"))
-                if (delta := event.members("delta")) is not None:
-                    self.finish(delta)
-            case "message_stop":
-                yield from self.end()
-            case "error":
-                raise error_event(msgspec.json.decode(data))
+            return ()
+        event = read_shape(STREAM_EVENT, data)
+        kind = event.type
+        if kind == "content_block_delta":  # nearly every event
+            self._check_index(event)
+            return self._blocks.delta(_present(event.delta, "delta"), "delta")
+        if kind == "content_block_start":
+            raw = _present(read_shape(BLOCK_EVENT, data).content_block, "content_block")
+            self._index = event.index
+            return self.open(raw, "content_block")
+        if kind == "content_block_stop":
+            self._check_index(event)
+            return self._blocks.close()
+        if kind == "error":
+            raise error_event(msgspec.json.decode(data))
+        return self._read_frame(event, data)
 
-    def start(self, message: Members) -> Iterator[Event]:
-        """The first event; the message is empty in a stream."""
+    def _read_frame(self, event: StreamEvent, data: bytes) -> Iterable[Event]:
+        """The events around the blocks."""
+        if event.type == "message_start":
+            message = read_shape(START_EVENT, data).message
+            if message is None:
+                raise WrongType("message", "an object")
+            return (self.start(message),)
+        if event.type == "message_delta":
+            self._usage.read(read_shape(USAGE_EVENT, data).usage)
+            ending = read_shape(ENDING, event.delta, "delta")
+            if ending is not None:
+                self.finish(ending)
+        elif event.type == "message_stop":
+            return self.end()
+        return ()
+
+    def start(self, message: Head) -> Start:
+        """The first event."""
         if self._started:
             raise BrokenAnswer("the upstream's answer starts twice")
         self._started = True
-        self._usage.read(message.members("usage"))
-        yield Start(
-            id=message.text("id") or "",
-            model=message.text("model") or "",
-            usage=self._usage.usage(),
-        )
+        self._usage.read(message.usage)
+        return Start(id=message.id or "", model=message.model or "", usage=self._usage.usage())
 
-    def open(self, members: Members, raw: Raw) -> Iterator[Event]:
+    def open(self, raw: Raw, place: str) -> list[Event]:
         """A block begins with the contents that it has; in one piece these are all."""
         if not self._started or self._blocks.is_open or self._finish is not None:
             raise _disorder()
-        yield from self._blocks.open(members, raw)
+        return self._blocks.open(raw, place)
 
-    def close(self) -> Iterator[Event]:
+    def close(self) -> list[Event]:
         """The open block is complete."""
-        yield from self._blocks.close()
+        return self._blocks.close()
 
-    def finish(self, members: Members) -> None:
-        """Take the reason of the end, if the members have one; the first counts."""
-        reason = members.text("stop_reason")
-        if reason and self._finish is None:
-            self._finish = read_finish(members, reason, called=self._blocks.called)
+    def finish(self, ending: Ending) -> None:
+        """Take the reason of the end, if there is one; the first counts."""
+        if ending.stop_reason and self._finish is None:
+            self._finish = read_finish(ending, called=self._blocks.called)
 
-    def end(self) -> Iterator[Event]:
+    def end(self) -> Iterable[Event]:
         """The last event. Raises BrokenAnswer for an answer that is not complete."""
         if self._ended:
-            return
+            return ()
         if not self._started or self._blocks.is_open or self._finish is None:
             raise BrokenAnswer("the upstream's answer ended before it was complete")
         self._ended = True
-        yield End(finishes={0: self._finish}, usage=self._usage.usage())
+        return (End(finishes={0: self._finish}, usage=self._usage.usage()),)
 
-    def _check_index(self, event: Members) -> None:
-        if not self._blocks.is_open or event.integer("index") != self._index:
+    def _check_index(self, event: StreamEvent) -> None:
+        if not self._blocks.is_open or event.index != self._index:
             raise _disorder()
 
 
-def _object(event: Members, name: str) -> Members:
-    members = event.members(name)
-    if members is None:
-        raise event.wrong(name, "an object")
-    return members
+def _present(raw: Raw, name: str) -> Raw:
+    if raw == NULL:
+        raise WrongType(name, "an object")
+    return raw
 
 
 def _disorder() -> BrokenAnswer:

@@ -250,3 +250,12 @@ def test_an_error_event_is_the_upstreams_error(error: Json, status: int) -> None
         error["message"],
         error["type"],
     )
+
+
+def test_what_is_not_asked_for_may_have_any_value() -> None:
+    odd: Json = {"type": "ping", "message": 5, "content_block": "x", "delta": [], "usage": 7}
+    new: Json = {"type": "new_event", "delta": 5}
+    answer = read(
+        START, odd, new, TEXT, text("a"), delta(type="new_delta", data=[]), STOP, END, LAST
+    )
+    assert answer.candidates[0].blocks == [Text(text="a")]

@@ -1,0 +1,160 @@
+"""The shapes of messages and of the events of their streams: what is read of them.
+
+A block is read by its `type`; one of a kind not known here is passed on as it came (`Raw`).
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+NULL = Raw(b"null")
+
+
+class OutputDetails(Struct):
+    """What the tokens of the output were."""
+
+    thinking_tokens: int | None = None
+
+
+class CacheCreation(Struct):
+    """The tokens that were written to the prompt cache, by the time for which it keeps them."""
+
+    ephemeral_1h_input_tokens: int | None = None
+    ephemeral_5m_input_tokens: int | None = None
+
+
+class Counts(Struct):
+    """`usage`."""
+
+    input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    output_tokens: int | None = None
+    output_tokens_details: OutputDetails | None = None
+    cache_creation: CacheCreation | None = None
+
+
+class Head(Struct):
+    """The beginning of a message."""
+
+    id: str | None = None
+    model: str | None = None
+    usage: Counts | None = None
+
+
+class StopDetails(Struct):
+    """What the vendor says of a refusal."""
+
+    explanation: str | None = None
+
+
+class Ending(Struct):
+    """Why a message ends."""
+
+    stop_reason: str | None = None
+    stop_sequence: str | None = None
+    stop_details: StopDetails | None = None
+
+
+class Message(Ending):
+    """What a message in one piece has beside its beginning."""
+
+    type: Raw = NULL
+    error: Raw = NULL
+    content: list[Raw] | None = None
+
+
+class Citation(Struct):
+    """A source; only those with a URL are read."""
+
+    url: str | None = None
+    title: str | None = None
+    cited_text: str | None = None
+
+
+class Kind(Struct):
+    """What each block has."""
+
+    type: str | None = None
+
+
+class TextBlock(Struct):
+    """A block of the type `text`."""
+
+    text: str | None = None
+    citations: list[Citation] | None = None
+
+
+class ThinkingBlock(Struct):
+    """A block of the type `thinking`."""
+
+    thinking: str | None = None
+    signature: str | None = None
+
+
+class RedactedBlock(Struct):
+    """A block of the type `redacted_thinking`."""
+
+    data: str | None = None
+
+
+class CallBlock(Struct):
+    """A block of the type `tool_use`."""
+
+    id: str | None = None
+    name: str | None = None
+    input: Raw = NULL
+
+
+class Delta(Struct):
+    """More of a block."""
+
+    type: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    partial_json: str | None = None
+    signature: str | None = None
+    citation: Citation | None = None
+
+
+class StreamEvent(Struct):
+    """What is read of each event of a stream."""
+
+    type: str | None = None
+    index: int | None = None
+    delta: Raw = NULL
+
+
+class StartEvent(Struct):
+    """A message begins."""
+
+    message: Head | None = None
+
+
+class BlockEvent(Struct):
+    """A block begins."""
+
+    content_block: Raw = NULL
+
+
+class UsageEvent(Struct):
+    """The usage up to now, beside the end of the message."""
+
+    usage: Counts | None = None
+
+
+HEAD = Decoder(Head)
+MESSAGE = Decoder(Message)
+ENDING = Decoder(Ending | None)
+KIND = Decoder(Kind)
+CITATIONS = Decoder(list[Citation] | None)
+TEXT_BLOCK = Decoder(TextBlock)
+THINKING_BLOCK = Decoder(ThinkingBlock)
+REDACTED_BLOCK = Decoder(RedactedBlock)
+CALL_BLOCK = Decoder(CallBlock)
+DELTA = Decoder(Delta)
+STREAM_EVENT = Decoder(StreamEvent)
+START_EVENT = Decoder(StartEvent)
+BLOCK_EVENT = Decoder(BlockEvent)
+USAGE_EVENT = Decoder(UsageEvent)
