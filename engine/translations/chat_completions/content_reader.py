@@ -13,7 +13,7 @@ from engine.translations.chat_completions.answer_fields import (
     REASONING_MEMBERS,
     read_detail,
 )
-from engine.translations.chat_completions.request_objects import (
+from engine.translations.chat_completions.request_shapes import (
     AssistantMessage,
     AudioPart,
     CallObject,
@@ -25,7 +25,7 @@ from engine.translations.chat_completions.request_objects import (
     TextPart,
     ToolMessage,
 )
-from engine.translations.neutral.cache_marks import cache_mark_of
+from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -83,7 +83,7 @@ def _read_part(part: Part, place: str, unread: list[str]) -> Block:
     block = _PARTS[type(part)](part, place, unread)
     block.place = place
     if part.extra and not isinstance(block, Foreign):
-        block.cache = cache_mark_of(part.extra)
+        block.cache = read_cache_mark(part.extra)
         block.extra = {**block.extra, **part.extra}
     return block
 

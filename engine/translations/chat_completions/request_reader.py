@@ -10,7 +10,7 @@ from engine.translations.chat_completions.content_reader import (
     read_blocks,
     read_result,
 )
-from engine.translations.chat_completions.request_objects import (
+from engine.translations.chat_completions.request_shapes import (
     AssistantMessage,
     DeveloperMessage,
     MessageObject,
@@ -21,7 +21,7 @@ from engine.translations.chat_completions.request_objects import (
     UserMessage,
 )
 from engine.translations.language import RequestLine
-from engine.translations.neutral.cache_marks import cache_mark_of
+from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import Block, Extra, Text
 from engine.translations.neutral.extra import extra_inside
 from engine.translations.neutral.members import Members, WrongType
@@ -172,7 +172,7 @@ def _read_tool(
         place=place,
     )
     if tool.extra or function.extra:
-        declaration.cache = cache_mark_of(tool.extra) or cache_mark_of(function.extra)
+        declaration.cache = read_cache_mark(tool.extra) or read_cache_mark(function.extra)
         declaration.extra = {**extra_inside("function", function.extra), **tool.extra}
     return declaration
 

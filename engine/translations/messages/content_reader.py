@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from engine.translations.messages.answer_fields import NAME, read_citation, read_signature
 from engine.translations.messages.answer_shapes import CITATIONS
-from engine.translations.messages.request_objects import (
+from engine.translations.messages.request_shapes import (
     CallBlock,
     Content,
     DocumentBlock,
@@ -20,7 +20,7 @@ from engine.translations.messages.request_objects import (
     TextBlock,
     ThinkingBlock,
 )
-from engine.translations.neutral.cache_marks import cache_mark_of
+from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -62,14 +62,14 @@ def read_texts(content: str | list[TextBlock | UnknownObject] | None, place: str
         if isinstance(block, UnknownObject):
             raise WrongType(f"{where}.type", "text")
         texts.append(_read_text(block, where, []))
-        texts[-1].cache = cache_mark_of(block.extra)
+        texts[-1].cache = read_cache_mark(block.extra)
     return texts
 
 
 def _read_block(each: JsonObject, place: str, unread: list[str]) -> Block:
     block = _READERS[type(each)](each, place, unread)
     if each.extra:
-        block.cache = cache_mark_of(each.extra)
+        block.cache = read_cache_mark(each.extra)
     return block
 
 

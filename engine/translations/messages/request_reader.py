@@ -11,9 +11,9 @@ from msgspec import Raw
 from engine.translations.language import RequestLine
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.content_reader import read_content, read_texts
-from engine.translations.messages.request_objects import MessageObject, RequestObject, ToolObject
+from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
 from engine.translations.neutral import sampling
-from engine.translations.neutral.cache_marks import cache_mark_of
+from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import Extra, ToolCall, ToolResult
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, kind_of, present
@@ -134,7 +134,7 @@ def _read_tool(raw: Raw, place: str, unread: list[str]) -> Tool | BuiltInTool:
         schema=present(tool.input_schema),
         strict=tool.strict,
         place=place,
-        cache=cache_mark_of(tool.extra),
+        cache=read_cache_mark(tool.extra),
         extra=_tool_extra(tool, place, unread),
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from engine.translations.neutral.content import CacheMark, Extra
-from engine.translations.neutral.members import Members
 
 CACHE_MARKS = ("*.cache_control", "*.prompt_cache_breakpoint")
 """Wildcards over the fields."""
@@ -26,14 +25,9 @@ def mark(written: Any, cache: CacheMark) -> None:
         written["cache_control"] = _FORMS[cache]
 
 
-def cache_mark_of(extra: Extra) -> CacheMark:
+def read_cache_mark(extra: Extra) -> CacheMark:
     """The mark of a part among its members that are unread: only some targets have a form for
     it."""
     if (control := extra.get("cache_control")) is not None:
         return "1h" if b'"1h"' in bytes(control) else "5m"
     return "5m" if "prompt_cache_breakpoint" in extra else ""
-
-
-def read_cache_mark(members: Members) -> CacheMark:
-    """The mark of a part, which stays unread: only some targets have a form for it."""
-    return cache_mark_of(members.copy())

@@ -16,7 +16,9 @@ from msgspec import Raw
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.objects import ObjectReader, kind_of, present
 from engine.translations.neutral.request import BuiltInTool, CallerTool, ChatRequest, Tool
+from engine.translations.responses.request_shapes import FunctionObject, GroupFunction
 
 NAME = "responses"
 
@@ -38,59 +40,69 @@ _TEXT_SCHEMA = Raw(msgspec.json.encode(_INPUT))
 _ANY_SCHEMA = Raw(b'{"type":"object"}')
 
 
-def read_tools(members: Members, request: ChatRequest, name: str) -> list[Tool | BuiltInTool]:
-    """The tools in a member; those that functions stand for are noted in the request. Raises
-    WrongType."""
-    place = members.place_of(name)
+_FUNCTION_TOOL = ObjectReader(FunctionObject)
+_GROUP_FUNCTION = ObjectReader(GroupFunction)
+
+
+def read_tools(
+    tools: list[Raw] | None, place: str, request: ChatRequest
+) -> list[Tool | BuiltInTool]:
+    """The tools in a list at `place`; those that functions stand for are noted in the request, and
+    the places of what is not read. Raises WrongType."""
     return [
-        _read_tool(raw, members.child(raw, f"{place}[{index}]"), request.caller_tools)
-        for index, raw in enumerate(members.items(name) or ())
+        _read_tool(raw, f"{place}[{index}]", request.caller_tools, request.unread)
+        for index, raw in enumerate(tools or ())
     ]
 
 
-def _read_tool(raw: Raw, tool: Members, names: dict[str, CallerTool]) -> Tool | BuiltInTool:
-    kind = tool.text("type") or "function"
+def _read_tool(
+    raw: Raw, place: str, names: dict[str, CallerTool], unread: list[str]
+) -> Tool | BuiltInTool:
+    kind = kind_of(raw, place) or "function"
     if kind == "function":
-        return _read_function(tool)
+        return _read_function(_FUNCTION_TOOL.read(raw, place, unread), place)
+    tool = Members(raw, place, unread)
+    tool.raw("type")
     if kind.startswith("web_search"):
         if tool.peek("external_web_access") == b"true":
             tool.boolean("external_web_access")
         tool.rest()  # each option is this vendor's
-        return BuiltInTool(language=NAME, name=kind, raw=raw, kind="web_search", place=tool.place)
+        return BuiltInTool(language=NAME, name=kind, raw=raw, kind="web_search", place=place)
     functions: list[Tool] = []
     if kind == "namespace":
-        functions = list(_read_group(tool, names))
+        functions = list(_read_group(tool, names, unread))
     elif kind == "custom":
         functions = [_read_text_tool(tool, names)]
     elif kind == "tool_search" and tool.text("execution") == "client":
         functions = [_read_search(tool, names)]
-    return BuiltInTool(language=NAME, name=kind, raw=raw, functions=functions, place=tool.place)
+    return BuiltInTool(language=NAME, name=kind, raw=raw, functions=functions, place=place)
 
 
-def _read_function(tool: Members) -> Tool:
-    name = tool.text("name")
-    if not name:
-        raise tool.wrong("name", "the name of a function")
+def _read_function(function: FunctionObject, place: str) -> Tool:
+    if not function.name:
+        raise WrongType(f"{place}.name", "the name of a function")
     return Tool(
-        name=name,
-        description=tool.text("description") or "",
-        schema=tool.raw("parameters"),
-        strict=tool.boolean("strict"),
-        place=tool.place,
-        extra=tool.rest(),
+        name=function.name,
+        description=function.description or "",
+        schema=present(function.parameters),
+        strict=function.strict,
+        place=place,
+        extra=function.extra,
     )
 
 
-def _read_group(group: Members, names: dict[str, CallerTool]) -> Iterator[Tool]:
+def _read_group(group: Members, names: dict[str, CallerTool], unread: list[str]) -> Iterator[Tool]:
     name = group.text("name") or ""
     group.raw("description")  # each function has its own
-    for tool in group.objects("tools"):
-        kind = tool.text("type")
-        tool.raw("defer_loading")
-        if kind == "custom":
+    tools = group.place_of("tools")
+    for index, raw in enumerate(group.items("tools") or ()):
+        place = f"{tools}[{index}]"
+        if kind_of(raw, place) == "custom":
+            tool = group.child(raw, place)
+            tool.raw("type")
             yield _read_text_tool(tool, names, name)
         else:
-            function = _read_function(tool)
+            function = _read_function(_GROUP_FUNCTION.read(raw, place, unread), place)
             yield _named(function, CallerTool("function", function.name, name), names)
     group.rest()
 

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+import msgspec
 from msgspec import Raw
 
-from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import (
     Block,
     Extra,
     Foreign,
-    Inline,
-    Media,
     Reasoning,
-    Refusal,
-    Source,
     Text,
     ToolCall,
     ToolResult,
-    UploadedFile,
 )
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.objects import JsonObject, ObjectReader, present
 from engine.translations.neutral.request import ChatRequest, Message, Role
 from engine.translations.neutral.shapes import read_shape
-from engine.translations.openai_request_fields import read_file_data, read_url
 from engine.translations.responses.answer_fields import (
     NAME,
-    read_citations,
     read_signature,
     thoughts,
 )
-from engine.translations.responses.answer_shapes import ANNOTATIONS
 from engine.translations.responses.caller_tools import (
     SEARCH,
     function_name,
@@ -39,9 +30,20 @@ from engine.translations.responses.caller_tools import (
     read_tools,
     text_arguments,
 )
+from engine.translations.responses.part_reader import read_content, read_marks, required
+from engine.translations.responses.request_shapes import (
+    CallItem,
+    CustomCallItem,
+    ItemHead,
+    MessageItem,
+    ReasoningItem,
+    ResultItem,
+    SearchCallItem,
+    SearchResultItem,
+    ThoughtText,
+)
 
-PART = "content."
-"""Begins the kind of a part of a message that only this language has."""
+_CLIENT = Raw(b'"client"')
 
 _ROLES: dict[str, Role] = {
     "user": "user",
@@ -51,189 +53,133 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def read_item(raw: Raw, item: Members, request: ChatRequest) -> Message:
-    """A message of one item; tools that it declares are noted in the request. Raises WrongType."""
-    kind = item.text("type") or ("item_reference" if "role" not in item else "message")
+_HEAD = msgspec.json.Decoder(ItemHead)
+_MESSAGE = ObjectReader(MessageItem)
+_CALL = ObjectReader(CallItem)
+_CUSTOM_CALL = ObjectReader(CustomCallItem)
+_RESULT = ObjectReader(ResultItem)
+_SEARCH_CALL = ObjectReader(SearchCallItem)
+_SEARCH_RESULT = ObjectReader(SearchResultItem)
+_REASONING = ObjectReader(ReasoningItem)
+
+
+def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
+    """A message of one item at `place`; tools that it declares are noted in the request, and the
+    places of what is not read. Raises WrongType."""
+    head = read_shape(_HEAD, raw, place)
+    kind = head.type or ("message" if present(head.role) else "item_reference")
+    unread = request.unread
+    block: Block
     if kind == "message":
-        return _message(item)
+        return _message(_MESSAGE.read(raw, place, unread), place, unread)
+    grouped = present(head.namespace) is not None
+    if kind == "function_call" and not grouped:
+        block = _call(_CALL.read(raw, place, unread), place)
+    elif kind == "function_call_output" and not grouped:
+        block = _result(_RESULT.read(raw, place, unread), place, unread)
+    elif kind == "reasoning" and not grouped:
+        block = _reasoning(_REASONING.read(raw, place, unread), place)
+    else:
+        substitute = _substitute(kind, raw, place, request)
+        block = Foreign(language=NAME, kind=kind, raw=raw, substitute=substitute, place=place)
     role: Role = "user" if kind.endswith("_output") else "assistant"
-    read = _ITEMS.get(kind)
-    if read is not None and "namespace" not in item:
-        block = read(item)
-    else:
-        substitute = _substitute(kind, item, request)
-        block = Foreign(language=NAME, kind=kind, raw=raw, substitute=substitute, place=item.place)
-    return Message(role=role, blocks=[block], place=item.place)
+    return Message(role=role, blocks=[block], place=place)
 
 
-def _message(item: Members) -> Message:
-    role = _ROLES.get(item.text("role") or "")
+def _message(item: MessageItem, place: str, unread: list[str]) -> Message:
+    role = _ROLES.get(item.role or "")
     if role is None:
-        raise item.wrong("role", "user, assistant, system or developer")
-    blocks = _content(item, "content")
-    marks = _marks(item, "id", "status", "phase")
-    return Message(role=role, blocks=blocks, place=item.place, extra={**marks, **item.rest()})
-
-
-def _content(item: Members, name: str) -> list[Block]:
-    place = item.place_of(name)
-    if item.is_text(name):
-        return [Text(text=item.text(name) or "", place=place)]
-    return [
-        _part(raw, item.child(raw, f"{place}[{index}]"))
-        for index, raw in enumerate(item.items(name) or ())
-    ]
-
-
-def _part(raw: Raw, part: Members) -> Block:
-    kind = part.text("type") or ""
-    read = _PARTS.get(kind)
-    if read is None:
-        return Foreign(language=NAME, kind=PART + kind, raw=raw, place=part.place)
-    block = read(part)
-    block.cache = read_cache_mark(part)
-    block.place, block.extra = part.place, {**block.extra, **part.rest()}
-    return block
-
-
-def _read_text(part: Members) -> Block:
-    extra = _marks(part, "logprobs")
-    if "annotations" in part:
-        extra["annotations"] = Raw(part.peek("annotations"))
-    place = part.place_of("annotations")
-    annotations = read_shape(ANNOTATIONS, part.raw("annotations") or b"null", place)
-    citations = read_citations(annotations)
-    return Text(text=part.text("text") or "", citations=citations, extra=extra)
-
-
-def _read_refusal(part: Members) -> Block:
-    return Refusal(text=part.text("refusal") or "")
-
-
-def _read_image(part: Members) -> Block:
-    url = part.text("image_url")
-    source = _uploaded(part) if url is None else read_url(url, part.place_of("image_url"))
-    return Media(kind="image", source=source, detail=part.text("detail") or "")
-
-
-def _read_file(part: Members) -> Block:
-    url, data = part.text("file_url"), part.text("file_data")
-    source: Source
-    if url is not None:
-        source = read_url(url, part.place_of("file_url"))
-    elif data is not None:
-        source = read_file_data(data, part.place_of("file_data"))
-    else:
-        source = _uploaded(part)
-    return Media(kind="document", source=source, name=part.text("filename") or "")
-
-
-def _read_audio(part: Members) -> Block:
-    audio = part.members("input_audio")
-    if audio is None:
-        raise part.wrong("input_audio", "an object")
-    source = Inline(f"audio/{_text(audio, 'format')}", _text(audio, "data"))
-    audio.rest()
-    return Media(kind="audio", source=source)
-
-
-def _uploaded(part: Members) -> UploadedFile:
-    return UploadedFile(_text(part, "file_id"), NAME)
-
-
-_PARTS: dict[str, Callable[[Members], Block]] = {
-    **dict.fromkeys(("input_text", "output_text", "text", "summary_text"), _read_text),
-    "refusal": _read_refusal,
-    "input_image": _read_image,
-    "input_file": _read_file,
-    "input_audio": _read_audio,
-}
-
-
-def _call(item: Members) -> ToolCall:
-    block = ToolCall(
-        id=_text(item, "call_id"),
-        name=_text(item, "name"),
-        arguments=item.text("arguments") or "",
-        place=item.place,
+        raise WrongType(f"{place}.role", "user, assistant, system or developer")
+    return Message(
+        role=role,
+        blocks=read_content(item.content, f"{place}.content", unread),
+        place=place,
+        extra=_with_marks(item, "id", "status", "phase"),
     )
-    block.extra = {**_marks(item, "id", "status", "parsed_arguments"), **item.rest()}
-    return block
 
 
-def _substitute(kind: str, item: Members, request: ChatRequest) -> Block | None:
+def _call(item: CallItem, place: str) -> ToolCall:
+    return ToolCall(
+        id=required(item.call_id, f"{place}.call_id"),
+        name=required(item.name, f"{place}.name"),
+        arguments=item.arguments or "",
+        place=place,
+        extra=_with_marks(item, "id", "status", "parsed_arguments"),
+    )
+
+
+def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> Block | None:
     """The block that tells another vendor's model the same as an item of this language alone."""
+    unread = request.unread
     if kind == "function_call":
-        group = item.text("namespace") or ""
-        call = _call(item)
-        call.name = function_name(group, call.name)
+        item = _CALL.read(raw, place, unread)
+        call = _call(item, place)
+        call.name = function_name(item.namespace or "", call.name)
         return call
     if kind == "custom_tool_call":
-        group = item.text("namespace") or ""
-        arguments = text_arguments(item.text("input") or "")
-        call = _call(item)
-        call.name, call.arguments = function_name(group, call.name), arguments
+        custom = _CUSTOM_CALL.read(raw, place, unread)
+        call = _call(custom, place)
+        call.name = function_name(custom.namespace or "", call.name)
+        call.arguments = text_arguments(custom.input or "")
         return call
     if kind == "custom_tool_call_output":
-        return _result(item)
-    if item.peek("execution") != b'"client"':
-        return None
+        return _result(_RESULT.read(raw, place, unread), place, unread)
     if kind == "tool_search_call":
-        return _search_call(item)
+        return _search_call(raw, place, unread)
     if kind == "tool_search_output":
-        tools = read_tools(item, request, "tools")
-        request.loaded_tools += tools
-        _marks(item, "execution")
-        result = _result(item)
-        result.content = [Text(text=names_of(tools), place=item.place)]
-        return result
+        return _search_result(raw, place, request)
     return None
 
 
-def _search_call(item: Members) -> ToolCall:
-    arguments = bytes(item.raw("arguments") or b"{}").decode()
-    call = ToolCall(id=_text(item, "call_id"), name=SEARCH, arguments=arguments, place=item.place)
-    _marks(item, "id", "status", "execution")
-    call.extra = item.rest()
-    return call
+def _search_call(raw: Raw, place: str, unread: list[str]) -> ToolCall | None:
+    """A search of the caller's; None for one that the vendor runs."""
+    noted: list[str] = []
+    item = _SEARCH_CALL.read(raw, place, noted)
+    if item.execution != _CLIENT:
+        return None
+    unread += noted
+    arguments = bytes(item.arguments or b"{}").decode()
+    call_id = required(item.call_id, f"{place}.call_id")
+    return ToolCall(id=call_id, name=SEARCH, arguments=arguments, place=place, extra=item.extra)
 
 
-def _result(item: Members) -> ToolResult:
-    block = ToolResult(
-        id=_text(item, "call_id"), content=_content(item, "output"), place=item.place
+def _search_result(raw: Raw, place: str, request: ChatRequest) -> ToolResult | None:
+    noted: list[str] = []
+    item = _SEARCH_RESULT.read(raw, place, noted)
+    if item.execution != _CLIENT:
+        return None
+    request.unread += noted
+    tools = read_tools(item.tools, f"{place}.tools", request)
+    request.loaded_tools += tools
+    result = _result(item, place, request.unread)
+    result.content = [Text(text=names_of(tools), place=place)]
+    return result
+
+
+def _result(item: ResultItem, place: str, unread: list[str]) -> ToolResult:
+    return ToolResult(
+        id=required(item.call_id, f"{place}.call_id"),
+        content=read_content(item.output, f"{place}.output", unread),
+        place=place,
+        extra=_with_marks(item, "id", "status", "name"),
     )
-    block.extra = {**_marks(item, "id", "status", "name"), **item.rest()}
-    return block
 
 
-def _reasoning(item: Members) -> Block:
-    item_id = item.text("id") or ""
-    signature = read_signature(item.text("encrypted_content") or "", item_id)
-    text = thoughts(_texts(item, "summary"), _texts(item, "content"))
-    block = Reasoning(text=text, signature=signature, id=item_id, place=item.place)
-    block.extra = {**_marks(item, "status"), **item.rest()}
-    return block
+def _reasoning(item: ReasoningItem, place: str) -> Block:
+    item_id = item.id or ""
+    return Reasoning(
+        text=thoughts(_texts(item.summary), _texts(item.content)),
+        signature=read_signature(item.encrypted_content or "", item_id),
+        id=item_id,
+        place=place,
+        extra=_with_marks(item, "status"),
+    )
 
 
-def _texts(item: Members, name: str) -> list[str]:
-    return [part.text("text") or "" for part in item.objects(name)]
+def _texts(pieces: list[ThoughtText] | None) -> list[str]:
+    return [piece.text or "" for piece in pieces or ()]
 
 
-_ITEMS: dict[str, Callable[[Members], Block]] = {
-    "function_call": _call,
-    "function_call_output": _result,
-    "reasoning": _reasoning,
-}
-
-
-def _text(members: Members, name: str) -> str:
-    """A member that is required."""
-    text = members.text(name)
-    if not text:
-        raise members.wrong(name, "a string that is not empty")
-    return text
-
-
-def _marks(item: Members, *names: str) -> Extra:
-    """The vendor's marks on an item that it has made; they mean nothing to another vendor."""
-    return {name: raw for name in names if (raw := item.raw(name)) is not None}
+def _with_marks(item: JsonObject, *names: str) -> Extra:
+    """The vendor's marks on an item, which are no loss to another vendor, and unknown members."""
+    return {**read_marks(item, *names), **item.extra}

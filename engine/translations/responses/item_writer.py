@@ -22,7 +22,7 @@ from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message
 from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
-from engine.translations.responses.item_reader import PART
+from engine.translations.responses.part_reader import PART
 
 Json = dict[str, Any]
 

@@ -12,6 +12,7 @@ from msgspec import Raw
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.members import Members
+from engine.translations.neutral.objects import ObjectReader, present
 from engine.translations.neutral.request import (
     ChatRequest,
     Message,
@@ -27,6 +28,7 @@ from engine.translations.openai_request_fields import (
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.caller_tools import read_tools
 from engine.translations.responses.item_reader import read_item
+from engine.translations.responses.request_shapes import RequestObject
 
 _HARMLESS = {
     "store": (b"false",),
@@ -41,46 +43,69 @@ _COMMON_INCLUDES = ("message.output_text.logprobs", "reasoning.encrypted_content
 """What other languages give, too."""
 
 
+_PLACES = {
+    "messages": "input",
+    "parallel_calls": "parallel_tool_calls",
+    "verbosity": "text.verbosity",
+    "output": "text.format",
+    "max_tokens": "max_output_tokens",
+    "thinking": "reasoning",
+}
+_REQUEST = ObjectReader(RequestObject)
+
+
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request. Raises WrongType."""
     unread: list[str] = []
-    members = Members(body, "", unread)
+    members = _REQUEST.read(body, "", unread)
     request = ChatRequest(
         language=NAME,
-        model=members.text("model") or line.model,
+        model=members.model or line.model,
         messages=[],
-        stream=members.boolean("stream") or False,
+        stream=members.stream or False,
+        parallel_calls=members.parallel_tool_calls,
+        max_tokens=members.max_output_tokens,
+        temperature=present(members.temperature),
+        top_p=present(members.top_p),
+        top_logprobs=members.top_logprobs or None,
+        user=members.user or "",
         id=line.id,
         time=line.time,
+        places=dict(_PLACES),
         unread=unread,
     )
     request.messages = _messages(members, request)
-    request.places["messages"] = "input"
-    instructions = members.text("instructions")
-    if instructions is not None:
-        request.system = [Text(text=instructions, place="instructions")]
-    request.tools = read_tools(members, request, "tools")
-    request.parallel_calls = members.boolean("parallel_tool_calls")
-    request.places["parallel_calls"] = "parallel_tool_calls"
-    read_tool_choice(members.raw("tool_choice") or Raw(), request, _read_choice)
-    _read_text(members, request)
-    _read_sampling(members, request)
-    _read_include(members, request)
-    for name, values in _HARMLESS.items():
-        if members.peek(name).replace(b" ", b"") in values:
-            members.raw(name)
-    request.extra |= members.rest()
+    if members.instructions is not None:
+        request.system = [Text(text=members.instructions, place="instructions")]
+    request.tools = read_tools(members.tools, "tools", request)
+    read_tool_choice(members.tool_choice, request, _read_choice)
+    _read_text(members.text, request)
+    _read_reasoning(members.reasoning, request)
+    _read_include(members.include, request)
+    _keep_others(members, request)
     return request
 
 
-def _messages(members: Members, request: ChatRequest) -> list[Message]:
-    if members.is_text("input"):
-        text = Text(text=members.text("input") or "", place="input")
+def _messages(members: RequestObject, request: ChatRequest) -> list[Message]:
+    if isinstance(members.input, str):
+        text = Text(text=members.input, place="input")
         return [Message(role="user", blocks=[text], place="input")]
     return [
-        read_item(raw, members.child(raw, f"input[{index}]"), request)
-        for index, raw in enumerate(members.items("input") or ())
+        read_item(raw, f"input[{index}]", request) for index, raw in enumerate(members.input or ())
     ]
+
+
+def _keep_others(members: RequestObject, request: ChatRequest) -> None:
+    """Keep what only this language knows."""
+    others = {
+        name: raw
+        for name, harmless in _HARMLESS.items()
+        if (raw := present(getattr(members, name))) is not None
+        and bytes(raw).replace(b" ", b"") not in harmless
+    }
+    others |= members.extra
+    request.unread.extend(others)
+    request.extra |= others
 
 
 def _read_choice(choice: Members) -> ToolChoice | None:
@@ -100,18 +125,16 @@ def _function_name(tool: Members) -> str | None:
     return name
 
 
-def _read_object(members: Members, name: str, request: ChatRequest) -> Members | None:
+def _read_object(raw: Raw, name: str, request: ChatRequest) -> Members | None:
     """A member that is an object, kept as it is for its own language."""
-    text = members.peek(name)
-    value = members.members(name)
-    if value is not None:
-        request.extra[name] = Raw(text)
-    return value
+    if present(raw) is None:
+        return None
+    request.extra[name] = raw
+    return Members(raw, name, request.unread)
 
 
-def _read_text(members: Members, request: ChatRequest) -> None:
-    request.places |= {"output": "text.format", "verbosity": "text.verbosity"}
-    text = _read_object(members, "text", request)
+def _read_text(raw: Raw, request: ChatRequest) -> None:
+    text = _read_object(raw, "text", request)
     if text is None:
         return
     request.verbosity = text.text("verbosity") or ""
@@ -126,14 +149,8 @@ def _read_text(members: Members, request: ChatRequest) -> None:
     text.rest()
 
 
-def _read_sampling(members: Members, request: ChatRequest) -> None:
-    request.places |= {"max_tokens": "max_output_tokens", "thinking": "reasoning"}
-    request.max_tokens = members.integer("max_output_tokens")
-    request.temperature = members.raw("temperature")
-    request.top_p = members.raw("top_p")
-    request.top_logprobs = members.integer("top_logprobs") or None
-    request.user = members.text("user") or ""
-    reasoning = _read_object(members, "reasoning", request)
+def _read_reasoning(raw: Raw, request: ChatRequest) -> None:
+    reasoning = _read_object(raw, "reasoning", request)
     if reasoning is None:
         return
     effort, summary = reasoning.text("effort"), reasoning.text("summary")
@@ -145,12 +162,12 @@ def _read_sampling(members: Members, request: ChatRequest) -> None:
     reasoning.rest()
 
 
-def _read_include(members: Members, request: ChatRequest) -> None:
-    text = members.peek("include")
-    include = members.texts("include")
-    if include is None:
+def _read_include(raw: Raw, request: ChatRequest) -> None:
+    if present(raw) is None:
         return
-    request.extra["include"] = Raw(text)
+    name = "include"
+    include = Members({name: raw}).texts(name) or []
+    request.extra[name] = raw
     request.logprobs = "message.output_text.logprobs" in include
-    request.places["logprobs"] = "include"
-    request.unread.extend("include" for each in include if each not in _COMMON_INCLUDES)
+    request.places["logprobs"] = name
+    request.unread.extend(name for each in include if each not in _COMMON_INCLUDES)

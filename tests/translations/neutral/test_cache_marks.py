@@ -11,9 +11,11 @@ from msgspec import Raw
 from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.neutral.cache_marks import CACHE_MARKS, mark, read_cache_mark
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.objects import JsonObject, ObjectReader
 from engine.translations.translation import LossRules, Translation
 from engine.values.wildcard import Patterns
+
+PARTS = ObjectReader(JsonObject)
 
 
 @pytest.mark.parametrize(
@@ -27,15 +29,12 @@ from engine.values.wildcard import Patterns
     ],
 )
 def test_the_mark_of_a_part(part: bytes, mark: str) -> None:
-    members = Members(part)
-    assert read_cache_mark(members) == mark
+    assert read_cache_mark(PARTS.read(part, "", []).extra) == mark
 
 
 def test_a_mark_stays_unread_so_that_its_loss_is_named() -> None:
     unread: list[str] = []
-    members = Members(b'{"cache_control":{"type":"ephemeral"}}', "messages.content", unread)
-    read_cache_mark(members)
-    members.rest()
+    PARTS.read(b'{"cache_control":{"type":"ephemeral"}}', "messages.content", unread)
     assert unread == ["messages.content.cache_control"]
     assert Patterns(CACHE_MARKS).match(unread[0])
 

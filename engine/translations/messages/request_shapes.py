@@ -1,4 +1,4 @@
-"""The objects of messages requests, with the members that are read."""
+"""The shapes of messages requests: the members that are read."""
 
 from __future__ import annotations
 

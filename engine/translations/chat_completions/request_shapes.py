@@ -1,4 +1,4 @@
-"""The objects of chat completions requests, with the members that are read."""
+"""The shapes of chat completions requests: the members that are read."""
 
 from __future__ import annotations
 
