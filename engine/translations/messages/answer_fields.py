@@ -173,17 +173,23 @@ def read_citation(citation: CitationShape) -> Citation | None:
     """A citation; None for a kind that does not say where its source is."""
     if citation.url is None:
         return None
-    return Citation(citation.url, citation.title or "", citation.cited_text or "")
+    return Citation(
+        citation.url,
+        citation.title or "",
+        citation.cited_text or "",
+        native=citation.encrypted_index or "",
+    )
 
 
 def write_citation(citation: Citation) -> Json:
-    """A citation; only the vendor has the index that it requires: a seal stands for it."""
+    """A citation; only the vendor has the index that it requires: a seal stands for one of
+    another vendor."""
     return {
         "type": "web_search_result_location",
         "cited_text": citation.cited,
         "url": citation.url,
         "title": citation.title or None,
-        "encrypted_index": SEAL,
+        "encrypted_index": citation.native or SEAL,
     }
 
 

@@ -71,6 +71,7 @@ class Citation(Struct):
     url: str | None = None
     title: str | None = None
     cited_text: str | None = None
+    encrypted_index: str | None = None
 
 
 class Kind(Struct):

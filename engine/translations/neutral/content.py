@@ -27,13 +27,15 @@ class Block(Struct, kw_only=True):
 
 class Citation(Struct):
     """The source of a span of text. `start` and `end` count characters of the block's text, None
-    where they are not known; `cited` are the words of the source."""
+    where they are not known; `cited` are the words of the source; `native` is what its vendor wants
+    to have back with it."""
 
     url: str = ""
     title: str = ""
     cited: str = ""
     start: int | None = None
     end: int | None = None
+    native: str = ""
 
 
 class Text(Block):
