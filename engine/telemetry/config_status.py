@@ -24,11 +24,6 @@ class ConfigStatus:
         """Another config is in use from now on."""
         self.hash, self.loaded, self.error = config_hash, now, ""
 
-    def refuse(self, error: str) -> None:
-        """A reload failed, and the former config remains in use. `error` is one line for
-        operators."""
-        self.error = error
-
     def refresh(self) -> None:
         """Read the status from the source, if there is one."""
         status = self.source() if self.source is not None else None

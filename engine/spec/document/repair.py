@@ -1,31 +1,26 @@
-"""All repairs of a document, in their order."""
+"""All repairs of a document. Those of schemas are found by their place in `repairs/`."""
 
 from __future__ import annotations
 
-from engine.source.problem import Findings
-from engine.spec.document.node import METHODS, Library
-from engine.spec.document.repairs import (
-    binary,
-    bounds,
-    discriminator,
-    nullable,
-    path_keys,
-    path_members,
-    recursion,
-    required,
-    schemas,
-)
-from engine.spec.path_templates import variables
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any
 
-_KINDS = (required, bounds, nullable, binary, recursion, discriminator)
-_ANY = frozenset[str]().union(*(kind.KEYS for kind in _KINDS))
+from engine.source.problem import Findings
+from engine.spec.document import repairs
+from engine.spec.document.node import METHODS, Library
+from engine.spec.document.repairs import path_keys, path_members, recursion, schemas
+from engine.spec.path_templates import variables
 
 
 def repair(library: Library, findings: Findings) -> None:
     """Repair every schema of a library; each repair is a warning."""
-    repairable = [schema for schema in schemas(library, findings) if _ANY & schema.value.keys()]
+    kinds = _schema_repairs()
+    every_key = frozenset[str]().union(*(kind.KEYS for kind in kinds))
+    repairable = [s for s in schemas(library, findings) if every_key & s.value.keys()]
     for schema in repairable:
-        for kind in _KINDS:
+        for kind in kinds:
             if kind.KEYS & schema.value.keys():
                 kind.repair(schema)
     for schema in repairable:
@@ -34,3 +29,12 @@ def repair(library: Library, findings: Findings) -> None:
         names = variables(path_keys.read(key).template)
         for method in METHODS if names else ():
             path_members.repair(item.get(method), names, findings)
+
+
+@cache
+def _schema_repairs() -> list[Any]:
+    """The modules that repair schemas; those that move keywords to another schema are the last."""
+    names = sorted(module.name for module in pkgutil.iter_modules(repairs.__path__))
+    modules = [importlib.import_module(f"{repairs.__name__}.{name}") for name in names]
+    found = [module for module in modules if hasattr(module, "KEYS")]
+    return sorted(found, key=lambda module: hasattr(module, "MOVES_KEYWORDS"))

@@ -12,6 +12,7 @@ from engine.spec.document.repairs import Schema
 from engine.spec.schema_types import types_of
 
 KEYS = frozenset({"nullable", "enum"})
+MOVES_KEYWORDS = True
 _ABOUT = frozenset({"title", "description", "default", "readOnly", "writeOnly", "deprecated"})
 _COMBINED = ("allOf", "$ref", "anyOf", "oneOf")
 _NARROWING = frozenset({*_COMBINED, "not", "enum", "const", "type"})
