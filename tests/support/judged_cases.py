@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from engine.offline.cases import read
-from engine.offline.cases.case import Case
+from engine.offline.cases.read import Case
 from engine.offline.cases.run import Result, run
 from engine.plan.route import PlanResult
 from engine.source.problem import Findings

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from engine.config.config import Config
-from engine.offline.cases.case import Case, Failure
+from engine.offline.cases.read import Case, Failure
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.report import code_of

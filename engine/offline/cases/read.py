@@ -1,8 +1,9 @@
-"""Reads cases: `tests:` of a config, and of `*.test.yaml` beside it."""
+"""Cases, and how they are read: `tests:` of a config, and of `*.test.yaml` beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
@@ -11,15 +12,45 @@ import orjson
 
 from engine.config import json_schema, schema_check
 from engine.config.config import Config
-from engine.offline.cases.case import Case
 from engine.offline.rehearsal import observation
-from engine.offline.rehearsal.observation import UpstreamAnswers
+from engine.offline.rehearsal.observation import Request, UpstreamAnswers
 from engine.plan.route import Plan, PlanResult
-from engine.source.problem import Findings, Path, Source, place_of
+from engine.source.problem import Findings, Path, Place, Source, place_of
 from engine.source.reader import read_file
 from engine.source.suggestion import did_you_mean
+from engine.values.caller import Caller
 
 PATTERN = "*.test.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`expect` holds the expectations by name; `at` is the case's path in its `source`."""
+
+    name: str
+    request: Request
+    caller: Caller | None
+    answers: UpstreamAnswers
+    expect: Mapping[str, Any]
+    source: Source
+    at: Path
+
+    def place(self, *steps: str) -> Place:
+        """The place of an expectation, or of the case."""
+        return place_of(self.source, (*self.at, "expect", *steps) if steps else self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An expectation that is not met."""
+
+    place: Place
+    expectation: str
+    expected: str
+    actual: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.expectation}: expected {self.expected}, found {self.actual}"
 
 
 def beside(config: FilePath) -> list[FilePath]:

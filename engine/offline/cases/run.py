@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.offline.cases.case import Case, Failure
 from engine.offline.cases.judge import judge
+from engine.offline.cases.read import Case, Failure
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.rehearsal.rehearse import rehearse

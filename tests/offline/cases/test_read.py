@@ -8,7 +8,7 @@ import yaml
 from engine.offline.cases import read
 from engine.offline.cases.run import run
 from engine.source.problem import Findings
-from tests.support.judged_cases import CHAT, case, read_cases, result_of
+from tests.support.judged_cases import CHAT, FILE, case, read_cases, result_of
 from tests.support.rehearsing import CONFIG, planned, write
 
 
@@ -58,3 +58,12 @@ def test_the_cases_of_the_config_itself_are_read_with_their_places(tmp_path):
     (failure,) = result.failures
     assert findings.problems == []
     assert text.splitlines()[failure.place.line - 1].strip() == "model: other"
+
+
+def test_a_miss_tells_place_expectation_and_finding(project):
+    (failure,) = result_of(project, {"status": 200, "model": "other"}).failures
+    text = (project.plan.config.folder / FILE).read_text().splitlines()
+    assert text[failure.place.line - 1].strip() == "model: other"
+    assert str(failure) == (
+        f'a.test.yaml:{failure.place.line}:12: model: expected "other", found "real-big"'
+    )

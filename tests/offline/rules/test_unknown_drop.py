@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.offline.request_fields import request_fields
+from engine.offline.rules.unknown_drop import request_fields
 from engine.plan.make import make_plan
 from engine.source import files
 from tests.support.rehearsing import planned
