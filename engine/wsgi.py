@@ -6,6 +6,7 @@ import atexit
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from types import FrameType
 
@@ -21,6 +22,7 @@ from engine.server.shutdown import deadlines
 from engine.server.worker import Worker
 from engine.source.child_process import release_memory
 from engine.source.problem import render
+from engine.telemetry.health import ConfigStatus
 from engine.values.file_descriptors import raise_limit
 from engine.values.runtime_dir import use_for_temporary_files
 
@@ -46,7 +48,8 @@ def load() -> Application | GunicornApplication:
         use_for_temporary_files()
         # The workers of one gunicorn share a folder that is named by its pid.
         folder = metrics_folder(planned.plan, os.getppid())
-        application = serving(planned.plan, folder, ["modelway"])
+        status = ConfigStatus(planned.hash, time.time())
+        application = serving(planned.plan, folder, status, ["modelway"])
     except OSError as error:
         raise AppImportError(f"modelway: {error}") from error
     except CannotConnect as error:

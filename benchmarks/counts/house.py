@@ -18,6 +18,7 @@ from engine.server.serving import serving
 from engine.server.worker import Worker
 from engine.stores.ledger.shipper import Shipper
 from engine.telemetry import batch
+from engine.telemetry.health import ConfigStatus
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.caller import digest
 from engine.values.runtime_dir import runtime_directory
@@ -74,7 +75,9 @@ class House:
         setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010
         batch.INTERVAL, batch.MAX_ITEMS = 1e9, BATCH
         made = planned.plan
-        gunicorn = Gunicorn(made.config.server, lambda: serving(made, self._kept[1]))
+        gunicorn = Gunicorn(
+            made.config.server, lambda: serving(made, self._kept[1], ConfigStatus())
+        )
         self._listener = socket.create_server(("127.0.0.1", 0))
         log = gunicorn.cfg.logger_class(gunicorn.cfg)
         self._worker = _Booted(1, os.getppid(), [], gunicorn, 30, gunicorn.cfg, log)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from engine.exchange.exchange import Exchange, Observer
 from engine.telemetry import log
 from engine.telemetry.access_log import AccessLogWriter
 from engine.telemetry.batch import Batch
-from engine.telemetry.health import Health
+from engine.telemetry.health import ConfigStatus, Health
 from engine.telemetry.metrics.process import (
     config_collector,
     log_collector,
@@ -52,17 +51,17 @@ def observing(
     folder: Path | None,
     loggers: Sequence[str] = log.LOGGERS,
     *,
+    status: ConfigStatus | None = None,
     background: bool = True,
 ) -> Observing:
     """The logs and metrics of one worker, to be called in it, after the fork.
 
     `folder` holds the metrics of all workers of a master; None for no metrics. `loggers` are the
-    loggers that the gateway configures.
+    loggers that the gateway configures, `status` tells what is served.
     """
     settings = config.telemetry
-    parts = Observing(background=background)
-    parts.health.version = version()
-    parts.health.config.accept(hash_of(config), 0.0)
+    health = Health(status or ConfigStatus(), version=version())
+    parts = Observing(health=health, background=background)
     sinks: list[Sink] = []
     errors = Sink("stderr")
     sinks.append(errors)
@@ -111,16 +110,6 @@ def _metrics(config: Config, folder: Path, batch: Batch[Exchange], parts: Observ
     parts.closing.append(metrics.close)
     if parts.background:
         metrics.start()
-
-
-def hash_of(config: Config) -> str:
-    """The SHA-256 of gateway.yaml and its documents, as they are on disk."""
-    digest = hashlib.sha256(config.source.text.encode())
-    for spec in config.specs.values():
-        file = config.folder / spec.document
-        if file.is_file():
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def version() -> str:

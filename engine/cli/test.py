@@ -16,7 +16,7 @@ from engine.cli.config_file import (
     second_opinion_option,
 )
 from engine.offline.cases import formats, read
-from engine.offline.cases.case import Case
+from engine.offline.cases.read import Case
 from engine.offline.cases.run import Result, run
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult

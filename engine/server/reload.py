@@ -28,6 +28,7 @@ from engine.server.trial import (
     try_out,
 )
 from engine.source.child_process import release_memory
+from engine.telemetry.health import ConfigStatus
 from engine.values import runtime_dir
 
 log = logging.getLogger("modelway")
@@ -254,7 +255,7 @@ class Gateway(Gunicorn):
 
         super().__init__(
             plans.plan.config.server,
-            lambda: serving(plans.plan, folder, source=plans.status),
+            lambda: serving(plans.plan, folder, ConfigStatus(source=plans.status)),
             when_ready,
             form,
             plans.plan.config.telemetry.address,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.app.build import build
@@ -12,6 +11,7 @@ from engine.app.stores import services_of
 from engine.app.telemetry import observing
 from engine.edge.router import Application
 from engine.plan.route import Plan
+from engine.telemetry.health import ConfigStatus
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.storage.folder import folder_of
 
@@ -27,19 +27,13 @@ def metrics_folder(plan: Plan, master: int) -> Path | None:
 
 
 def serving(
-    plan: Plan,
-    folder: Path | None,
-    loggers: Sequence[str] = LOGGERS,
-    source: Callable[[], tuple[str, float, str] | None] | None = None,
+    plan: Plan, folder: Path | None, status: ConfigStatus, loggers: Sequence[str] = LOGGERS
 ) -> Application:
     """The application of one worker: to be made in it, after the fork. Raises CannotConnect.
 
-    `loggers` are those that are the gateway's own to write. `source` tells what is served (see
-    `ConfigStatus`).
+    `status` tells what is served, `loggers` are those that are the gateway's own to write.
     """
-    telemetry = observing(plan.config, folder, loggers)
-    telemetry.health.config.loaded = time.time()
-    telemetry.health.config.source = source
+    telemetry = observing(plan.config, folder, loggers, status=status)
     app = build(plan, services_of(plan.config, telemetry))
     gc.freeze()  # what was built stays: looking through it for garbage costs requests much
     gc.set_threshold(*_GARBAGE)

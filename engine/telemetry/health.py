@@ -17,7 +17,6 @@ import orjson
 
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.services import WorkerHealth
-from engine.telemetry.config_status import ConfigStatus
 from engine.values.client_address import Network, caller_address, within
 from engine.values.errors import GatewayError
 
@@ -61,6 +60,27 @@ class StoreCheck:
     def fatal(self) -> bool:
         """Whether the worker cannot serve for it."""
         return bool(self.error) and self._needed(self._reached)
+
+
+@dataclass(slots=True)
+class ConfigStatus:
+    """The config in use: its `hash`, and when it was `loaded` (Unix seconds). `error` is why the
+    last reload was refused, "" if it was accepted or there was none.
+
+    With a `source`, which returns hash, time and error, or None when it does not know them, the
+    status is read from there.
+    """
+
+    hash: str = ""
+    loaded: float = 0.0
+    error: str = ""
+    source: Callable[[], tuple[str, float, str] | None] | None = None
+
+    def refresh(self) -> None:
+        """Read the status from the source, if there is one."""
+        status = self.source() if self.source is not None else None
+        if status is not None:
+            self.hash, self.loaded, self.error = status
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.app.telemetry import hash_of, observing
+from engine.app.telemetry import observing
 from engine.plan.make import make_plan
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.recorder import MetricsRecorder
@@ -58,7 +58,6 @@ def test_there_is_what_is_asked_for(tmp_path, more, observers):
     told = observing(config(tmp_path, more), tmp_path)
     assert names_of(told) == observers
     assert (told.page is not None) == any(isinstance(o, MetricsRecorder) for o in told.observers)
-    assert told.health.config.hash
     for close in reversed(told.closing):
         close()
 
@@ -76,11 +75,3 @@ def test_loggers_that_are_not_ours_stay_as_they_are(tmp_path):
     assert logging.getLogger("gunicorn.error").handlers == before
     for close in reversed(told.closing):
         close()
-
-
-def test_another_document_is_another_hash(tmp_path):
-    said = config(tmp_path)
-    first = hash_of(said)
-    document = tmp_path / "small.json"
-    document.write_text(document.read_text() + " ")
-    assert hash_of(said) != first

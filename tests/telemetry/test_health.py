@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.telemetry.health import Health, StoreCheck, pages
+from engine.telemetry.health import ConfigStatus, Health, StoreCheck, pages
 from engine.values.client_address import networks
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
@@ -36,8 +36,7 @@ def test_liveness_is_public():
 
 
 def test_operators_see_the_details_of_readiness():
-    health = Health(version="1.2", checks={"records": away(error="")})
-    health.config.accept("abc", 100.0)
+    health = Health(ConfigStatus("abc", 100.0), {"records": away(error="")}, version="1.2")
     answer = ask("/readyz", health)
     assert answer.status == 200
     assert b'"status":"ready"' in answer.body
@@ -64,8 +63,7 @@ def test_a_stopping_worker_is_not_ready():
 
 
 def test_a_worker_stays_ready_after_a_refused_reload():
-    health = Health()
-    health.config.refuse("gateway.yaml:3:1: no such upstream")
+    health = Health(ConfigStatus(error="gateway.yaml:3:1: no such upstream"))
     answer = ask("/readyz", health)
     assert answer.status == 200
     assert b"gateway.yaml:3:1" in answer.body
@@ -124,3 +122,17 @@ def test_callers_of_a_unix_socket_may_read_the_metrics():
 def test_without_metrics_there_is_no_page():
     with pytest.raises(KeyError):
         ask("/metrics", page=None)
+
+
+def test_a_source_replaces_the_status_unless_it_knows_none():
+    answers = [("abc", 10.0, "refused"), None]
+    status = ConfigStatus(source=lambda: answers.pop(0))
+    for _ in range(2):
+        status.refresh()
+        assert (status.hash, status.loaded, status.error) == ("abc", 10.0, "refused")
+
+
+def test_without_a_source_a_refresh_changes_nothing():
+    status = ConfigStatus("abc", 10.0)
+    status.refresh()
+    assert (status.hash, status.loaded) == ("abc", 10.0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from engine.telemetry.config_status import ConfigStatus
+from engine.telemetry.health import ConfigStatus
 from engine.values.metric import Collector, Sample, counter, gauge
 
 WORKERS = gauge("modelway_workers", "", "Worker processes that are alive.")

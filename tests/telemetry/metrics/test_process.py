@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from types import SimpleNamespace
 
-from engine.telemetry.config_status import ConfigStatus
+from engine.telemetry.health import ConfigStatus
 from engine.telemetry.metrics import process
 
 
@@ -29,8 +29,7 @@ def test_a_former_config_is_reported_as_zero():
         (process.CONFIG_LOADED,): 100.0,
         (process.RELOAD_OK,): 1.0,
     }
-    status.accept("b", 200.0)
-    status.refuse("gateway.yaml:3:1: no such upstream")
+    status.hash, status.loaded, status.error = "b", 200.0, "gateway.yaml:3:1: no such upstream"
     assert values(collect) == {
         (process.CONFIG, "a"): 0.0,
         (process.CONFIG, "b"): 1.0,

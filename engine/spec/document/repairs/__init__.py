@@ -1,9 +1,9 @@
 """Repairs of breaches of the standard in vendors' documents, where the meaning is clear.
 
 One file is one kind of breach: for schemas a module with `KEYS`, the keywords that trigger it, and
-`repair(schema)`, found by its place; `MOVES_KEYWORDS = True` puts one that moves keywords to another
-schema behind the others. Every repair is a warning. `path_keys` repairs paths, `path_members` bodies
-that repeat a variable of the path.
+`repair(schema)`, found by its place; with `MOVES_KEYWORDS = True`, for one that moves keywords to
+another schema, it runs behind the others. Every repair is a warning. `path_keys` repairs paths,
+`path_members` bodies that repeat a variable of the path.
 """
 
 from __future__ import annotations
