@@ -1,0 +1,103 @@
+"""Every translated request is one that its vendor takes, and every translated answer one that the
+caller expects, as the vendors' documents and SDKs judge.
+
+`MODELWAY_EXAMPLES=2000` tries more random ones than the tests of every day do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.translations import language, languages
+from engine.translations.language import RequestLine
+from engine.translations.neutral.answer import Answer
+from engine.translations.refusals import LossRules
+from engine.translations.translation import TranslatedExchange, Translation
+from tests.support.each import each
+from tests.support.request_strategies import FEATURES, MODELS, line_of, requests, written_in
+from tests.support.translation_strategies import ANSWERS, events_of, write_stream, write_whole
+from tests.support.translations import CASES, event_data
+from tests.support.vendor_judges import check_answer, check_event, check_request
+
+some = settings(max_examples=int(os.environ.get("MODELWAY_EXAMPLES", "10")))
+NAMES = [each.name for each in languages()]
+EVERY_LANGUAGE = pytest.mark.parametrize("name", NAMES)
+EVERY_PAIR = pytest.mark.parametrize(("caller", "target"), [*itertools.permutations(NAMES, 2)])
+TARGETS = {
+    "chat_completions": ("gpt-4o", "gpt-5", "o3", "another"),
+    "responses": ("gpt-4o", "gpt-5"),
+    "messages": ("claude-opus-4-1", "claude-sonnet-4-5", "claude-opus-4-7", "another"),
+    "generate_content": ("gemini-2.0-flash", "gemini-2.5-flash", "gemini-3-pro"),
+}
+"""Models of each language that accept different things."""
+ADDED = {
+    "messages-chat-cache-marks",
+    "messages-chat-thoughts-return",
+    "responses-chat-thoughts-return",
+}
+"""Requests with members that other vendors have added to chat completions."""
+
+
+def exchange(caller: str, target: str, body: bytes, model: str = "m") -> TranslatedExchange:
+    """A request of a caller, without what the target cannot be asked."""
+    stream = b'"stream":true' in body
+    line = RequestLine(model="alias", stream=stream, query="alt=sse", id="r1", time=1)
+    pair = Translation(language(caller), language(target))
+    return pair.request(body, line, model, LossRules(lossy=True))
+
+
+@EVERY_PAIR
+def test_requests_for_every_feature(caller: str, target: str) -> None:
+    features = language(caller).features
+    bodies = [features.request(feature, "alias") for feature in features.features]
+    bodies += [file.read_bytes() for file in CASES.glob(f"{caller}/requests/*.json")]
+    for body, model in itertools.product(bodies, TARGETS[target]):
+        check_request(target, exchange(caller, target, body, model).written.body)
+
+
+@EVERY_PAIR
+@some
+@given(data=st.data())
+def test_random_requests(caller: str, target: str, data: st.DataObject) -> None:
+    request = data.draw(requests(FEATURES[caller] & FEATURES[target]))
+    written = written_in(language(caller), request)
+    pair = Translation(language(caller), language(target))
+    exchange = pair.request(written.body, line_of(written), MODELS[target], LossRules())
+    check_request(target, exchange.written.body)
+
+
+def crossings(member: str) -> list[tuple[str, dict[str, Any]]]:
+    """The cases with a member, by their names."""
+    files = sorted((CASES / "crossings").glob("*.yaml"))
+    cases = [(file.stem, yaml.load(file.read_bytes(), yaml.CSafeLoader)) for file in files]
+    return [(name, case) for name, case in cases if member in case and name not in ADDED]
+
+
+@each("name, case", crossings("written"))
+def test_requests_of_the_cases(name: str, case: dict[str, Any]) -> None:
+    check_request(case["target"], case["written"].encode())
+
+
+@each("name, case", crossings("result"))
+def test_answers_of_the_cases(name: str, case: dict[str, Any]) -> None:
+    if "answer" in case:
+        check_answer(case["caller"], case["result"].encode())
+        return
+    for data in event_data(case["result"].encode()):
+        check_event(case["caller"], data)
+
+
+@EVERY_LANGUAGE
+@some
+@given(answer=ANSWERS, size=st.integers(1, 9))
+def test_random_answers(name: str, answer: Answer, size: int) -> None:
+    check_answer(name, write_whole(language(name), answer))
+    for data in event_data(write_stream(language(name), events_of(answer, size))):
+        check_event(name, data)
