@@ -1,0 +1,60 @@
+"""The observers and collectors of traces, as the config switches them on."""
+
+import pytest
+
+pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
+
+from engine.app.telemetry import Observing
+from engine.app.tracing import tracing
+from tests.support.collector import collector
+from tests.support.exchanges import new_exchange
+from tests.support.rehearsing import CONFIG, planned
+
+
+@pytest.fixture
+def receiver():
+    """A collector of traces."""
+    with collector() as receiver:
+        yield receiver
+
+
+def export(folder, receiver, more="", *, background=True):
+    """Export the span of one exchange, and close; the telemetry of its worker."""
+    traces = f"telemetry: {{traces: {{endpoint: '{receiver.url}'{more}}}}}\n"
+    config = planned(folder, CONFIG + traces).plan.config
+    telemetry = Observing(background=background)
+    begin = tracing(config, config.telemetry.traces, telemetry)
+    exchange = new_exchange("GET", "/v1/items/7")
+    begin(exchange)
+    for observer in telemetry.observers:
+        observer(exchange)
+    for close in reversed(telemetry.closing):
+        close()
+    return telemetry
+
+
+def test_the_span_of_an_exchange_is_exported_before_the_worker_ends(tmp_path, receiver):
+    export(tmp_path, receiver)
+    (span,) = receiver.spans()
+    assert (span.kind, span.attributes["http.request.method"]) == ("server", "GET")
+
+
+def test_the_headers_of_the_config_go_to_the_collector(tmp_path, receiver):
+    export(tmp_path, receiver, ", headers: {x-key: k}")
+    assert receiver.requests[0].values("x-key") == ["k"]
+
+
+def test_a_share_of_the_traces_is_exported(tmp_path, receiver):
+    export(tmp_path, receiver, ", sample: 0")
+    assert receiver.requests == []
+
+
+def test_without_work_in_the_background_nothing_is_exported(tmp_path, receiver):
+    export(tmp_path, receiver, background=False)
+    assert receiver.requests == []
+
+
+def test_the_metrics_page_reads_the_counts_of_the_exporter(tmp_path, receiver):
+    (read,) = export(tmp_path, receiver).collectors
+    counts = {metric.name: value for metric, _, value in read()}
+    assert counts["modelway_trace_spans_sent_total"] == 1

@@ -1,0 +1,70 @@
+"""The application of one worker: built with its telemetry, and out of the garbage collector."""
+
+import gc
+import os
+import time
+
+import pytest
+from falcon.testing import TestClient
+
+from engine.server.serving import metrics_folder, serving
+from tests.support.rehearsing import CONFIG, planned
+
+
+@pytest.fixture
+def garbage_collector():
+    """What `serving` changes in this process, undone."""
+    threshold = gc.get_threshold()
+    yield
+    gc.set_threshold(*threshold)
+    gc.unfreeze()
+
+
+@pytest.fixture
+def application(tmp_path, garbage_collector):
+    """Makes the application of a config, and closes it."""
+    applications = []
+
+    def make(more="", **options):
+        plan = planned(tmp_path, CONFIG + more).plan
+        applications.append(serving(plan, None, [], **options))
+        return applications[-1]
+
+    yield make
+    for made in applications:
+        made.close()
+
+
+def details_of(served):
+    """What operators see of the config on the page of readiness."""
+    client = TestClient(served.telemetry)
+    return client.simulate_get("/readyz", remote_addr="127.0.0.1").json["config"]
+
+
+def test_what_was_built_is_left_to_no_collection_of_garbage(application):
+    application()
+    assert gc.get_freeze_count() > 0
+    assert gc.get_threshold() == (10_000, 10, 30)
+
+
+def test_the_page_of_readiness_shows_the_config_that_the_source_tells(application):
+    served = application(source=lambda: ("0123abcd", 5.0, "a reload failed"))
+    details = details_of(served)
+    assert (details["hash"], details["last_reload_error"]) == ("0123abcd", "a reload failed")
+
+
+def test_without_a_source_the_config_is_loaded_now(application):
+    before = time.time()
+    details = details_of(application())
+    assert before <= details["loaded"] <= time.time()
+
+
+def test_there_is_no_folder_without_metrics(tmp_path):
+    plan = planned(tmp_path, f"{CONFIG}telemetry: {{metrics: false}}\n").plan
+    assert metrics_folder(plan, os.getpid()) is None
+
+
+def test_the_folder_of_metrics_is_that_of_the_master(tmp_path):
+    folder = metrics_folder(planned(tmp_path).plan, os.getpid())
+    assert f"-{os.getpid()}-" in folder.name
+    folder.rmdir()
