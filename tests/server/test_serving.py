@@ -2,12 +2,12 @@
 
 import gc
 import os
-import time
 
 import pytest
 from falcon.testing import TestClient
 
 from engine.server.serving import metrics_folder, serving
+from engine.telemetry.health import ConfigStatus
 from tests.support.rehearsing import CONFIG, planned
 
 
@@ -25,9 +25,9 @@ def application(tmp_path, garbage_collector):
     """Makes the application of a config, and closes it."""
     applications = []
 
-    def make(more="", **options):
-        plan = planned(tmp_path, CONFIG + more).plan
-        applications.append(serving(plan, None, [], **options))
+    def make(source=None):
+        status = ConfigStatus(source=source)
+        applications.append(serving(planned(tmp_path).plan, None, status, []))
         return applications[-1]
 
     yield make
@@ -48,15 +48,9 @@ def test_what_was_built_is_left_to_no_collection_of_garbage(application):
 
 
 def test_the_page_of_readiness_shows_the_config_that_the_source_tells(application):
-    served = application(source=lambda: ("0123abcd", 5.0, "a reload failed"))
+    served = application(lambda: ("0123abcd", 5.0, "a reload failed"))
     details = details_of(served)
     assert (details["hash"], details["last_reload_error"]) == ("0123abcd", "a reload failed")
-
-
-def test_without_a_source_the_config_is_loaded_now(application):
-    before = time.time()
-    details = details_of(application())
-    assert before <= details["loaded"] <= time.time()
 
 
 def test_there_is_no_folder_without_metrics(tmp_path):

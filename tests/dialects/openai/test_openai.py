@@ -1,0 +1,61 @@
+"""Models and the first content of a stream in the OpenAI dialect."""
+
+import pytest
+
+from engine import dialects
+from tests.support.dialects import CARDS, listed
+
+OPENAI = dialects.get("openai")
+
+
+def delta(**members):
+    return {"choices": [{"index": 0, "delta": members, "finish_reason": None}]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        delta(role="assistant"),
+        delta(role="assistant", content=""),
+        delta(),
+        {"choices": [{"delta": None}]},
+        {"choices": []},
+        {"type": "response.created"},
+        {"type": "response.output_item.added"},
+    ],
+)
+def test_an_event_that_begins_a_stream_has_no_content(document):
+    assert not OPENAI.has_content(document)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        delta(content="Hi"),
+        delta(refusal="No"),
+        delta(tool_calls=[{"index": 0}]),
+        {"choices": [{"delta": {}, "finish_reason": "stop"}]},
+        {"choices": [{"text": "Hi"}]},
+        {"type": "response.output_text.delta"},
+        {"usage": {}},
+        "[DONE]",
+        None,
+    ],
+)
+def test_everything_else_has(document):
+    assert OPENAI.has_content(document)
+
+
+def test_a_model_is_shown_as_in_the_list():
+    assert OPENAI.model(CARDS[1]) == listed("openai")["data"][1]
+
+
+def test_openai_lists_every_model_on_one_page():
+    document = listed("openai")
+    assert (document["object"], len(document["data"])) == ("list", 60)
+    assert document["data"][1] == {
+        "id": "org/m1:x",
+        "object": "model",
+        "created": 1_700_000_001,
+        "owned_by": "me",
+    }

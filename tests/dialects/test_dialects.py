@@ -1,0 +1,55 @@
+"""Dialects are found by their place, and named in `engine/dialects` alone."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine import dialects
+
+ENGINE = Path(engine.__file__).parent
+
+
+def test_no_other_module_names_the_dialect_of_a_vendor():
+    names = set(dialects.names()) - {dialects.PLAIN}
+    literals = [
+        f"{path.relative_to(ENGINE)}:{node.lineno} {node.value!r}"
+        for path in sorted(ENGINE.rglob("*.py"))
+        if not path.is_relative_to(ENGINE / "dialects")
+        and ENGINE / "translations" not in path.parents[1:]
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and node.value in names
+    ]
+    assert literals == []
+
+
+def test_the_default_and_the_plain_dialect_exist():
+    assert {dialects.DEFAULT, dialects.PLAIN} <= set(dialects.names())
+    assert dialects.by_request()[-1] is dialects.default()
+
+
+def test_a_dialect_is_found_by_its_name():
+    assert [dialects.get(name).name for name in dialects.names()] == dialects.names()
+
+
+def test_the_interface_is_no_dialect():
+    assert "interface" not in dialects.names()
+
+
+@pytest.mark.parametrize(
+    ("environ", "query", "claimed"),
+    [
+        ({}, "", set()),
+        ({"HTTP_ANTHROPIC_VERSION": "2023-06-01"}, "", {"anthropic"}),
+        ({"HTTP_X_GOOG_API_KEY": "k"}, "", {"gemini"}),
+        ({}, "key=k", {"gemini"}),
+        ({}, "a=b&key=k", {"gemini"}),
+        ({}, "monkey=k", set()),
+        ({}, "a=key=k", set()),
+        ({"HTTP_X_API_KEY": "k"}, "", set()),
+    ],
+)
+def test_a_request_is_claimed_by_its_headers_and_query(environ, query, claimed):
+    every = [dialects.get(name) for name in dialects.names()]
+    assert {d.name for d in every if d.claims(environ, query)} == claimed
