@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2s
 
 import msgspec
 from msgspec import Raw
 
+from engine.translations.generate_content.answer_shapes import (
+    ANSWER,
+    HEAD,
+    NULL,
+    Candidate,
+    Feedback,
+    documented,
+)
 from engine.translations.generate_content.candidate_reader import CandidateReader
 from engine.translations.generate_content.errors import stream_error
-from engine.translations.generate_content.fields import Fields
 from engine.translations.generate_content.usage import UsageReader
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
-from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import read_shape
 
 _MOST_CANDIDATES = 128
+_LAST_INDEX = _MOST_CANDIDATES - 1
 _ITEMS = msgspec.json.Decoder(list[Raw])
 _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
@@ -38,16 +47,12 @@ class Reader:
         self._blocked: Finish | None = None
         self._usage = UsageReader()
 
-    def read(self, data: bytes) -> Iterator[Event]:
+    def read(self, data: bytes) -> Iterable[Event]:
         """The events of one answer, or of those in a list: some upstreams wrap them."""
         if self._ended:
-            return
-        if data.lstrip()[:1] == b"[":
-            for item in _items(data):
-                if bytes(item)[:1] == b"{":
-                    yield from self._read(bytes(item))
-        else:
-            yield from self._read(data)
+            return ()
+        is_list = data.lstrip()[:1] == b"["
+        return self._read_items(data) if is_list else self._read(documented(data))
 
     def end(self) -> Iterator[Event]:
         """The last events. Raises BrokenAnswer for an answer that is not complete."""
@@ -64,37 +69,53 @@ class Reader:
         self._ended = True
         yield End(finishes=finishes, usage=self._usage.usage())
 
-    def _read(self, data: bytes) -> Iterator[Event]:
-        answer = Fields(data)
-        if "error" in answer:
-            raise stream_error(answer.peek("error"))
-        self._usage.read(answer.members("usageMetadata"))
-        if not self._started:
-            yield self._start(answer, data)
-        feedback = answer.members("promptFeedback")
-        reason = feedback.text("blockReason") if feedback is not None else None
+    def _read_items(self, data: bytes) -> Iterator[Event]:
+        for item in _items(data):
+            if bytes(item)[:1] == b"{":
+                yield from self._read(documented(bytes(item)))
+
+    def _read(self, data: bytes) -> Iterable[Event]:
+        answer = read_shape(ANSWER, data)
+        if answer.error != NULL:
+            raise stream_error(bytes(answer.error))
+        if answer.usage_metadata is not None:
+            self._usage.read(answer.usage_metadata)
+        if answer.prompt_feedback is not None:
+            self._read_feedback(answer.prompt_feedback)
+        candidates = answer.candidates or []
+        if self._started and len(candidates) == 1:  # nearly every event
+            return self._read_candidate(0, candidates[0], data)
+        return self._read_candidates(candidates, data)
+
+    def _read_feedback(self, feedback: Feedback) -> None:
+        reason = feedback.block_reason
         if reason and reason not in _UNSPECIFIED:
             words = f"The prompt was blocked ({reason:.40})."
             self._blocked = Finish(stop="filter", native=reason, explanation=words)
-        for each in answer.objects("candidates"):
-            yield from self._candidate(each).read(each)
 
-    def _start(self, answer: Members, data: bytes) -> Start:
+    def _read_candidates(self, candidates: list[Candidate], data: bytes) -> Iterator[Event]:
+        if not self._started:
+            yield self._start(data)
+        for position, each in enumerate(candidates):
+            yield from self._read_candidate(position, each, data)
+
+    def _start(self, data: bytes) -> Start:
         self._started = True
-        answer_id = answer.text("responseId") or ""
+        head = read_shape(HEAD, data)
         # Calls without ids need some that no other turn has; the first event counts its tokens.
-        self._name = answer_id or blake2s(data, digest_size=8).hexdigest()
-        model, usage = answer.text("modelVersion") or "", self._usage.usage()
-        return Start(id=answer_id, model=model, usage=usage)
+        self._name = head.response_id or blake2s(data, digest_size=8).hexdigest()
+        usage = self._usage.usage()
+        return Start(id=head.response_id or "", model=head.model_version or "", usage=usage)
 
-    def _candidate(self, candidate: Members) -> CandidateReader:
-        index = candidate.integer("index") or 0
-        if index not in range(_MOST_CANDIDATES):
-            raise candidate.wrong("index", f"a number from 0 to {_MOST_CANDIDATES - 1}")
+    def _read_candidate(self, position: int, candidate: Candidate, data: bytes) -> Iterable[Event]:
+        index = candidate.index or 0
         reader = self._candidates.get(index)
         if reader is None:
+            if not 0 <= index <= _LAST_INDEX:
+                place = f"candidates[{position}].index"
+                raise WrongType(place, f"a number from 0 to {_LAST_INDEX}")
             reader = self._candidates[index] = CandidateReader(index, self._name)
-        return reader
+        return reader.read(candidate, position, data)
 
 
 def _items(data: bytes) -> list[Raw]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from msgspec import Raw
 
+from engine.translations.generate_content.answer_shapes import (
+    NULL,
+    RAW_ANSWER,
+    Call,
+    Candidate,
+    Part,
+)
 from engine.translations.generate_content.citation_reader import CitationReader
-from engine.translations.generate_content.fields import NAME, THOUGHT, read_signature
+from engine.translations.generate_content.fields import NAME, THOUGHT, Fields, read_signature
 from engine.translations.generate_content.finish import read_finish
 from engine.translations.generate_content.logprobs import read_logprobs
 from engine.translations.generate_content.media_reader import read_file, read_inline
@@ -29,13 +36,13 @@ from engine.translations.neutral.events import (
     Open,
     Sign,
     Tokens,
+    interrupted,
 )
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import call_id
+from engine.translations.neutral.shapes import read_shape
 
-_CONTENTS = ("text", "inlineData", "fileData")
-_PLAIN = frozenset(("index",))
-_TEXT = frozenset(("text",))
+_KNOWN = ("text", "thought", "thoughtSignature", "functionCall", "inlineData", "fileData")
 
 
 class CandidateReader:
@@ -54,33 +61,34 @@ class CandidateReader:
         self._reason = ""
         self._explanation = ""
 
-    def read(self, candidate: Members) -> Iterator[Event]:
-        """The events of one piece."""
-        content = candidate.members("content")
-        if content is not None:
-            place = content.place_of("parts")
-            for position, raw in enumerate(content.items("parts") or ()):
-                yield from self._part(raw, content.child(raw, f"{place}[{position}]"))
-        if candidate.has_only(_PLAIN):  # nearly every event
-            return
-        if self._open is Text:
-            yield from self._citations.read(candidate)
-        if tokens := read_logprobs(candidate):
-            yield Tokens(tokens, self._index)
-        reason = candidate.text("finishReason")
+    def read(self, candidate: Candidate, position: int, data: bytes) -> Iterable[Event]:
+        """The events of one piece, which stands at a position in the candidates of an answer;
+        `data` is the JSON text of the answer."""
+        events: list[Event] = []
+        try:
+            if candidate.content is not None:
+                for at, part in enumerate(candidate.content.parts or ()):
+                    self._part(part, (position, at), data, events)
+            if candidate.grounding_metadata or candidate.citation_metadata:
+                self._read_citations(candidate, position, events)
+            if candidate.logprobs_result:
+                members = Fields({"logprobsResult": candidate.logprobs_result}, _place(position))
+                if tokens := read_logprobs(members):
+                    events.append(Tokens(tokens, self._index))
+        except (BrokenAnswer, WrongType) as error:
+            return interrupted(events, error)
+        reason = candidate.finish_reason
         if reason and reason != "FINISH_REASON_UNSPECIFIED" and not self._reason:
             self._reason = reason
-            self._explanation = candidate.text("finishMessage") or ""
+            self._explanation = candidate.finish_message or ""
+        return events
 
-    def end(self) -> Iterator[Event]:
+    def end(self) -> list[Event]:
         """The last events."""
-        yield from self._flush_signature()
-        yield from self._close()
-
-    def _close(self) -> Iterator[Event]:
-        if self._open is not None:
-            self._open = None
-            yield Close(self._index)
+        events: list[Event] = []
+        self._flush_signature(events)
+        self._close(events)
+        return events
 
     def finish(self) -> Finish:
         """Why the candidate ended. Raises BrokenAnswer if it has not, or went wrong."""
@@ -90,98 +98,124 @@ class CandidateReader:
             self._reason, self._explanation, calls=self._calls > 0, content=self._has_content
         )
 
-    def _part(self, raw: Raw, part: Members) -> Iterator[Event]:
-        if part.has_only(_TEXT) and self._partial is None and self._signature is None:
-            yield from self._content(raw, part)
-            return
-        text = part.text("thoughtSignature")
-        call = part.members("functionCall")
+    def _read_citations(self, candidate: Candidate, position: int, events: list[Event]) -> None:
+        if self._open is Text:
+            members = {
+                "groundingMetadata": candidate.grounding_metadata or NULL,
+                "citationMetadata": candidate.citation_metadata or NULL,
+            }
+            events += self._citations.read(Fields(members, _place(position)))
+
+    def _part(self, part: Part, at: tuple[int, int], data: bytes, events: list[Event]) -> None:
+        text, call = part.thought_signature, part.function_call
         if self._partial is not None and call is None:
             raise BrokenAnswer("the upstream's answer goes on inside a tool call")
-        yield from self._flush_signature()
-        if part.boolean("thought"):
-            yield from self._text(Reasoning, part.text("text") or "")
+        self._flush_signature(events)
+        if part.thought:
+            self._text(Reasoning, part.text or "", events)
             if text is not None:
-                yield from self._sign(Signature(NAME, THOUGHT + text))
+                self._sign(Signature(NAME, THOUGHT + text), events)
             return
-        is_known = call is not None or any(name in part for name in _CONTENTS)
-        if text is not None and is_known:  # any other part is kept whole
+        if text is not None and _is_known(part):  # any other part is kept whole
             self._signature = read_signature(text)
-            if part.peek("text") == b'""':
+            if part.text == "":
                 return  # citations of the text before it may follow
-            yield from self._flush_signature()
+            self._flush_signature(events)
         if call is not None:
-            yield from self._call(call)
+            self._call(call, at, events)
+        elif part.text is not None:
+            self._text(Text, part.text, events)
+            self._citations.offsets.add(part.text)
         else:
-            yield from self._content(raw, part)
+            self._whole(_other_block(part, at, data), events)
 
-    def _content(self, raw: Raw, part: Members) -> Iterator[Event]:
-        if (text := part.text("text")) is not None:
-            yield from self._text(Text, text)
-            self._citations.offsets.add(text)
-        elif (blob := part.members("inlineData")) is not None:
-            yield from self._whole(read_inline(blob))
-        elif (file := part.members("fileData")) is not None:
-            yield from self._whole(read_file(file))
-        else:
-            kind = next(iter(part.unread_members()), "part")
-            yield from self._whole(Foreign(language=NAME, kind=kind, raw=raw))
-
-    def _text(self, kind: type[Text] | type[Reasoning], text: str) -> Iterator[Event]:
+    def _text(self, kind: type[Text] | type[Reasoning], text: str, events: list[Event]) -> None:
         if not text:
             return
-        self._has_content = self._has_content or kind is Text
         if self._open is not kind:
-            yield from self._begin(kind())
-        yield Delta(text, self._index)
+            self._has_content = self._has_content or kind is Text
+            self._begin(kind(), events)
+        events.append(Delta(text, self._index))
 
-    def _flush_signature(self) -> Iterator[Event]:
-        signature, self._signature = self._signature, None
-        if signature is not None:
-            yield from self._sign(signature)
+    def _flush_signature(self, events: list[Event]) -> None:
+        if self._signature is not None:
+            signature, self._signature = self._signature, None
+            self._sign(signature, events)
 
-    def _sign(self, signature: Signature) -> Iterator[Event]:
+    def _sign(self, signature: Signature, events: list[Event]) -> None:
         """Sign the thoughts before the block that the signature came with."""
         if self._open is not Reasoning:
-            yield from self._begin(Reasoning())
-        yield Sign(signature, self._index)
-        yield from self._close()
+            self._begin(Reasoning(), events)
+        events.append(Sign(signature, self._index))
+        self._close(events)
 
-    def _call(self, call: Members) -> Iterator[Event]:
+    def _call(self, call: Call, at: tuple[int, int], events: list[Event]) -> None:
         """A call, whole or its next arguments."""
-        continues = call.boolean("willContinue") or False
+        continues = call.will_continue or False
         if self._partial is None:
-            yield from self._begin_call(call)
-            partials = "partialArgs"
-            if not continues and partials not in call:
-                if arguments := call.json("args"):
-                    yield Delta(arguments, self._index)
-                yield from self._close()
+            self._begin_call(call, events)
+            if not continues and call.partial_args is None:
+                if call.args != NULL:
+                    events.append(Delta(bytes(call.args).decode(), self._index))
+                self._close(events)
                 return
             self._partial = PartialArguments()
-        for partial in call.objects("partialArgs"):
-            self._partial.add(partial)
+        place = f"{_place(*at)}.functionCall.partialArgs"
+        for number, raw in enumerate(call.partial_args or ()):
+            self._partial.add(Fields(raw, f"{place}[{number}]"))
         if not continues:
-            yield Delta(self._partial.json(), self._index)
+            events.append(Delta(self._partial.json(), self._index))
             self._partial = None
-            yield from self._close()
+            self._close(events)
 
-    def _begin_call(self, call: Members) -> Iterator[Event]:
+    def _begin_call(self, call: Call, events: list[Event]) -> None:
         self._calls += 1
         self._has_content = True
-        name = call.text("name") or ""
-        if not name:
+        if not call.name:
             raise BrokenAnswer("the upstream's answer has a tool call without a name")
         position = call_id(f"call_{self._answer}_{self._index}_{self._calls}", 40)
-        yield from self._begin(ToolCall(id=call.text("id") or position, name=name))
+        self._begin(ToolCall(id=call.id or position, name=call.name), events)
 
-    def _whole(self, block: Block) -> Iterator[Event]:
+    def _whole(self, block: Block, events: list[Event]) -> None:
         self._has_content = True
-        yield from self._begin(block)
-        yield from self._close()
+        self._begin(block, events)
+        self._close(events)
 
-    def _begin(self, block: Block) -> Iterator[Event]:
-        yield from self._close()
+    def _begin(self, block: Block, events: list[Event]) -> None:
+        self._close(events)
         self._open = type(block)
         self._citations.begin_block()
-        yield Open(block, self._index)
+        events.append(Open(block, self._index))
+
+    def _close(self, events: list[Event]) -> None:
+        if self._open is not None:
+            self._open = None
+            events.append(Close(self._index))
+
+
+def _place(candidate: int, part: int | None = None) -> str:
+    place = f"candidates[{candidate}]"
+    return place if part is None else f"{place}.content.parts[{part}]"
+
+
+def _is_known(part: Part) -> bool:
+    """Whether a part has a content that is known here."""
+    members = (part.inline_data, part.file_data)
+    return part.text is not None or part.function_call is not None or members != (NULL, NULL)
+
+
+def _other_block(part: Part, at: tuple[int, int], data: bytes) -> Block:
+    """The block of a part that is neither text nor a call: whole, if its kind is not known here."""
+    place = _place(*at)
+    if part.inline_data != NULL:
+        return read_inline(Fields(part.inline_data, f"{place}.inlineData"))
+    if part.file_data != NULL:
+        return read_file(Fields(part.file_data, f"{place}.fileData"))
+    raw = _raw_part(at, data)
+    kind = next((name for name in Fields(raw, place).copy() if name not in _KNOWN), "part")
+    return Foreign(language=NAME, kind=kind, raw=raw)
+
+
+def _raw_part(at: tuple[int, int], data: bytes) -> Raw:
+    candidate, part = at
+    return read_shape(RAW_ANSWER, data).candidates[candidate].content.parts[part]

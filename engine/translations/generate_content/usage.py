@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import Raw
+
 from engine.translations.neutral.content import Extra
 from engine.translations.neutral.events import Usage
 from engine.translations.neutral.members import Members
@@ -10,7 +12,10 @@ _COUNTS = (
     *("promptTokenCount", "toolUsePromptTokenCount", "cachedContentTokenCount"),
     *("candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"),
 )
-_NAMES = frozenset(_COUNTS)
+_MOST = 32
+"""Counts that are kept before those that say nothing are forgotten."""
+
+_NULL = Raw(b"null")
 
 
 class UsageReader:
@@ -20,19 +25,21 @@ class UsageReader:
     def __init__(self) -> None:
         self._reports: Extra = {}
 
-    def read(self, counts: Members | None) -> None:
-        """Take the next report."""
-        if counts is None:
-            return
-        report = counts.copy()
-        self._reports |= {name: report[name] for name in report.keys() & _NAMES}
+    def read(self, report: Extra) -> None:
+        """Take the next report: `usageMetadata`."""
+        if _NULL in report.values():
+            report = {name: count for name, count in report.items() if count != _NULL}
+        self._reports |= report
+        if len(self._reports) > _MOST:
+            self._reports = _known(self._reports)
 
     def usage(self) -> Usage | None:
         """The usage so far, None if nothing was reported. The candidates' count leaves thoughts
         out, unless the total shows that it has them. Raises WrongType."""
-        if not self._reports:
+        reports = _known(self._reports)
+        if not reports:
             return None
-        counts = Members(dict(self._reports), "usageMetadata")
+        counts = Members(reports, "usageMetadata")
         prompt, tool_use, cached, output, thoughts, total = (
             max(counts.integer(name) or 0, 0) for name in _COUNTS
         )
@@ -45,6 +52,10 @@ class UsageReader:
             cached=min(cached, prompt),
             reasoning=min(thoughts, output),
         )
+
+
+def _known(reports: Extra) -> Extra:
+    return {name: reports[name] for name in _COUNTS if name in reports}
 
 
 def write_usage(usage: Usage | None) -> dict[str, dict[str, int]]:

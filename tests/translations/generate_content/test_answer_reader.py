@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from engine.translations.generate_content.answer_reader import Reader, read_answer
 from engine.translations.neutral.answer import collect
-from engine.translations.neutral.content import Text
+from engine.translations.neutral.content import Foreign, Media, Reasoning, Text, ToolCall
 from engine.translations.neutral.events import BrokenAnswer, Start, UpstreamError
 from engine.translations.neutral.members import WrongType
 from tests.support.each import each
@@ -85,3 +87,59 @@ def test_an_error_in_an_answer_is_the_upstreams() -> None:
         with pytest.raises(UpstreamError) as caught:
             list(read_answer(data))
         assert caught.value.status == 503
+
+
+SNAKE: Json = {
+    "response_id": "r1",
+    "model_version": "gemini-3-pro",
+    "usage_metadata": {"prompt_token_count": 3},
+    "candidates": [
+        {
+            "finish_reason": "STOP",
+            "content": {
+                "parts": [
+                    {"text": "hm", "thought": True, "thought_signature": "c2ln"},
+                    {"inline_data": {"mime_type": "image/png", "data": "QQ=="}},
+                    {"function_call": {"name": "f", "args": {"file_data": {"model_version": 1}}}},
+                    {"executable_code": {"code": "1"}},
+                ]
+            },
+        }
+    ],
+}
+CAMEL: Json = {
+    "responseId": "r1",
+    "modelVersion": "gemini-3-pro",
+    "usageMetadata": {"promptTokenCount": 3},
+    "candidates": [
+        {
+            "finishReason": "STOP",
+            "content": {
+                "parts": [
+                    {"text": "hm", "thought": True, "thoughtSignature": "c2ln"},
+                    {"inlineData": {"mimeType": "image/png", "data": "QQ=="}},
+                    {"functionCall": {"name": "f", "args": {"file_data": {"model_version": 1}}}},
+                    {"executableCode": {"code": "1"}},
+                ]
+            },
+        }
+    ],
+}
+
+
+def test_an_answer_in_snake_case_is_the_same_as_in_the_document() -> None:
+    snake, camel = read(SNAKE), read(CAMEL)
+    kinds = [type(block) for block in snake.candidates[0].blocks]
+    assert kinds == [Reasoning, Media, ToolCall, Foreign]
+    for answer in (snake, camel):  # its text is passed on, with its spaces
+        block = answer.candidates[0].blocks[-1]
+        assert isinstance(block, Foreign)
+        assert json.loads(bytes(block.raw)) == {"executableCode": {"code": "1"}}
+        block.raw = Raw()
+    assert [snake.id, snake.usage, snake.candidates] == [camel.id, camel.usage, camel.candidates]
+
+
+def test_what_is_not_asked_for_may_have_any_value() -> None:
+    odd = piece(text("a"), safetyRatings=5, tokenCount="x") | {"createTime": [], "responseId": "r"}
+    again = piece(text("b"), finish="STOP", groundingMetadata=None) | {"responseId": 5}
+    assert read(odd, again).candidates[0].blocks == [Text(text="ab")]
