@@ -21,6 +21,8 @@ def test_schemas_below_keywords_and_lists_are_found():
 def test_a_mapping_of_names_is_no_schema():
     schema = {"properties": {"properties": {"type": "string"}, "enum": {}}}
     assert names(schema) == {"", "properties/properties", "properties/enum"}
+    below = {"$defs": {"content": {"items": {}}}}
+    assert names(below) == {"", "$defs/content", "$defs/content/items"}
 
 
 def test_a_literal_value_is_no_schema():

@@ -1,0 +1,139 @@
+"""Events of an upstream, decoded, cleaned and translated as they arrive."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from engine import dialects, translations
+from engine.relay.sse import NotAnEvent
+from engine.translations.language import RequestLine
+from engine.translations.refusals import LossRules
+from engine.upstream.client.failures import InvalidAnswer
+from engine.upstream.translated_errors import TranslatedErrors
+from engine.upstream.translated_events import TranslatedEvents
+from engine.values.content_coding import Decoder
+from engine.values.redaction import Redaction
+from tests.support.clock import Clock
+
+HEARTBEAT = b"event: ping\ndata: {}\n\n"
+REQUEST = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"stream":true}'
+FINISH = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+DONE = b"data: [DONE]\n\n"
+PING = b'data: {"choices":[]}\n\n'
+
+
+class UsageReader:
+    """Lists the bytes that the usage is read from."""
+
+    def __init__(self) -> None:
+        self.read: list[bytes] = []
+
+    def feed(self, data: bytes) -> None:
+        self.read.append(data)
+
+
+def chunk(text: str) -> bytes:
+    return b'data: {"choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n' % text.encode()
+
+
+class Stream:
+    """The stream of a chat completions upstream for a caller of messages."""
+
+    def __init__(self, decoder: Decoder | None = None) -> None:
+        translation = translations.translation("messages", "chat_completions")
+        exchange = translation.request(REQUEST, RequestLine(id="req1"), "m", LossRules())
+        self.usage, self.clock = UsageReader(), Clock(100.0)
+        self.events = TranslatedEvents(
+            exchange.stream(),
+            dialects.get("openai"),
+            self.usage,
+            TranslatedErrors(dialects.get("anthropic"), "req1", Redaction([]), []),
+            decoder,
+            HEARTBEAT,
+            self.clock,
+        )
+
+    def text(self, *pieces: bytes) -> str:
+        """The text that the caller gets of these pieces."""
+        output = b"".join(map(self.events.feed, pieces))
+        data = [json.loads(line[6:]) for line in output.splitlines() if line[:5] == b"data:"]
+        return "".join(each.get("delta", {}).get("text", "") for each in data)
+
+
+def test_an_event_is_translated_when_it_is_complete():
+    stream = Stream()
+    whole = chunk("Hello")
+    assert stream.text(whole[:20]) == ""
+    assert stream.text(whole[20:]) == "Hello"
+
+
+def test_the_answer_is_complete_with_its_end_marker():
+    stream = Stream()
+    stream.text(chunk("Hello"), FINISH)
+    assert not stream.events.ended
+    stream.text(DONE)
+    assert stream.events.ended
+
+
+def test_the_usage_is_read_from_the_events_of_the_upstream():
+    stream = Stream()
+    stream.text(chunk("Hello"))
+    assert b"".join(stream.usage.read) == chunk("Hello")
+
+
+def test_compressed_events_are_decoded():
+    stream = Stream(Decoder("gzip"))
+    assert stream.text(gzip.compress(chunk("Hello") + FINISH + DONE)) == "Hello"
+    assert stream.events.finish() is not None
+    assert stream.events.failure is None
+
+
+def test_compressed_data_that_break_off_are_a_failure():
+    stream = Stream(Decoder("gzip"))
+    stream.text(gzip.compress(chunk("Hello"))[:-10])
+    stream.events.finish()
+    assert "broke off in its compressed data" in str(stream.events.failure)
+
+
+def test_a_heartbeat_is_sent_in_place_of_events_that_come_to_nothing():
+    stream = Stream()
+    stream.events.feed(chunk("Hello"))
+    outputs = []
+    for seconds in (0, 4, 2, 4, 2):
+        stream.clock.advance(seconds)
+        outputs.append(stream.events.feed(PING))
+    assert outputs == [b"", b"", HEARTBEAT, b"", HEARTBEAT]
+
+
+def test_an_event_that_comes_to_something_begins_the_silence_anew():
+    stream = Stream()
+    stream.events.feed(PING)
+    stream.clock.advance(6)
+    stream.events.feed(chunk("Hello"))
+    assert stream.events.feed(PING) == b""
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"data: no JSON\n\n", InvalidAnswer),
+        (b"<html>\n\n", InvalidAnswer),
+        (b'data: {"error":{"message":"Overloaded.","type":"server_error"}}\n\n', NotAnEvent),
+        (b'{"error":{"message":"Overloaded.","type":"server_error"}}\n\n', NotAnEvent),
+    ],
+)
+def test_what_cannot_be_translated_ends_the_stream_after_what_preceded_it(data, kind):
+    stream = Stream()
+    assert stream.text(chunk("Hel") + chunk("lo") + data) == "Hello"
+    assert isinstance(stream.events.failure, kind)
+    assert (stream.events.feed(chunk("more")), stream.events.finish()) == (b"", b"")
+
+
+def test_a_stream_that_ends_before_its_answer_is_complete_is_a_failure():
+    stream = Stream()
+    stream.text(chunk("Hello"))
+    stream.events.finish()
+    assert isinstance(stream.events.failure, InvalidAnswer)
