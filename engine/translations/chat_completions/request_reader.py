@@ -25,7 +25,7 @@ from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import Block, Extra, Text
 from engine.translations.neutral.extra import extra_inside
 from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import ObjectReader, UnknownObject, present
+from engine.translations.neutral.objects import ObjectReader, UnknownObject, present, raw_members
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -51,6 +51,7 @@ _PLACES = {
 _HARMLESS = {"store": b"false", "logit_bias": b"{}", "modalities": b'["text"]'}
 """Members with the value that is what happens without them."""
 
+_others = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 _TOOL = ObjectReader(ToolObject)
 
@@ -241,9 +242,8 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     """Keep what only this language knows."""
     others = {
         name: raw
-        for name, harmless in _HARMLESS.items()
-        if (raw := present(getattr(members, name))) is not None
-        and bytes(raw).replace(b" ", b"") != harmless
+        for name, raw in _others(members).items()
+        if bytes(raw).replace(b" ", b"") != _HARMLESS[name]
     }
     others |= members.extra
     request.unread.extend(others)

@@ -8,60 +8,76 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from engine.translations.generate_content.fields import Fields
+from engine.translations.generate_content.request_shapes import ConfigObject
 from engine.translations.generate_content.schemas import to_json_schema
-from engine.translations.neutral.content import Extra
 from engine.translations.neutral.members import Members
+from engine.translations.neutral.objects import present, raw_members
 from engine.translations.neutral.request import ChatRequest, OutputFormat, Thinking
 
 _JSON = "application/json"
-_FORMAT = (
-    *("responseMimeType", "responseSchema", "responseJsonSchema", "_responseJsonSchema"),
-    *("thinkingConfig", "responseModalities"),
+_PLACE = "generationConfig"
+CONFIG_PLACES = {
+    "max_tokens": f"{_PLACE}.maxOutputTokens",
+    "candidates": f"{_PLACE}.candidateCount",
+    "temperature": f"{_PLACE}.temperature",
+    "top_p": f"{_PLACE}.topP",
+    "top_k": f"{_PLACE}.topK",
+    "seed": f"{_PLACE}.seed",
+    "presence_penalty": f"{_PLACE}.presencePenalty",
+    "frequency_penalty": f"{_PLACE}.frequencyPenalty",
+    "stop": f"{_PLACE}.stopSequences",
+    "logprobs": f"{_PLACE}.responseLogprobs",
+    "top_logprobs": f"{_PLACE}.logprobs",
+    "output": f"{_PLACE}.responseMimeType",
+    "thinking": f"{_PLACE}.thinkingConfig",
+}
+"""Where the parameters of the neutral form stand."""
+
+_vendor_members = raw_members(
+    response_mime_type="responseMimeType",
+    response_schema="responseSchema",
+    response_json_schema="responseJsonSchema",
+    older_json_schema="_responseJsonSchema",
+    thinking_config="thinkingConfig",
+    response_modalities="responseModalities",
 )
+"""Members that are also kept as they came."""
 
 
-def read_config(members: Members, request: ChatRequest) -> None:
+def read_config(config: ConfigObject, request: ChatRequest) -> None:
     """Read the member `generationConfig` of a request."""
-    name = "generationConfig"
-    config = members.members(name)
-    if config is None:
-        return
-    vendor_members = _vendor_members(config)
     _read_sampling(config, request)
-    _read_output(config, request)
-    _read_thinking(config, request)
-    _read_modalities(config)
-    if vendor_members := {**vendor_members, **config.rest()}:
-        request.extra[name] = Raw(msgspec.json.encode(vendor_members))
+    extra = config.extra
+    if vendor_members := _vendor_members(config):
+        form = Fields(dict(vendor_members), _PLACE, request.unread)
+        _read_output(form, request)
+        _read_thinking(form, request)
+        _read_modalities(form)
+        form.rest()
+        extra = {**vendor_members, **extra}
+    if extra:
+        request.extra[_PLACE] = Raw(msgspec.json.encode(extra))
 
 
-def _vendor_members(config: Members) -> Extra:
-    return {name: Raw(config.peek(name)) for name in _FORMAT if name in config}
-
-
-def _read_sampling(config: Members, request: ChatRequest) -> None:
-    def place(name: str, neutral: str) -> str:
-        request.places[neutral] = config.place_of(name)
-        return name
-
-    request.max_tokens = config.integer(place("maxOutputTokens", "max_tokens"))
-    request.candidates = config.integer(place("candidateCount", "candidates"))
-    request.temperature = config.raw(place("temperature", "temperature"))
-    request.top_p = config.raw(place("topP", "top_p"))
-    request.top_k = config.raw(place("topK", "top_k"))
-    request.seed = config.raw(place("seed", "seed"))
-    request.presence_penalty = config.raw(place("presencePenalty", "presence_penalty"))
-    request.frequency_penalty = config.raw(place("frequencyPenalty", "frequency_penalty"))
-    request.stop = config.texts(place("stopSequences", "stop")) or []
-    request.logprobs = config.boolean(place("responseLogprobs", "logprobs")) or False
-    request.top_logprobs = config.integer(place("logprobs", "top_logprobs"))
+def _read_sampling(config: ConfigObject, request: ChatRequest) -> None:
+    request.max_tokens = config.max_output_tokens
+    request.candidates = config.candidate_count
+    request.temperature = present(config.temperature)
+    request.top_p = present(config.top_p)
+    request.top_k = present(config.top_k)
+    request.seed = present(config.seed)
+    request.presence_penalty = present(config.presence_penalty)
+    request.frequency_penalty = present(config.frequency_penalty)
+    request.stop = config.stop_sequences or []
+    request.logprobs = config.response_logprobs or False
+    request.top_logprobs = config.logprobs
 
 
 def _read_output(config: Members, request: ChatRequest) -> None:
     """The form of the answer. No other vendor answers with a bare word of an enumeration."""
     name = "responseMimeType"
     kind = config.text(name) or "text/plain"
-    request.places["output"] = config.place_of(name)
     schema = config.raw("responseJsonSchema") or config.raw("_responseJsonSchema")
     vendor_name = "responseSchema"
     vendor_schema = config.raw(vendor_name)
@@ -79,7 +95,6 @@ def _read_thinking(config: Members, request: ChatRequest) -> None:
     thinking = config.members("thinkingConfig")
     if thinking is None:
         return
-    request.places["thinking"] = thinking.place
     budget = thinking.integer("thinkingBudget")
     level = (thinking.text("thinkingLevel") or "").lower()
     request.thinking = Thinking(

@@ -1,17 +1,34 @@
 """The contents of generate content requests -> messages.
 
-A block keeps the part that it was read from as its `extra`, for the vendor itself.
+A block keeps the text of the part that it was read from (`extra[PART]`), for the vendor itself.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Literal
 
 from msgspec import Raw
 
-from engine.translations.generate_content.fields import NAME, THOUGHT, read_signature
-from engine.translations.generate_content.media_reader import read_file, read_inline
+from engine.translations.generate_content.fields import (
+    NAME,
+    PART,
+    THOUGHT,
+    read_signature,
+    vendor_part,
+)
+from engine.translations.generate_content.media_reader import inline_media, linked_media
 from engine.translations.generate_content.pending_calls import PendingCalls
+from engine.translations.generate_content.request_shapes import (
+    Blob,
+    ContentObject,
+    FileData,
+    FunctionCall,
+    FunctionResponse,
+    PartObject,
+    ResponsePart,
+)
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -22,7 +39,8 @@ from engine.translations.neutral.content import (
     ToolCall,
     ToolResult,
 )
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.objects import ObjectReader, present
 from engine.translations.neutral.request import Message
 
 _ROLES: dict[str, Literal["user", "assistant"]] = {
@@ -32,90 +50,129 @@ _ROLES: dict[str, Literal["user", "assistant"]] = {
     "tool": "user",
     "model": "assistant",
 }
-_EMPTY = Raw(b"{}")
 _RESULTS = ("result", "output", "error")
 """Members that alone hold what a tool returned."""
+
+_CONTENTS = {
+    "text": "text",
+    "inline_data": "inlineData",
+    "file_data": "fileData",
+    "function_call": "functionCall",
+    "function_response": "functionResponse",
+}
+"""What a part can hold, of which the first counts."""
+
+_contents: Callable[[PartObject], tuple[Any, ...]] = attrgetter(*_CONTENTS)
+
+_PART = ObjectReader(PartObject)
 
 
 class ContentReader:
     """Reads the contents of one request. Calls without ids get them by their position, results
-    those of the calls that they answer: of the same name, in their order."""
+    those of the calls that they answer: of the same name, in their order.
 
-    def __init__(self) -> None:
+    `unread` collects the places of what is not read.
+    """
+
+    def __init__(self, unread: list[str]) -> None:
+        self._unread = unread
         self._pending = PendingCalls()
         self._calls = 0
 
-    def message(self, content: Members) -> Message:
+    def message(self, content: ContentObject, place: str) -> Message:
         """One turn. Raises WrongType."""
-        role = _ROLES.get(content.text("role") or "")
+        role = _ROLES.get(content.role or "")
         if role is None:
-            raise content.wrong("role", "user or model")
+            raise WrongType(f"{place}.role", "user or model")
+        blocks = self.blocks(content, place)
+        return Message(role=role, blocks=blocks, place=place, extra=content.extra)
+
+    def blocks(self, content: ContentObject, place: str) -> list[Block]:
+        """The blocks of a turn. Raises WrongType."""
         blocks: list[Block] = []
-        place = content.place_of("parts")
-        for index, raw in enumerate(content.items("parts") or ()):
-            self._part(raw, content.child(raw, f"{place}[{index}]"), blocks)
-        return Message(role=role, blocks=blocks, place=content.place, extra=content.rest())
+        for index, raw in enumerate(content.parts or ()):
+            self._part(raw, f"{place}.parts[{index}]", blocks)
+        return blocks
 
-    def _part(self, raw: Raw, part: Members, blocks: list[Block]) -> None:
+    def _part(self, raw: Raw, place: str, blocks: list[Block]) -> None:
         """Add the blocks of a part: its signature stands before what it signs."""
-        text = part.text("thoughtSignature")
-        if part.boolean("thought"):
-            signature = None if text is None else Signature(NAME, THOUGHT + text)
-            block = Reasoning(text=part.text("text") or "", signature=signature, place=part.place)
-            block.extra = part.unread_members()
-            blocks.append(block)
+        part = _PART.read(raw, place, self._unread)
+        signature = part.thought_signature
+        if part.thought:
+            blocks.append(_thought(raw, part, place))
             return
-        if text is not None:
-            _sign(read_signature(text), part.place, blocks)
-            if part.peek("text") == b'""':  # only there to carry the signature
-                part.text("text")
-                part.rest()
+        if signature is not None:
+            _sign(read_signature(signature), place, blocks)
+            if part.text == "":  # only there to carry the signature
+                self._note_others(part, place, "text")
                 return
-        blocks.append(self._block(raw, part))
+        blocks.append(self._block(raw, part, place))
 
-    def _block(self, raw: Raw, part: Members) -> Block:
-        members = part.copy()
-        block = self._content(raw, part)
-        block.place = part.place
-        if not isinstance(block, Foreign):
-            part.rest()
-            block.extra = members
+    def _block(self, raw: Raw, part: PartObject, place: str) -> Block:
+        block: Block
+        if part.text is not None:
+            block, name = Text(text=part.text), "text"
+        elif part.inline_data is not None:
+            block, name = _inline(part.inline_data), "inline_data"
+        elif part.file_data is not None:
+            block, name = _linked(part.file_data), "file_data"
+        elif part.function_call is not None:
+            block, name = self._call(part.function_call, place), "function_call"
+        elif part.function_response is not None:
+            block, name = self._result(part.function_response, place), "function_response"
+        else:
+            kind = next(iter(part.extra), "part")
+            return Foreign(language=NAME, kind=kind, raw=raw, place=place)
+        if part.media_resolution is not None:
+            self._read_detail(block, part.media_resolution.level or "", place)
+        self._note_others(part, place, name)
+        block.place, block.extra = place, {PART: raw}
         return block
 
-    def _content(self, raw: Raw, part: Members) -> Block:
-        if (text := part.text("text")) is not None:
-            return Text(text=text)
-        if (blob := part.members("inlineData")) is not None:
-            return _with_detail(read_inline(blob), part)
-        if (file := part.members("fileData")) is not None:
-            return _with_detail(read_file(file), part)
-        if (call := part.members("functionCall")) is not None:
-            return self._call(call)
-        if (response := part.members("functionResponse")) is not None:
-            return self._result(response)
-        kind = next(iter(part.unread_members()), "")
-        return Foreign(language=NAME, kind=kind or "part", raw=raw)
+    def _read_detail(self, block: Block, level: str, place: str) -> None:
+        """The resolution of an image; other media have none elsewhere."""
+        if isinstance(block, Media) and block.kind == "image":
+            level = level.removeprefix("MEDIA_RESOLUTION_").lower()
+            block.detail = {"low": "low", "high": "high", "ultra_high": "high"}.get(level, "auto")
+        else:
+            self._unread.append(f"{place}.mediaResolution")
 
-    def _call(self, call: Members) -> ToolCall:
-        name = call.text("name") or ""
-        if not name:
-            raise call.wrong("name", "the name of a function")
+    def _note_others(self, part: PartObject, place: str, name: str) -> None:
+        """Note what a part holds besides the member of this name."""
+        if part.extra:
+            self._unread.extend(f"{place}.{each}" for each in part.extra)
+        if _contents(part).count(None) < len(_CONTENTS) - 1:
+            for other, member in _CONTENTS.items():
+                if other != name and getattr(part, other) is not None:
+                    self._unread.append(f"{place}.{member}")
+
+    def _call(self, call: FunctionCall, place: str) -> ToolCall:
+        if not call.name:
+            raise WrongType(f"{place}.functionCall.name", "the name of a function")
         self._calls += 1
-        call_id = call.text("id") or f"call_{self._calls}"
-        self._pending.add(name, call_id)
-        arguments = call.json("args")
-        call.rest()
-        return ToolCall(id=call_id, name=name, arguments=arguments)
+        call_id = call.id or f"call_{self._calls}"
+        self._pending.add(call.name, call_id)
+        arguments = present(call.args) or b""
+        return ToolCall(id=call_id, name=call.name, arguments=bytes(arguments).decode())
 
-    def _result(self, response: Members) -> ToolResult:
-        name = response.text("name") or ""
-        call_id = self._pending.take(name, response.text("id") or "")
-        text, is_error = _result_text(response)
-        content: list[Block] = [Text(text=text, place=response.place)]
-        for part in response.objects("parts"):
-            content += _media(part)
-        response.rest()
+    def _result(self, response: FunctionResponse, place: str) -> ToolResult:
+        place = f"{place}.functionResponse"
+        name = response.name or ""
+        call_id = self._pending.take(name, response.id or "")
+        text, is_error = _result_text(response.response, f"{place}.response")
+        content: list[Block] = [Text(text=text, place=place)]
+        for index, part in enumerate(response.parts or ()):
+            content += _media(part, f"{place}.parts[{index}]")
         return ToolResult(id=call_id or name, name=name, content=content, is_error=is_error)
+
+
+def _thought(raw: Raw, part: PartObject, place: str) -> Reasoning:
+    """Thoughts, which carry their own signature."""
+    text = part.thought_signature
+    signature = None if text is None else Signature(NAME, THOUGHT + text)
+    others = vendor_part(raw)
+    others.pop("text", None)
+    return Reasoning(text=part.text or "", signature=signature, place=place, extra=others)
 
 
 def _sign(signature: Signature, place: str, blocks: list[Block]) -> None:
@@ -127,42 +184,36 @@ def _sign(signature: Signature, place: str, blocks: list[Block]) -> None:
         blocks.append(Reasoning(signature=signature, place=place))
 
 
-def _with_detail(block: Media, part: Members) -> Media:
-    """An image with its resolution; other media have none elsewhere."""
-    name = "mediaResolution"
-    resolution = part.members(name) if block.kind == "image" else None
-    if resolution is not None:
-        level = (resolution.text("level") or "").removeprefix("MEDIA_RESOLUTION_").lower()
-        block.detail = {"low": "low", "high": "high", "ultra_high": "high"}.get(level, "auto")
-        resolution.rest()
-    return block
+def _inline(blob: Blob) -> Media:
+    return inline_media(blob.mime_type or "", blob.data or "", blob.display_name or "")
 
 
-def _media(part: Members) -> list[Block]:
+def _linked(file: FileData) -> Media:
+    return linked_media(file.mime_type or "", file.file_uri or "", file.display_name or "")
+
+
+def _media(part: ResponsePart, place: str) -> list[Block]:
     """What a part of a tool's result holds."""
     blocks: list[Block] = []
-    if (blob := part.members("inlineData")) is not None:
-        blocks.append(read_inline(blob))
-    if (file := part.members("fileData")) is not None:
-        blocks.append(read_file(file))
+    if part.inline_data is not None:
+        blocks.append(_inline(part.inline_data))
+    if part.file_data is not None:
+        blocks.append(_linked(part.file_data))
     for block in blocks:
-        block.place = part.place
-    part.rest()
+        block.place = place
     return blocks
 
 
-def _result_text(response: Members) -> tuple[str, bool]:
+def _result_text(raw: Raw, place: str) -> tuple[str, bool]:
     """The text of a tool's result, and whether it is an error: what the only member `result`,
     `output` or `error` holds, else the JSON of it all."""
-    place, whole = response.place_of("response"), response.json("response")
-    if not whole:
+    if present(raw) is None:
         return "{}", False
-    members = Members(Raw(whole.encode()), place)
-    for name in _RESULTS:
-        if name in members:
-            text = members.text(name) if members.is_text(name) else None
-            members.raw(name)
-            if not members.unread_members():
-                return whole if text is None else text, name == "error"
-            break
-    return whole, False
+    members = Members(raw, place).copy()
+    if len(members) == 1:
+        ((name, value),) = members.items()
+        if name in _RESULTS:
+            is_text = bytes(memoryview(value)[:1]) == b'"'
+            text = Members(members, place).text(name) if is_text else None
+            return bytes(raw).decode() if text is None else text, name == "error"
+    return bytes(raw).decode(), False

@@ -8,7 +8,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.generate_content.fields import NAME, THOUGHT, UNSIGNED, write_signature
+from engine.translations.generate_content.fields import (
+    NAME,
+    PART,
+    THOUGHT,
+    UNSIGNED,
+    vendor_part,
+    write_signature,
+)
 from engine.translations.generate_content.models import Model
 from engine.translations.neutral.arguments import arguments_object
 from engine.translations.neutral.content import (
@@ -145,7 +152,7 @@ class ContentWriter:
     def _part(self, block: Block) -> Json | None:
         """One part; None for a block without content and for one that cannot be said."""
         if self._same_language and block.extra:
-            return dict(block.extra)
+            return vendor_part(block.extra[PART])
         if isinstance(block, Text | Refusal):
             return {"text": block.text} if block.text else None
         if isinstance(block, ToolCall):

@@ -7,6 +7,7 @@ import binascii
 import re
 from collections.abc import Container
 
+import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import Signature
@@ -14,6 +15,13 @@ from engine.translations.neutral.members import Members
 from engine.translations.neutral.signatures import seal, unseal
 
 NAME = "generate_content"
+
+PART = "part"
+"""The name under which a block keeps the text of the part that it was read from."""
+
+_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+_NULL = Raw(b"null")
+_SIGNED = ("thought", "thoughtSignature")
 
 _SNAKE = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
 _TO_STANDARD = str.maketrans("-_", "+/")
@@ -35,8 +43,20 @@ class Fields(Members):
         self, text: bytes | Raw | dict[str, Raw], place: str = "", unread: list[str] | None = None
     ) -> None:
         super().__init__(text, place, unread)
-        if "_" in "".join(self._raw):
-            self._raw = {_documented(name, self._raw): raw for name, raw in self._raw.items()}
+        self._raw = documented_names(self._raw)
+
+
+def documented_names(members: dict[str, Raw]) -> dict[str, Raw]:
+    """The members of an object under the names of the vendor's document."""
+    if "_" not in "".join(members):
+        return members
+    return {_documented(name, members): raw for name, raw in members.items()}
+
+
+def vendor_part(raw: Raw) -> dict[str, Raw]:
+    """The members of a part as the vendor gets it back, without a thought's mark and signature."""
+    members = documented_names(_MEMBERS.decode(raw))
+    return {name: raw for name, raw in members.items() if raw != _NULL and name not in _SIGNED}
 
 
 def _documented(name: str, names: Container[str]) -> str:

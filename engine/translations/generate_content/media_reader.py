@@ -21,25 +21,30 @@ _UPLOADED = (
 """URIs that only this vendor reads."""
 
 
-def read_inline(blob: Members) -> Media:
+def inline_media(media_type: str, data: str, name: str) -> Media:
     """Content inside the JSON."""
-    media_type = blob.text("mimeType") or ""
-    source = Inline(media_type, standard_base64(blob.text("data") or ""))
-    name = blob.text("displayName") or ""
-    blob.rest()
+    source = Inline(media_type, standard_base64(data))
     return Media(kind=_kind(media_type), source=source, name=name)
 
 
-def read_file(file: Members) -> Media:
+def linked_media(media_type: str, uri: str, name: str) -> Media:
     """Content at a URI: a file of the vendor's, or a link."""
-    media_type = file.text("mimeType") or ""
-    uri = file.text("fileUri") or ""
     source: Source = Link(uri, media_type)
     if uri.startswith(_UPLOADED):
         source = UploadedFile(uri, NAME, media_type)
-    name = file.text("displayName") or ""
-    file.rest()
     return Media(kind=_kind(media_type), source=source, name=name)
+
+
+def read_inline(blob: Members) -> Media:
+    """`inlineData` of an answer."""
+    names = ("mimeType", "data", "displayName")
+    return inline_media(*(blob.text(name) or "" for name in names))
+
+
+def read_file(file: Members) -> Media:
+    """`fileData` of an answer."""
+    names = ("mimeType", "fileUri", "displayName")
+    return linked_media(*(file.text(name) or "" for name in names))
 
 
 def _kind(media_type: str) -> MediaKind:

@@ -8,26 +8,34 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec import Raw
 
-from engine.translations.generate_content.config_reader import read_config
+from engine.translations.generate_content.config_reader import CONFIG_PLACES, read_config
 from engine.translations.generate_content.content_reader import ContentReader
 from engine.translations.generate_content.fields import NAME, Fields
+from engine.translations.generate_content.request_shapes import (
+    ContentObject,
+    FunctionDeclaration,
+    RequestObject,
+)
 from engine.translations.generate_content.schemas import to_json_schema
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Extra, Text
 from engine.translations.neutral.extra import extra_inside
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.objects import ObjectReader, present
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool, ToolChoice
 
 _NO_FILTER = ("BLOCK_NONE", "OFF")
 _SEARCH = "googleSearch"
+_PLACES = {"messages": "contents", **CONFIG_PLACES}
+_REQUEST = ObjectReader(RequestObject)
 
 
 def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request; the URL names the model and says whether a stream is wanted. Raises WrongType."""
     unread: list[str] = []
-    members = Fields(body, "", unread)
-    messages = _messages(members)
-    system, extra = _system(members)
+    members = _REQUEST.read(body, "", unread)
+    messages = _messages(members, unread)
+    system, extra = _system(members, unread)
     request = ChatRequest(
         language=NAME,
         model=line.model,
@@ -35,18 +43,19 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
         system=system,
         stream=line.stream,
         as_list=line.stream and not _wants_events(line.query),
+        tools=list(_tools(members, unread)),
         id=line.id,
         time=line.time,
+        places=dict(_PLACES),
         unread=unread,
         extra=extra,
     )
-    request.places["messages"] = "contents"
-    request.tools = list(_tools(members))
-    _read_choice(members, request)
-    members.text("model")  # where a body repeats it
-    read_config(members, request)
-    _read_filters(members, request)
-    request.extra |= members.rest()
+    _read_choice(members.tool_config, request)
+    if members.generation_config is not None:
+        read_config(members.generation_config, request)
+    _read_filters(members.safety_settings, request)
+    unread.extend(members.extra)
+    request.extra |= members.extra
     return request
 
 
@@ -56,80 +65,74 @@ def _wants_events(query: str) -> bool:
     return "sse" in [*parameters.get("alt", ()), *parameters.get("$alt", ())]
 
 
-def _messages(members: Members) -> list[Message]:
+def _messages(members: RequestObject, unread: list[str]) -> list[Message]:
     """The turns; one alone may stand for the list of them."""
-    reader = ContentReader()
-    if members.peek("contents").lstrip()[:1] == b"{":
-        content = members.members("contents")
-        return [] if content is None else [reader.message(content)]
-    return [reader.message(each) for each in members.objects("contents")]
+    reader = ContentReader(unread)
+    contents = members.contents
+    if isinstance(contents, ContentObject):
+        return [reader.message(contents, "contents")]
+    return [reader.message(each, f"contents[{index}]") for index, each in enumerate(contents or ())]
 
 
-def _system(members: Members) -> tuple[list[Text], Extra]:
-    """The instructions, and what else their content says."""
-    name = "systemInstruction"
-    if members.is_text(name):
-        return [Text(text=members.text(name) or "", place=name)], {}
-    content = members.members(name)
+def _system(members: RequestObject, unread: list[str]) -> tuple[list[Text], Extra]:
+    """The instructions, and what else their content says. The vendor ignores its role."""
+    name, content = "systemInstruction", members.system_instruction
     if content is None:
         return [], {}
-    content.text("role")  # the vendor ignores it
+    if isinstance(content, str):
+        return [Text(text=content, place=name)], {}
     texts = []
-    message = ContentReader().message(content)
-    for block in message.blocks:
+    for block in ContentReader(unread).blocks(content, name):
         if not isinstance(block, Text):
-            raise members.wrong(name, "text")
+            raise WrongType(name, "text")
         texts.append(block)
-    return texts, extra_inside(name, message.extra)
+    return texts, extra_inside(name, content.extra)
 
 
-def _tools(members: Members) -> Iterator[Tool | BuiltInTool]:
-    for tool in members.objects("tools"):
-        for function in tool.objects("functionDeclarations"):
-            yield _tool(function)
-        if _SEARCH in tool:
-            yield _search(tool)
-        for name, raw in tool.unread_members().items():
-            yield _built_in(tool, name, raw)
+def _tools(members: RequestObject, unread: list[str]) -> Iterator[Tool | BuiltInTool]:
+    for index, tool in enumerate(members.tools or ()):
+        place = f"tools[{index}]"
+        for at, function in enumerate(tool.function_declarations or ()):
+            yield _tool(function, f"{place}.functionDeclarations[{at}]", unread)
+        if (raw := present(tool.google_search)) is not None:
+            search = _built_in(place, _SEARCH, raw)
+            search.kind = "web_search"
+            Fields(raw, search.place, unread).rest()  # only this vendor has its options
+            yield search
+        for name, raw in tool.extra.items():
+            yield _built_in(place, name, raw)
 
 
-def _search(tool: Members) -> BuiltInTool:
-    """A web search, whose options only this vendor has."""
-    search = _built_in(tool, _SEARCH, Raw(tool.peek(_SEARCH)))
-    search.kind = "web_search"
-    options = tool.members(_SEARCH)
-    if options is not None:
-        options.rest()
-    return search
-
-
-def _built_in(tool: Members, name: str, raw: Raw) -> BuiltInTool:
+def _built_in(place: str, name: str, raw: Raw) -> BuiltInTool:
     declaration = Raw(msgspec.json.encode({name: raw}))
-    return BuiltInTool(language=NAME, name=name, raw=declaration, place=tool.place_of(name))
+    return BuiltInTool(language=NAME, name=name, raw=declaration, place=f"{place}.{name}")
 
 
-def _tool(function: Members) -> Tool:
-    schema = function.raw("parametersJsonSchema")
-    extra = {}
-    if schema is None and (parameters := function.raw("parameters")) is not None:
-        place = function.place_of("parameters")
-        schema, extra["parameters"] = to_json_schema(parameters, place), parameters
+def _tool(function: FunctionDeclaration, place: str, unread: list[str]) -> Tool:
+    schema, extra = present(function.parameters_json_schema), function.extra
+    name = "parameters"
+    if (parameters := present(function.parameters)) is not None:
+        extra = {name: parameters, **extra}
+        if schema is None:
+            schema = to_json_schema(parameters, f"{place}.{name}")
+        else:
+            unread.append(f"{place}.{name}")
     return Tool(
-        name=function.text("name") or "",
-        description=function.text("description") or "",
+        name=function.name or "",
+        description=function.description or "",
         schema=schema,
-        place=function.place,
-        extra={**extra, **function.rest()},
+        place=place,
+        extra=extra,
     )
 
 
-def _read_choice(members: Members, request: ChatRequest) -> None:
+def _read_choice(raw: Raw, request: ChatRequest) -> None:
     """Which functions may be called. The vendor's words are kept whole for the vendor itself."""
     name = "toolConfig"
-    request.extra |= {name: Raw(members.peek(name))} if name in members else {}
-    config = members.members(name)
-    if config is None:
+    if present(raw) is None:
         return
+    request.extra[name] = raw
+    config = Fields(raw, name, request.unread)
     calling = config.members("functionCallingConfig")
     if calling is not None:
         request.places["tool_choice"] = calling.place
@@ -141,12 +144,12 @@ def _read_choice(members: Members, request: ChatRequest) -> None:
     config.rest()
 
 
-def _read_filters(members: Members, request: ChatRequest) -> None:
+def _read_filters(raw: Raw, request: ChatRequest) -> None:
     """Safety settings that filter nothing are what other vendors do anyway."""
     name = "safetySettings"
-    if name not in members:
+    if present(raw) is None:
         return
-    request.extra[name] = Raw(members.peek(name))
-    thresholds = [setting.text("threshold") for setting in members.objects(name)]
-    if any(threshold not in _NO_FILTER for threshold in thresholds):
+    request.extra[name] = raw
+    settings = Fields({name: raw}).objects(name)
+    if any(setting.text("threshold") not in _NO_FILTER for setting in settings):
         request.unread.append(name)

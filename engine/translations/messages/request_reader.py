@@ -16,7 +16,7 @@ from engine.translations.neutral import sampling
 from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import Extra, ToolCall, ToolResult
 from engine.translations.neutral.members import Members, WrongType
-from engine.translations.neutral.objects import ObjectReader, kind_of, present
+from engine.translations.neutral.objects import ObjectReader, kind_of, present, raw_members
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -40,6 +40,7 @@ _HARMLESS = {
     "allowed_callers": Raw(b'["direct"]'),
     "defer_loading": Raw(b"false"),
 }
+_own_members = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 _TOOL = ObjectReader(ToolObject)
 
@@ -153,14 +154,8 @@ def _built_in(name: str, raw: Raw, place: str, unread: list[str]) -> BuiltInTool
 def _tool_extra(tool: ToolObject, place: str, unread: list[str]) -> Extra:
     """What this language keeps of a tool; the values that are what happens without them are no
     loss to another one."""
-    if not (tool.type or tool.allowed_callers or tool.defer_loading):
-        return tool.extra
-    extra: Extra = {}
-    for name, harmless in _HARMLESS.items():
-        if (raw := present(getattr(tool, name))) is not None:
-            extra[name] = raw
-            if raw != harmless:
-                unread.append(f"{place}.{name}")
+    extra = _own_members(tool)
+    unread.extend(f"{place}.{name}" for name, raw in extra.items() if raw != _HARMLESS[name])
     return {**extra, **tool.extra}
 
 

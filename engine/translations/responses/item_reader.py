@@ -7,7 +7,6 @@ from msgspec import Raw
 
 from engine.translations.neutral.content import (
     Block,
-    Extra,
     Foreign,
     Reasoning,
     Text,
@@ -15,7 +14,7 @@ from engine.translations.neutral.content import (
     ToolResult,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import JsonObject, ObjectReader, present
+from engine.translations.neutral.objects import ObjectReader, present, raw_members
 from engine.translations.neutral.request import ChatRequest, Message, Role
 from engine.translations.neutral.shapes import read_shape
 from engine.translations.responses.answer_fields import (
@@ -30,7 +29,7 @@ from engine.translations.responses.caller_tools import (
     read_tools,
     text_arguments,
 )
-from engine.translations.responses.part_reader import read_content, read_marks, required
+from engine.translations.responses.part_reader import read_content, required
 from engine.translations.responses.request_shapes import (
     CallItem,
     CustomCallItem,
@@ -61,6 +60,12 @@ _RESULT = ObjectReader(ResultItem)
 _SEARCH_CALL = ObjectReader(SearchCallItem)
 _SEARCH_RESULT = ObjectReader(SearchResultItem)
 _REASONING = ObjectReader(ReasoningItem)
+
+
+_message_marks = raw_members("id", "status", "phase")
+_call_marks = raw_members("id", "status", "parsed_arguments")
+_result_marks = raw_members("id", "status", "name")
+"""The vendor's marks on items, which are no loss to another vendor."""
 
 
 def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
@@ -94,7 +99,7 @@ def _message(item: MessageItem, place: str, unread: list[str]) -> Message:
         role=role,
         blocks=read_content(item.content, f"{place}.content", unread),
         place=place,
-        extra=_with_marks(item, "id", "status", "phase"),
+        extra={**_message_marks(item), **item.extra},
     )
 
 
@@ -104,7 +109,7 @@ def _call(item: CallItem, place: str) -> ToolCall:
         name=required(item.name, f"{place}.name"),
         arguments=item.arguments or "",
         place=place,
-        extra=_with_marks(item, "id", "status", "parsed_arguments"),
+        extra={**_call_marks(item), **item.extra},
     )
 
 
@@ -161,25 +166,20 @@ def _result(item: ResultItem, place: str, unread: list[str]) -> ToolResult:
         id=required(item.call_id, f"{place}.call_id"),
         content=read_content(item.output, f"{place}.output", unread),
         place=place,
-        extra=_with_marks(item, "id", "status", "name"),
+        extra={**_result_marks(item), **item.extra},
     )
 
 
 def _reasoning(item: ReasoningItem, place: str) -> Block:
-    item_id = item.id or ""
+    item_id, status = item.id or "", present(item.status)
     return Reasoning(
         text=thoughts(_texts(item.summary), _texts(item.content)),
         signature=read_signature(item.encrypted_content or "", item_id),
         id=item_id,
         place=place,
-        extra=_with_marks(item, "status"),
+        extra=item.extra if status is None else {"status": status, **item.extra},
     )
 
 
 def _texts(pieces: list[ThoughtText] | None) -> list[str]:
     return [piece.text or "" for piece in pieces or ()]
-
-
-def _with_marks(item: JsonObject, *names: str) -> Extra:
-    """The vendor's marks on an item, which are no loss to another vendor, and unknown members."""
-    return {**read_marks(item, *names), **item.extra}

@@ -21,7 +21,7 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import JsonObject, UnknownObject, present
+from engine.translations.neutral.objects import JsonObject, UnknownObject, raw_members
 from engine.translations.neutral.shapes import read_shape
 from engine.translations.openai_request_fields import read_file_data, read_url
 from engine.translations.responses.answer_fields import NAME, read_citations
@@ -64,12 +64,15 @@ def _read_unknown(part: UnknownObject, place: str, unread: list[str]) -> Block:
     return Foreign(language=NAME, kind=PART + (part.kind or ""), raw=part.raw, place=place)
 
 
+_answer_members = raw_members("logprobs", "annotations")
+
+
 def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
     text = Text(text=part.text or "", place=place)
     if part.annotations or part.logprobs:
         annotations = read_shape(ANNOTATIONS, part.annotations or b"null", f"{place}.annotations")
         text.citations = read_citations(annotations)
-        text.extra = read_marks(part, "logprobs", "annotations")
+        text.extra = _answer_members(part)
     return text
 
 
@@ -135,8 +138,3 @@ def required(text: str | None, place: str) -> str:
     if not text:
         raise WrongType(place, "a string that is not empty")
     return text
-
-
-def read_marks(item: JsonObject, *names: str) -> Extra:
-    """The vendor's marks on an object, which are no loss to another vendor."""
-    return {name: raw for name in names if (raw := present(getattr(item, name))) is not None}

@@ -12,7 +12,7 @@ from msgspec import Raw
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.members import Members
-from engine.translations.neutral.objects import ObjectReader, present
+from engine.translations.neutral.objects import ObjectReader, present, raw_members
 from engine.translations.neutral.request import (
     ChatRequest,
     Message,
@@ -51,6 +51,7 @@ _PLACES = {
     "max_tokens": "max_output_tokens",
     "thinking": "reasoning",
 }
+_others = raw_members(*_HARMLESS)
 _REQUEST = ObjectReader(RequestObject)
 
 
@@ -99,9 +100,8 @@ def _keep_others(members: RequestObject, request: ChatRequest) -> None:
     """Keep what only this language knows."""
     others = {
         name: raw
-        for name, harmless in _HARMLESS.items()
-        if (raw := present(getattr(members, name))) is not None
-        and bytes(raw).replace(b" ", b"") not in harmless
+        for name, raw in _others(members).items()
+        if bytes(raw).replace(b" ", b"") not in _HARMLESS[name]
     }
     others |= members.extra
     request.unread.extend(others)

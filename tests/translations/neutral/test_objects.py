@@ -17,6 +17,7 @@ from engine.translations.neutral.objects import (
     UnknownObject,
     kind_of,
     present,
+    raw_members,
 )
 
 
@@ -185,3 +186,25 @@ def test_a_text_that_is_no_object_is_refused(text: bytes) -> None:
 def test_the_kind_of_an_object_is_its_type() -> None:
     assert kind_of(Raw(b'{"a": 1, "type": "b"}'), "place") == "b"
     assert kind_of(Raw(b'{"type": null}'), "place") is None
+
+
+class Marks(JsonObject):
+    id: Raw = Raw()
+    status: Raw = Raw()
+    fixed_place: Raw = Raw()
+
+
+@pytest.mark.parametrize(
+    ("document", "present_members"),
+    [
+        (b"{}", {}),
+        (b'{"id": null}', {}),
+        (b'{"id": null, "status": 1.0}', {"status": Raw(b"1.0")}),
+        (b'{"fixed_place": {}, "id": ""}', {"id": Raw(b'""'), "fixedPlace": Raw(b"{}")}),
+    ],
+)
+def test_raw_members_are_those_that_are_present(
+    document: bytes, present_members: dict[str, Raw]
+) -> None:
+    members_of = raw_members("id", "status", fixed_place="fixedPlace")
+    assert members_of(ObjectReader(Marks).read(document, "", [])) == present_members

@@ -1,0 +1,138 @@
+"""The shapes of generate content requests: the members that are read."""
+
+from __future__ import annotations
+
+from msgspec import Raw, field
+
+from engine.translations.generate_content.fields import documented_names
+from engine.translations.neutral.objects import JsonObject
+
+
+class VendorObject(JsonObject, rename="camel"):
+    """An object whose members may have their names in snake case, too."""
+
+    @classmethod
+    def documented(cls, members: dict[str, Raw]) -> dict[str, Raw]:
+        return documented_names(members)
+
+
+class Blob(VendorObject):
+    """Content inside the JSON."""
+
+    mime_type: str | None = None
+    data: str | None = None
+    display_name: str | None = None
+
+
+class FileData(VendorObject):
+    """Content at a URI."""
+
+    mime_type: str | None = None
+    file_uri: str | None = None
+    display_name: str | None = None
+
+
+class FunctionCall(VendorObject):
+    """A call of a function."""
+
+    id: str | None = None
+    name: str | None = None
+    args: Raw = Raw()
+
+
+class ResponsePart(VendorObject):
+    """Media in the result of a call."""
+
+    inline_data: Blob | None = None
+    file_data: FileData | None = None
+
+
+class FunctionResponse(VendorObject):
+    """The result of a call."""
+
+    id: str | None = None
+    name: str | None = None
+    response: Raw = Raw()
+    parts: list[ResponsePart] | None = None
+
+
+class MediaResolution(VendorObject):
+    """How closely an image is to be looked at."""
+
+    level: str | None = None
+
+
+class PartObject(VendorObject):
+    """A part of a turn. Its reader notes what it does not read."""
+
+    notes = False
+
+    text: str | None = None
+    thought: bool | None = None
+    thought_signature: str | None = None
+    inline_data: Blob | None = None
+    file_data: FileData | None = None
+    function_call: FunctionCall | None = None
+    function_response: FunctionResponse | None = None
+    media_resolution: MediaResolution | None = None
+
+
+class ContentObject(VendorObject):
+    """A turn."""
+
+    role: str | None = None
+    parts: list[Raw] | None = None
+
+
+class FunctionDeclaration(VendorObject):
+    """A function, with its arguments in JSON Schema or in the vendor's own."""
+
+    name: str | None = None
+    description: str | None = None
+    parameters_json_schema: Raw = Raw()
+    parameters: Raw = Raw()
+
+
+class ToolObject(VendorObject):
+    """Functions and other tools; those that are not declared here are this vendor's."""
+
+    notes = False
+
+    function_declarations: list[FunctionDeclaration] | None = None
+    google_search: Raw = Raw()
+
+
+class ConfigObject(VendorObject):
+    """The parameters of a request."""
+
+    max_output_tokens: int | None = None
+    candidate_count: int | None = None
+    temperature: Raw = Raw()
+    top_p: Raw = Raw()
+    top_k: Raw = Raw()
+    seed: Raw = Raw()
+    presence_penalty: Raw = Raw()
+    frequency_penalty: Raw = Raw()
+    stop_sequences: list[str] | None = None
+    response_logprobs: bool | None = None
+    logprobs: int | None = None
+    response_mime_type: Raw = Raw()
+    response_schema: Raw = Raw()
+    response_json_schema: Raw = Raw()
+    older_json_schema: Raw = field(default=Raw(), name="_responseJsonSchema")
+    thinking_config: Raw = Raw()
+    response_modalities: Raw = Raw()
+
+
+class RequestObject(VendorObject):
+    """A request. Its reader notes unknown members after those of what it contains."""
+
+    notes = False
+
+    model: str | None = None
+    contents: ContentObject | list[ContentObject] | None = None
+    system_instruction: str | ContentObject | None = None
+    tools: list[ToolObject] | None = None
+    tool_config: Raw = Raw()
+    generation_config: ConfigObject | None = None
+    safety_settings: Raw = Raw()
