@@ -9,7 +9,7 @@ from itertools import islice
 
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.losses import Loss, Losses, visible_place
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import WHOLE_TEXT, WrongType
 from engine.translations.neutral.request import ChatRequest
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
@@ -89,6 +89,9 @@ def refuse_silence(request: ChatRequest, *, needs_turns: bool) -> None:
 
 
 def _wrong_type(error: WrongType) -> GatewayError:
+    if error.place == WHOLE_TEXT:
+        message = f"The request must be {error.expected} as JSON, with texts in Unicode."
+        return GatewayError(400, "invalid_json", message)
     place = visible_place(error.place)
     message = f"Invalid value for '{place}': expected {error.expected}."
     return GatewayError(400, "invalid_type", message, param=place)

@@ -38,6 +38,15 @@ def test_one_field_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize("body", [b"[]", b'{"x": "\\ud83d"}', b"{"])
+def test_what_is_no_json_has_no_place(body: bytes) -> None:
+    translation = Translation(language("messages"), language("chat_completions"))
+    with pytest.raises(GatewayError) as caught:
+        translation.request(body, RequestLine(), "m", LossRules())
+    assert (caught.value.code, caught.value.param) == ("invalid_json", "")
+    assert "must be an object as JSON" in caught.value.message
+
+
 def test_every_field_is_named_in_one_message() -> None:
     error = refusal(**FIELDS)
     assert all(f"'{name}'" in error.message for name in FIELDS)

@@ -37,6 +37,7 @@ def write_turns(
         hoisted, messages = _hoisted(merged(request.messages), model)
         system = _texts([*request.system, *hoisted], losses)
         place = request.place_of("messages")
+        _check_end(request.messages, messages, losses)
         turns = _legal_turns(messages, writer, model, losses, place)
     members: Json = {}
     if instructions := writer.content(system):
@@ -69,6 +70,12 @@ def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[M
         else:
             system += message.blocks
     return system, merged(turns)
+
+
+def _check_end(messages: list[Message], turns: list[Message], losses: Losses) -> None:
+    """Note instructions behind an assistant's turn, which would be continued without them."""
+    if turns and turns[-1].role == "assistant" and messages[-1].role == "system":
+        losses.add(messages[-1].place, "instructions cannot follow an assistant's turn")
 
 
 def _texts(blocks: list[Block], losses: Losses) -> list[Block]:

@@ -31,6 +31,10 @@ _NULL = Raw(b"null")
 _NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
+WHOLE_TEXT = "the JSON text"
+"""The place of what is not inside anything."""
+
+
 class WrongType(ValueError):
     """A member has another type than its language says: `place`, and what was `expected`."""
 
@@ -188,4 +192,4 @@ def _decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) 
     try:
         return decoder.decode(text)
     except _NOT_OF_TYPE as error:
-        raise WrongType(place or "the JSON text", expected) from error
+        raise WrongType(place or WHOLE_TEXT, expected) from error

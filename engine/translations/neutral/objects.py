@@ -18,7 +18,7 @@ from msgspec import Raw, Struct, inspect
 from msgspec.json import Decoder
 
 from engine.translations.neutral.content import Extra
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import WHOLE_TEXT, WrongType
 
 _T = TypeVar("_T")
 _Read = Callable[[Raw, str, list[str]], Any]
@@ -113,7 +113,7 @@ class ObjectReader(Generic[_Object]):
             return self._read_members(text, place, unread)
 
     def _read_members(self, text: bytes | Raw, place: str, unread: list[str]) -> _Object:
-        members = _decode(_MEMBERS, text, place or "the JSON text", "an object")
+        members = _decode(_MEMBERS, text, place or WHOLE_TEXT, "an object")
         members = self._kind.documented(members)
         inside = f"{place}." if place else ""
         values = {}

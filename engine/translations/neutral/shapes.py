@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.members import WHOLE_TEXT, WrongType
 
 _T = TypeVar("_T")
 
@@ -41,7 +41,7 @@ def read_shape(decoder: Decoder[_T], text: bytes | Raw, place: str = "") -> _T:
     except msgspec.ValidationError as error:
         raise _wrong_type(str(error), place) from error
     except _NOT_JSON as error:
-        raise WrongType(place or "the JSON text", "an object") from error
+        raise WrongType(place or WHOLE_TEXT, "an object") from error
 
 
 def _wrong_type(message: str, place: str) -> WrongType:
@@ -50,4 +50,4 @@ def _wrong_type(message: str, place: str) -> WrongType:
     inner = "" if path is None else path[1]
     dot = "." if place and inner and not inner.startswith("[") else ""
     expected = _IN_BOUNDS if kind is None else _EXPECTED.get(kind[1], kind[1])
-    return WrongType(f"{place}{dot}{inner}" or "the JSON text", expected)
+    return WrongType(f"{place}{dot}{inner}" or WHOLE_TEXT, expected)

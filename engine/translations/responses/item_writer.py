@@ -58,6 +58,8 @@ class ItemWriter:
                 items += self._message(message, parts)
                 items.append(item)
                 parts = []
+        if not items and not parts and message.role == "user" and not self._same_language:
+            parts = [{"type": "input_text", "text": ""}]  # a turn that says nothing is one
         return items + self._message(message, parts)
 
     def _message(self, message: Message, parts: list[Any]) -> list[Json]:
