@@ -3,6 +3,7 @@
 import contextlib
 
 import gevent
+import gevent.event
 import orjson
 import pytest
 
@@ -140,10 +141,12 @@ def test_a_stream_that_its_caller_does_not_take_is_cut_as_shutdown():
 
 
 def test_drain_waits_for_the_last_exchange_up_to_its_timeout():
-    gateway = Gateway(lambda exchange: gevent.sleep(0.05) or ok(exchange))
+    go_on = gevent.event.Event()
+    gateway = Gateway(lambda exchange: go_on.wait(30) and ok(exchange))
     gevent.spawn(lambda: b"".join(gateway.post()))
     gevent.sleep(0)
     gateway.lifecycle.drain(0.0)
     assert gateway.lifecycle.open == 1
+    gevent.spawn(go_on.set)
     gateway.lifecycle.drain(30.0)
     assert gateway.lifecycle.open == 0

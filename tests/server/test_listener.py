@@ -104,6 +104,12 @@ def test_with_descriptors_left_the_last_place_is_kept_free_and_nobody_is_refused
     assert not caplog.text
 
 
+def until_closed(*pairs):
+    with gevent.Timeout(20):
+        while any(pair.near.fileno() != -1 for pair in pairs):
+            gevent.sleep(0.001)
+
+
 def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
     admission, _ = made(1, 1, monkeypatch)
     pair = Pair()
@@ -114,8 +120,7 @@ def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
     pair.far.sendall(b"the rest")  # nothing is reset
     gevent.sleep(0)
     pair.far.close()
-    gevent.sleep(0.01)
-    assert pair.near.fileno() == -1
+    until_closed(pair)
 
 
 def test_many_who_are_refused_do_not_hold_descriptors(monkeypatch):
@@ -127,8 +132,7 @@ def test_many_who_are_refused_do_not_hold_descriptors(monkeypatch):
     assert sum(pair.near.fileno() != -1 for pair in pairs) == 4
     for pair in pairs:
         pair.far.close()
-    gevent.sleep(0.01)
-    assert all(pair.near.fileno() == -1 for pair in pairs)
+    until_closed(*pairs)
 
 
 def test_a_listener_without_descriptors_pauses_and_says_so_once(monkeypatch, caplog):

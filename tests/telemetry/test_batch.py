@@ -19,7 +19,7 @@ def test_a_single_item_is_passed_on_in_the_next_loop_turn():
 
 def test_following_items_are_passed_on_together():
     batches = []
-    batch = Batch(batches.append)
+    batch = Batch(batches.append, clock=lambda: 0.0)
     batch.add(0)
     gevent.sleep(0)
     for number in range(1, 5):

@@ -44,10 +44,8 @@ def test_a_line_is_written_at_once(pipe):
 def test_lines_are_dropped_when_nobody_reads(pipe):
     sink = Sink(pipe[1], limit=100_000)
     line = b"x" * 999 + b"\n"
-    start = time.monotonic()
     for _ in range(1000):
         sink.write(line)
-    assert time.monotonic() - start < 1.0
     assert 700 < sink.dropped < 1000
     sink.close(timeout=0.05)
     assert sink.dropped + len(read(pipe[0])) // 1000 == 1000
@@ -98,12 +96,13 @@ def test_a_socket_does_not_block():
 
 def test_a_moved_file_is_created_again(tmp_path, monkeypatch):
     path = tmp_path / "logs" / "access.log"
+    now = time.monotonic()
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
     sink = Sink(str(path))
     sink.write(b"one\n")
     path.rename(tmp_path / "old")
     sink.write(b"two\n")  # within the second
-    now = time.monotonic() + 2
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    now += 2
     sink.write(b"three\n")
     assert (tmp_path / "old").read_bytes() == b"one\ntwo\n"
     assert path.read_bytes() == b"three\n"

@@ -133,9 +133,8 @@ def test_one_who_says_nothing_is_not_waited_for_long(sides: Any) -> None:
     channel, _ = sides
     channel.send(BINARY, b"x" * 500_000)
     channel.close(Close(1001, ""))
-    begun = time.monotonic()
-    channel.finish(0.3)
-    assert 0.2 < time.monotonic() - begun < 1
+    with gevent.Timeout(PATIENCE):
+        channel.finish(0.3)
     assert channel.outbox.broken
 
 
@@ -177,11 +176,10 @@ def test_a_breach_is_raised(sides: Any) -> None:
     peer.sock.sendall(b"\xff\xff")
     with pytest.raises(Violation):
         next(channel.frames())
-    begun = time.monotonic()
     channel.close(Close(1002, ""))
     peer.sock.close()
-    channel.finish(PATIENCE)
-    assert time.monotonic() - begun < 1
+    with gevent.Timeout(PATIENCE):
+        channel.finish(1e6)
 
 
 def test_a_pong_is_known_by_what_the_ping_said(sides: Any) -> None:

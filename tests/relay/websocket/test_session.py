@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from websockets.frames import Opcode
 
 from engine.exchange.record import Traffic
+from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.frames import FrameWriter
 from engine.relay.websocket.handshake import deflate_offer, deflating, negotiated_deflate
@@ -48,6 +49,12 @@ def until(condition):
     while not condition():
         assert time.monotonic() < deadline, "it never came to that"
         gevent.sleep(0.005)
+
+
+def turn_often():
+    """Let the event loop do all there is to do."""
+    for _ in range(100):
+        gevent.sleep(0.001)
 
 
 # What passes.
@@ -178,10 +185,10 @@ def test_a_slow_reader_stops_the_reading_of_the_other_side(way):
         sending = gevent.spawn(send)
         sink = between.channels[1 if way == "caller" else 0].outbox
         until(lambda: sink.full)
-        gevent.sleep(0.2)
+        turn_often()
         held = sent
         assert sink.backlog < FULL + 70_000
-        gevent.sleep(0.2)
+        turn_often()
         assert sent == held < 2_000_000
         for _ in range(400):
             assert len(there.next().data) == 10_000
@@ -272,10 +279,8 @@ def test_one_who_never_answers_a_close_is_left(way):
         here.close(1000)
         assert here.closed() == (1000, "")
         assert there.closed() == (1000, "")
-        begun = time.monotonic()
         assert there.ended() == b""
         between.over()
-        assert time.monotonic() - begun < 4
 
 
 def hang_up(sock, how):
@@ -288,17 +293,19 @@ def hang_up(sock, how):
         sock.close()
 
 
+def test_an_upstream_is_waited_for_less_than_a_second_once_its_caller_has_left():
+    assert ending.caller_disconnected().timeout < 1
+
+
 @pytest.mark.parametrize("how", ["end", "half"])
-def test_a_caller_who_leaves_ends_the_upstream_within_a_second(how):
+def test_a_caller_who_leaves_ends_the_upstream(how):
     with session() as between:
         between.caller.text("hello")
         assert between.upstream.next().data == b"hello"
-        begun = time.monotonic()
         hang_up(between.caller.sock, how)
         assert between.upstream.closed() == (1011, "the caller left")
         assert between.upstream.ended() == b""
         between.over()
-        assert time.monotonic() - begun < 1
         assert between.traffic.code == 1011
 
 
@@ -307,10 +314,8 @@ def test_a_caller_who_leaves_while_the_upstream_takes_nothing_is_noticed():
         sending = gevent.spawn(between.caller.send, BINARY, b"x" * 3 * FULL)
         until(lambda: between.channels[1].outbox.full)
         sending.kill()
-        begun = time.monotonic()
         between.caller.sock.close()
         between.over()
-        assert time.monotonic() - begun < 1.6
 
 
 @pytest.mark.parametrize("how", ["end", "half"])
@@ -404,7 +409,7 @@ def test_an_idle_session_is_closed_with_words():
         assert between.upstream.next().data == b"hello"
         for peer in (between.caller, between.upstream):
             assert peer.closed() == (1001, "nothing was said for 0.3 s")
-        assert 0.3 <= time.monotonic() - begun < 2
+        assert time.monotonic() - begun >= 0.3
 
 
 def test_a_session_ends_when_it_is_too_long_whatever_is_said():
@@ -428,26 +433,25 @@ def test_a_side_that_is_silent_is_asked_and_then_given_up(way):
         here, there = ends(between, way)
         answering = gevent.spawn(answer_pings, there)
         assert here.next() == Got(PING, True, b"")
-        begun = time.monotonic()
         code, _ = here.closed()
         assert code == 1011
-        assert time.monotonic() - begun < 2
         between.over()
         assert answering.get(timeout=PATIENCE)[0] == 1011
 
 
-def answer_pings(peer):
+def answer_pings(peer, counter=None):
     while (got := peer.next()).opcode == PING:
         peer.send(PONG, got.data)
+        if counter is not None:
+            counter[peer] += 1
     return struct.unpack("!H", got.data[:2])
 
 
 def test_two_who_answer_pings_may_be_silent_for_long():
     with session(SessionLimits(ping=0.5)) as between:
-        answering = [
-            gevent.spawn(answer_pings, peer) for peer in (between.caller, between.upstream)
-        ]
-        gevent.joinall(answering, timeout=2.5)
+        pings = {between.caller: 0, between.upstream: 0}
+        answering = [gevent.spawn(answer_pings, peer, pings) for peer in pings]
+        until(lambda: min(pings.values()) >= 3)
         assert not any(greenlet.ready() for greenlet in answering)
         assert len(between.sessions) == 1
         gevent.killall(answering)

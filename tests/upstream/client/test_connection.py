@@ -27,7 +27,7 @@ from engine.upstream.client.failures import (
 from engine.upstream.client.http1 import ResponseParser
 from tests.support.peer import OK
 
-SHORT = 0.05
+SHORT, LONG = 0.05, 20.0
 
 
 class ListSocket:
@@ -76,7 +76,7 @@ def send(sock: ListSocket, *pieces: bytes) -> tuple[bool, ResponseParser, Connec
     parser = ResponseParser("GET")
     connection = Connection(sock, 0.0)
     try:
-        complete = connection.send(pieces, parser, lambda: (SHORT, FirstByteTimeout))
+        complete = connection.send(pieces, parser, lambda: (LONG, FirstByteTimeout))
     finally:
         sock.close()
     return complete, parser, connection
@@ -138,7 +138,7 @@ def test_a_socket_that_accepts_nothing() -> None:
 def test_receiving_bytes_an_end_and_a_reset() -> None:
     connection = Connection(ListSocket([], [OK[:-1], b"", ConnectionResetError()], early=True), 0.0)
     parser = ResponseParser("GET")
-    wait = (SHORT, IdleTimeout)
+    wait = (LONG, IdleTimeout)
     connection.receive(parser, wait)
     assert parser.take() == b"o"
     for _ in range(2):
@@ -192,7 +192,7 @@ def test_descriptors_beyond_1023() -> None:
     far.sendall(OK)
     assert connection.readable()
     parser = ResponseParser("GET")
-    assert not connection.send([b"a", b"b"], parser, lambda: (SHORT, FirstByteTimeout))
+    assert not connection.send([b"a", b"b"], parser, lambda: (LONG, FirstByteTimeout))
     assert parser.take() == b"ok"
     far.close()
     assert connection.readable()
@@ -213,7 +213,7 @@ def streamed(
     connection = Connection(sock, 0.0)
     try:
         connection.stream(
-            parser, Deadlines(Timeouts(idle=SHORT), time.monotonic, total), passing or parts.append
+            parser, Deadlines(Timeouts(idle=LONG), time.monotonic, total), passing or parts.append
         )
     finally:
         connection.close()

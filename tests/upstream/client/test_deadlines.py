@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import gevent
+import gevent.event
 import gevent.socket
 import pytest
 
@@ -46,9 +47,9 @@ def test_a_wait_ends_when_bytes_arrive(pair: tuple[Any, Any]) -> None:
 
 def test_a_wait_ends_after_its_time_limit(pair: tuple[Any, Any]) -> None:
     timer, start = DeadlineTimer(), time.monotonic()
-    with pytest.raises(TimeoutError):
+    with pytest.raises(TimeoutError), gevent.Timeout(20):
         timer.wait(arrival(pair[0]), SHORT)
-    assert SHORT <= time.monotonic() - start < 1.0
+    assert time.monotonic() - start >= SHORT
 
 
 def test_a_later_wait_has_its_full_time_limit(pair: tuple[Any, Any]) -> None:
@@ -71,10 +72,8 @@ def test_a_shorter_time_limit_after_a_longer_one_holds(pair: tuple[Any, Any]) ->
     far.send(b"x")
     timer.wait(arrival(near), 60.0)
     near.recv(1)
-    start = time.monotonic()
-    with pytest.raises(TimeoutError):
+    with pytest.raises(TimeoutError), gevent.Timeout(20):
         timer.wait(arrival(near), SHORT)
-    assert time.monotonic() - start < 1.0
 
 
 def test_the_timer_raises_nothing_after_the_wait(pair: tuple[Any, Any]) -> None:
@@ -111,17 +110,20 @@ def test_cancelling_does_not_reach_a_greenlet_whose_wait_has_ended(pair: tuple[A
     near, far = pair
     timer = DeadlineTimer()
     timer.cancel(OSError("nobody waits"))
+    watched, cancelled = gevent.event.Event(), gevent.event.Event()
 
     def wait() -> str:
-        timer.watch(arrival(near), lambda: 5.0, lambda: False)
-        gevent.sleep(SHORT)
+        timer.watch(arrival(near), lambda: 20.0, lambda: False)
+        watched.set()
+        cancelled.wait(20)
         return "unharmed"
 
     far.send(b"x")
     greenlet = gevent.spawn(wait)
-    gevent.sleep(SHORT / 3)
+    assert watched.wait(20)
     timer.cancel(OSError("too late"))
-    assert greenlet.get(timeout=5) == "unharmed"
+    cancelled.set()
+    assert greenlet.get(timeout=20) == "unharmed"
 
 
 # Watching: the event loop handles what arrives.

@@ -123,7 +123,7 @@ def test_a_silent_address_leaves_time_for_the_next(
 ) -> None:
     with serving(echo) as peer:
         resolve_to(monkeypatch, full, peer.port)
-        assert ask(Client("http://name.example", environ={}, timeouts=Timeouts(connect=0.2)))
+        assert ask(Client("http://name.example", environ={}, timeouts=Timeouts(connect=1.0)))
 
 
 def test_the_last_address_gives_the_reason(monkeypatch: pytest.MonkeyPatch, full: int) -> None:
