@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from mmap import ACCESS_READ, mmap
 from typing import IO, Protocol
 
@@ -24,33 +24,29 @@ class Stream(Protocol):
 class Body:
     """Bytes to send on: pieces of memory and of files, in order, readable more than once."""
 
-    __slots__ = ("_file", "_map", "pieces", "size")
+    __slots__ = ("_file", "_map", "_pieces", "in_memory", "size")
 
     def __init__(self, data: bytes = b"", file: IO[bytes] | None = None, size: int = 0) -> None:
+        """`in_memory` is all of it, None for a body on disk."""
+        self.in_memory = data if file is None else None
+        self.size = size if file is not None else len(data)
         self._file = file
         self._map: mmap | None = None
-        self.size = size if file is not None else len(data)
-        self.pieces: list[bytes | tuple[int, int]] = [(0, size)] if file is not None else [data]
+        self._pieces: list[bytes | tuple[int, int]] = [data if file is None else (0, size)]
 
     @property
     def buffer(self) -> bytes | mmap:
         """The whole body as it was received, for searching and parsing."""
-        if self._file is None:
-            piece = self.pieces[0]
-            assert isinstance(piece, bytes)
-            return piece
+        if self.in_memory is not None:
+            return self.in_memory
         if self._map is None:
+            assert self._file is not None
             self._map = mmap(self._file.fileno(), 0, access=ACCESS_READ)
         return self._map
 
-    @property
-    def in_memory(self) -> bytes | None:
-        """All bytes, when they are in memory; None for a body on disk."""
-        return self.pieces[0] if isinstance(self.pieces[0], bytes) else None
-
     def chunks(self) -> Iterator[bytes]:
         """All bytes in order, at most 64 KB at a time from a file."""
-        for piece in self.pieces:
+        for piece in self._pieces:
             if isinstance(piece, bytes):
                 yield piece
                 continue
@@ -67,18 +63,17 @@ class Body:
 
         The replacements do not overlap. Only for a body as it was received.
         """
+        edits = sorted(replacements)
+        if self.in_memory is not None:
+            return Body(_replaced(self.in_memory, edits))
         pieces: list[bytes | tuple[int, int]] = []
         at = 0
-        for start, end, new in sorted(replacements):
+        for start, end, new in edits:
             pieces += [(at, start), new]
             at = end
         pieces.append((at, self.size))
-        if self._file is None:
-            data = self.buffer
-            return Body(b"".join(p if isinstance(p, bytes) else data[p[0] : p[1]] for p in pieces))
-        body = Body.__new__(Body)
-        body._file, body._map = self._file, self._map
-        body.pieces = pieces
+        body = Body(file=self._file)
+        body._map, body._pieces = self._map, pieces
         body.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
         return body
 
@@ -88,6 +83,16 @@ class Body:
             self._map.close()
         if self._file is not None:
             self._file.close()
+
+
+def _replaced(data: bytes, edits: Sequence[tuple[int, int, bytes]]) -> bytes:
+    pieces: list[bytes] = []
+    at = 0
+    for start, end, new in edits:
+        pieces += (data[at:start], new)
+        at = end
+    pieces.append(data[at:])
+    return b"".join(pieces)
 
 
 def receive(stream: Stream, length: int | None, limit: int) -> Body:

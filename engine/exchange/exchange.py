@@ -97,6 +97,12 @@ class Exchange:
         self.on_end: list[Callable[[], None]] = []
         self.record = RequestRecord()
 
+    def __copy__(self) -> Exchange:
+        """For the request of one target, which differs in its path, query, headers or body."""
+        other = Exchange.__new__(Exchange)
+        other.__dict__.update(self.__dict__)
+        return other
+
     def header(self, key: str) -> str | None:
         """A request header by its WSGI name (see `environ_key`)."""
         value = self.environ.get(key)

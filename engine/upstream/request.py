@@ -123,8 +123,7 @@ def _body(exchange: Exchange) -> bytes | Spool | None:
     body = exchange.body
     if exchange.method == "GET" and not body.size:
         return None
-    in_memory = body.in_memory
-    return body if in_memory is None else in_memory
+    return body if body.in_memory is None else body.in_memory
 
 
 def _rename_model(

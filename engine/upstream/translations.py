@@ -63,11 +63,6 @@ class RouteTranslations:
         """Whether any target needs one, or a request that may have signatures of other vendors."""
         return bool(self._translations) or bool(self._operation.counts)
 
-    @property
-    def targets(self) -> frozenset[tuple[str, str]]:
-        """The targets that get requests translated, each by its entry and dialect."""
-        return frozenset(self._translations)
-
     def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
         """The translated request for a target, None for a target that takes it as it is.
 
@@ -90,7 +85,7 @@ class RouteTranslations:
         )
         # The edits of the exchange ask for usage in the caller's format, which nobody reads here.
         return found.translation.request(
-            b"".join(exchange.body.chunks()),
+            bytes(exchange.body.buffer),
             line,
             target.model or exchange.model,
             found.rules,
@@ -105,6 +100,34 @@ class RouteTranslations:
             return []
         changes = language.without_seals(json_or_none(bytes(body)) if value is MISSING else value)
         return edits(body, changes) if changes else []
+
+
+class TranslatedRequests:
+    """The translations of one request, each made when its target is about to be attempted.
+    `errors` are why targets cannot get the request."""
+
+    def __init__(self, translations: RouteTranslations, exchange: Exchange) -> None:
+        self._translations = translations
+        self._exchange = exchange
+        self._translated: dict[Target, AnyExchange | None] = {}
+        self.errors: dict[Target, GatewayError] = {}
+
+    def carries(self, target: Target) -> bool:
+        """Whether a target can get the request, as it is or translated."""
+        if target not in self._translated and target not in self.errors:
+            try:
+                self._translated[target] = self._translations.translate(self._exchange, target)
+            except GatewayError as error:
+                self.errors[target] = error
+        return target in self._translated
+
+    def translated(self, target: Target) -> AnyExchange | None:
+        """The request for a target that can get it; None for one that gets it as it is."""
+        return self._translated[target]
+
+    def relay_edits(self) -> list[Edit]:
+        """The edits of the request for a target that gets it as it is."""
+        return self._translations.relay_edits(self._exchange)
 
 
 def translated_request(
