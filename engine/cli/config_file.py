@@ -12,9 +12,11 @@ import click
 from rich.console import Console
 
 from engine.cli.formats import tally
+from engine.config.config import Config
+from engine.config.load import load
 from engine.plan.make import make_plan
 from engine.plan.route import Plan, PlanResult
-from engine.source.problem import Level, Problem, render
+from engine.source.problem import Findings, Level, Problem, render
 
 _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 
@@ -71,3 +73,14 @@ def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> Non
         console.print(first, style=_STYLES[problem.level], markup=False)
         for line in excerpt_lines:
             console.print(line, markup=False, style="dim" if " | " in line else "")
+
+
+def read_config(config: Path, otherwise: str, findings: Findings) -> Config | None:
+    """gateway.yaml without its documents, None where it has errors. `otherwise` is what to do
+    without the file, for the message if it cannot be read."""
+    try:
+        text = config.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise click.ClickException(f"cannot read {config}: {why}; {otherwise}") from error
+    return load(text, str(config), config.parent.resolve(), os.environ, findings)[0]

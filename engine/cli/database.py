@@ -11,9 +11,8 @@ from typing import Any
 
 import click
 
-from engine.cli.config_file import config_option
+from engine.cli.config_file import config_option, read_config
 from engine.config.config import Config
-from engine.config.load import load
 from engine.source.files import is_file
 from engine.source.problem import Findings, render
 from engine.source.reader import SourceDocument
@@ -103,15 +102,9 @@ def _unknown_token(error: UnknownToken, database: Database, location: RecordsLoc
 def _read(config: Path) -> Config:
     """gateway.yaml without its documents; errors outside the sections that are needed here are
     ignored."""
-    try:
-        text = config.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        message = f"cannot read {config}: {why}; name it with --config, or use --database"
-        raise click.ClickException(message) from error
     findings = Findings()
-    settings, document = load(text, str(config), config.parent.resolve(), os.environ, findings)
-    places = _places(document)
+    settings = read_config(config, "name it with --config, or use --database", findings)
+    places = set() if settings is None else _places(settings.source)
     errors = [p for p in findings.errors if settings is None or (p.line, p.column) in places]
     if settings is None or errors:
         rendered = "\n".join(render(problem, findings.texts) for problem in errors)

@@ -20,7 +20,7 @@ from engine.config.specs import Spec
 from engine.config.stores import Stores
 from engine.config.telemetry import Telemetry
 from engine.config.upstreams import UpstreamConfig
-from engine.source.problem import Source
+from engine.source.reader import SourceDocument
 from engine.values.caller import Caller
 from engine.values.usage import Price
 
@@ -44,7 +44,7 @@ class Config:
     A config with `broken` entries is never served.
     """
 
-    source: Source
+    source: SourceDocument
     folder: FilePath
     server: Server
     specs: Mapping[str, Spec]

@@ -51,18 +51,12 @@ class TokenReader:
 
     def _limits(self, token: Mapping[str, Any], at: Path) -> tuple[Quota, ...]:
         quotas = []
-        for key, kind in (("rate", "requests"), ("token_budget", "tokens"), ("budget", "spend")):
-            if key not in token:
-                continue
+        for key in quota.TOKEN_FIELDS:
             try:
-                if kind == "spend":
-                    quotas.append(quota.money(token[key], self._currency))
-                else:
-                    quotas.append(quota.count(kind, token[key]))
+                if key in token:
+                    quotas.append(quota.of_token(key, token[key], self._currency))
             except ValueError as error:
                 self._error((*at, key), "MW104", str(error))
-        if "concurrency" in token:
-            quotas.append(Quota("concurrency", token["concurrency"]))
         return tuple(quotas)
 
     def _expiry(self, text: str | None, at: Path) -> float | None:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from engine import policies
 from engine.config.config import Config
+from engine.config.include import JoinedDocument
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.config.routes import Policy
@@ -22,6 +23,7 @@ from engine.config.upstreams import UpstreamConfig
 from engine.offline import rules
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Level, Path
+from engine.source.reader import SourceDocument
 from engine.values.quota import KINDS
 
 BUDGETS = frozenset(name for name, kind in KINDS.items() if kind.cost is not None)
@@ -51,6 +53,12 @@ class AuditCase:
     @property
     def config(self) -> Config:
         return self.plan.config
+
+    @property
+    def config_files(self) -> list[SourceDocument]:
+        """gateway.yaml, and the files that it includes."""
+        source = self.config.source
+        return source.files if isinstance(source, JoinedDocument) else [source]
 
     def warn(self, at: Path, code: str, message: str, hint: str, *, key: bool = False) -> None:
         """Note a warning at a place of the config."""

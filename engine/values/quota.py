@@ -101,6 +101,23 @@ def unit_text(kind: QuotaKind, currency: str) -> str:
     return currency if kind.money else kind.unit
 
 
+TOKEN_FIELDS = {
+    "rate": "requests",
+    "token_budget": "tokens",
+    "budget": "spend",
+    "concurrency": "concurrency",
+}
+"""The kinds of a token's own quotas by their fields, in gateway.yaml and in the database."""
+
+
+def of_token(field: str, value: str | int, currency: str) -> Quota:
+    """The quota in one of TOKEN_FIELDS: `60/1m`, `20 USD/30d`, 10. ValueError for a wrong value."""
+    kind = TOKEN_FIELDS[field]
+    if KINDS[kind].at_one_time:
+        return Quota(kind, int(value))
+    return money(str(value), currency) if KINDS[kind].money else count(kind, str(value))
+
+
 def count(kind: str, text: str) -> Quota:
     """`"60/1m"` as a quota of requests or tokens. ValueError for what COUNT does not match."""
     if not re.fullmatch(COUNT, text):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from engine.cli.config_file import config_option
+from engine.cli.config_file import config_option, read_config
 from engine.cli.top.figures import Figures, figures_of
 from engine.cli.top.metrics import (
     MetricsChange,
@@ -24,7 +23,6 @@ from engine.cli.top.metrics import (
     metrics_url,
 )
 from engine.cli.top.screen import open_keyboard, render
-from engine.config.load import load
 from engine.config.telemetry import OFF
 from engine.source.problem import Findings
 
@@ -66,12 +64,7 @@ def command(config: Path, url: str | None, every: float, once: bool) -> None:
 
 def _configured_url(config: Path) -> str:
     """The URL of the metrics of the gateway that the config describes."""
-    try:
-        text = config.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise click.ClickException(f"cannot read {config}: {why}; use --url") from error
-    settings, _ = load(text, str(config), config.parent.resolve(), os.environ, Findings())
+    settings = read_config(config, "use --url", Findings())
     if settings is None:
         raise click.ClickException(f"{config} has errors (see modelway check); use --url")
     telemetry = settings.telemetry

@@ -62,8 +62,7 @@ def of_config(planned: PlanResult, file: FilePath, findings: Findings) -> list[C
     """The cases of `tests:` in the config, which the plan has validated."""
     assert planned.plan is not None
     source = planned.plan.config.source
-    value = getattr(source, "value", None)
-    listed = value.get("tests") if isinstance(value, dict) else None
+    listed = source.value.get("tests")
     return _CaseReader(source, file.absolute().parent, planned, findings).cases(listed or [])
 
 

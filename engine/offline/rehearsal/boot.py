@@ -10,7 +10,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import Request, UpstreamAnswers
-from engine.offline.rehearsal.rehearse import add_token, environ_of, play
+from engine.offline.rehearsal.rehearse import add_token, capture_log, environ_of, play
 from engine.offline.rehearsal.stand_ins import RecordingCounters, recorder
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates
@@ -58,7 +58,8 @@ def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> Booted:
     """
     try:
         _open_journal(plan)
-        with _faults() as faults:
+        faults: list[str] = []
+        with capture_log(faults, logging.ERROR):
             booted = _rehearse(plan, folder, faults)
             if faults:  # in callbacks after the response
                 raise CannotServe(f"a request cannot be recorded: {faults[0]}")
@@ -83,31 +84,6 @@ def _open_journal(plan: Plan) -> None:
         with contextlib.suppress(OSError):  # it does not exist, or another process uses it
             for folder in missing:
                 folder.rmdir()
-
-
-class _Errors(logging.Handler):
-    """Collects error log records, a line each."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.words: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[1] if record.exc_info else None
-        words = record.getMessage() if error is None else f"{type(error).__name__}: {error}"
-        self.words.append(" ".join(words.split()))
-
-
-@contextmanager
-def _faults() -> Iterator[list[str]]:
-    """Collects what the gateway logs as errors, and writes it nowhere else."""
-    log, errors = logging.getLogger("modelway"), _Errors()
-    handlers, propagate = log.handlers, log.propagate
-    log.handlers, log.propagate = [errors], False
-    try:
-        yield errors.words
-    finally:
-        log.handlers, log.propagate = handlers, propagate
 
 
 def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:

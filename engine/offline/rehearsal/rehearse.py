@@ -201,23 +201,24 @@ def environ_of(request: Request) -> Environ:
 
 
 class _LineHandler(logging.Handler):
-    def __init__(self, lines: list[str]) -> None:
-        super().__init__()
+    def __init__(self, lines: list[str], level: int) -> None:
+        super().__init__(level)
         self.lines = lines
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(self.format(record))
+        error = record.exc_info[1] if record.exc_info else None
+        words = record.getMessage() if error is None else f"{type(error).__name__}: {error}"
+        self.lines.append(" ".join(words.split()))
 
 
 @contextmanager
-def capture_log(lines: list[str]) -> Iterator[None]:
-    """Append what the gateway logs to `lines`, and write it nowhere else."""
-    log, handler = logging.getLogger("modelway"), _LineHandler(lines)
-    before = log.propagate
-    log.addHandler(handler)
-    log.propagate = False
+def capture_log(lines: list[str], level: int = logging.NOTSET) -> Iterator[None]:
+    """Append what the gateway logs from this level on to `lines`, one for each record: the
+    exception, if there is one. It is written nowhere else."""
+    log, handler = logging.getLogger("modelway"), _LineHandler(lines, level)
+    handlers, propagate = log.handlers, log.propagate
+    log.handlers, log.propagate = [handler], False
     try:
         yield
     finally:
-        log.removeHandler(handler)
-        log.propagate = before
+        log.handlers, log.propagate = handlers, propagate

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import literals
 from engine.offline.audit import AuditCase
 from engine.source.problem import Level
-from engine.source.reader import SourceDocument
 
 _NO_SECRET = frozenset({"not-set", "none", "empty", "dummy", "unused", "ollama", "not-needed"})
 _SHORTEST = 6
@@ -19,11 +17,7 @@ _OTHER_TEMPLATE = re.compile(
 
 
 def check(case: AuditCase) -> None:
-    source = case.config.source
-    files = source.files if isinstance(source, JoinedDocument) else [source]
-    for file in files:
-        if not isinstance(file, SourceDocument):
-            continue
+    for file in case.config_files:
         for literal in literals(file):
             text = file.text[literal.start : literal.end].strip()
             if len(text) < _SHORTEST or text.lower() in _NO_SECRET:

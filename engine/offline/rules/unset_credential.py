@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import secret_places
 from engine.config.references import defaults_in_use
 from engine.offline.audit import AuditCase, is_loopback
@@ -14,9 +13,8 @@ _LONGEST_PLACEHOLDER = 15
 
 
 def check(case: AuditCase) -> None:
-    source = case.config.source
-    for file in source.files if isinstance(source, JoinedDocument) else [source]:
-        if isinstance(file, SourceDocument) and isinstance(file.value, dict):
+    for file in case.config_files:
+        if isinstance(file.value, dict):
             for path, _, is_url in secret_places(file.value):
                 if not is_url and not _is_local(case, path):
                     _check(case, file, path)

@@ -45,16 +45,8 @@ class Token:
 
     def limits(self, currency: str) -> tuple[Quota, ...]:
         """Its quotas. ValueError for an invalid value, or another currency."""
-        quotas = []
-        if self.rate is not None:
-            quotas.append(quota.count("requests", self.rate))
-        if self.token_budget is not None:
-            quotas.append(quota.count("tokens", self.token_budget))
-        if self.budget is not None:
-            quotas.append(quota.money(self.budget, currency))
-        if self.concurrency is not None:
-            quotas.append(Quota("concurrency", self.concurrency))
-        return tuple(quotas)
+        bounds = ((field, getattr(self, field)) for field in quota.TOKEN_FIELDS)
+        return tuple(quota.of_token(f, bound, currency) for f, bound in bounds if bound is not None)
 
     def caller(self, digest: str, currency: str) -> Caller:
         """The caller with the secret of this digest. ValueError for an invalid record: a bound that
