@@ -199,6 +199,9 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
     if route.answer == "models":
         variable = route.wide[0] if route.wide else ""
         return model_list.models(parts.visible_models, route.dialects, variable)
+    models = config.models if route.model is not None else {}
+    operation, clock = route.by_model, parts.services.clock
+    translations = RouteTranslations(operation, parts.operations, models, clock)
     forward = Forward(
         route.model,
         fixed=[parts.upstreams[t.upstream].target(t.model, t.weight) for t in route.to],
@@ -206,23 +209,17 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
         upstreams=list(parts.upstreams.values()),
         services=parts.services,
         watcher=parts.watcher,
-        translations=_translations(route, parts) or None,
+        translations=translations or None,
         declared=[p.name for p in route.operation.parameters if p.place == "header"],
         declared_responses=route.operation.response_headers,
         debug=config.server.debug_headers,
     )
-    if route.model is not None and route.by_model.counts:
-        return estimate_tokens(route.by_model, forward)
+    if route.model is not None and operation.counts:
+        return estimate_tokens(operation, forward)
     if route.websocket is None:
         return forward
     limits = SessionLimits(**asdict(route.websocket))
     return converse(forward, route.dialects[-1], limits, parts.sessions)
-
-
-def _translations(route: Route, parts: _Parts) -> RouteTranslations:
-    """The translations of requests on a route to models, none on another."""
-    models = parts.plan.config.models if route.model is not None else {}
-    return RouteTranslations(route.by_model, parts.operations, models, parts.services.clock)
 
 
 def _names_model(route: Route) -> bool:
