@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from engine.translations.language import Language, RequestLine, WrittenRequest
-from engine.translations.neutral.answer import assemble
+from engine.translations.language import Language, RequestLine, StreamWriter, WrittenRequest
+from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_tool import AnswerTool
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Law, Open, UpstreamError
@@ -101,7 +101,7 @@ class TranslatedExchange:
         """
         if has_more_objects(body, MOST_ANSWER_OBJECTS):
             raise BrokenAnswer(f"the upstream's answer has over {MOST_ANSWER_OBJECTS} objects")
-        output = _Output(self)
+        output = _output(self)
         try:
             output.add(self.translation.target.read_answer(check_text(body)), len(body))
             return output.take() + output.end()
@@ -129,7 +129,7 @@ class StreamTranslator:
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         self._reader = exchange.translation.target.stream_reader()
-        self._output = _Output(exchange)
+        self._output = _output(exchange)
         self._candidates = exchange.request.candidates or 1
 
     @property
@@ -173,19 +173,54 @@ class StreamTranslator:
         return self._output.take()
 
 
-class _Output:
-    """What a caller gets of neutral events: a stream, or an answer in one piece at the end."""
+class _Output(Protocol):
+    """What a caller gets of neutral events. `ended`: they are complete."""
 
-    def __init__(self, exchange: TranslatedExchange) -> None:
-        language, request = exchange.translation.source, exchange.request
-        self._exchange = exchange
-        self._writer = language.stream_writer(request) if request.stream else None
-        self._names = exchange.written.tool_names
-        answer_tool = exchange.written.answer_tool
-        self._answer_tool = AnswerTool(answer_tool) if answer_tool else None
+    @property
+    def ended(self) -> bool: ...
+
+    def add(self, events: Iterable[Event], size: int) -> None:
+        """Take events that were read from `size` bytes. Raises BrokenAnswer for those against the
+        law."""
+
+    def take(self) -> bytes:
+        """What has been written since the last call."""
+
+    def end(self) -> bytes:
+        """What is written at the end."""
+
+
+class _Changes:
+    """What a request has that its caller did not send, undone in the events of the answer: other
+    names of tools, and an answer in place of a tool's call."""
+
+    def __init__(self, written: WrittenRequest) -> None:
+        self._names = written.tool_names
+        self._answer_tool = AnswerTool(written.answer_tool) if written.answer_tool else None
+
+    def undo(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events that take the place of these."""
+        for event in events if self._answer_tool is None else self._answer_tool.events(events):
+            if isinstance(event, Open) and isinstance(event.block, ToolCall):
+                event.block.name = self._names.get(event.block.name, event.block.name)
+            yield event
+
+
+def _output(exchange: TranslatedExchange) -> _Output:
+    written, request = exchange.written, exchange.request
+    changes = _Changes(written) if written.tool_names or written.answer_tool else None
+    if request.stream:
+        return _StreamOutput(exchange.translation.source.stream_writer(request), changes)
+    return _WholeOutput(exchange, changes)
+
+
+class _StreamOutput:
+    """A stream, event by event."""
+
+    def __init__(self, writer: StreamWriter, changes: _Changes | None) -> None:
+        self._writer = writer
+        self._changes = changes
         self._law = Law()
-        self._events: list[Event] = []
-        self._size = 0
         self._written: list[bytes] = []
 
     @property
@@ -193,29 +228,43 @@ class _Output:
         return self._law.ended
 
     def add(self, events: Iterable[Event], size: int) -> None:
-        """Write events that were read from `size` bytes. Raises BrokenAnswer for those against the
-        law, and for more than fit into an answer in one piece."""
-        writer = self._writer
-        self._size += size
-        for event in events if self._answer_tool is None else self._answer_tool.events(events):
-            if isinstance(event, Open) and isinstance(event.block, ToolCall):
-                event.block.name = self._names.get(event.block.name, event.block.name)
+        for event in events if self._changes is None else self._changes.undo(events):
             self._law.check(event)
-            if writer is not None:
-                self._written.append(writer.write(event))
-            elif len(self._events) >= MOST_EVENTS or self._size > LARGEST:
-                raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
-            else:
-                self._events.append(event)
+            self._written.append(self._writer.write(event))
 
     def take(self) -> bytes:
-        """The events of a stream that were written since the last call."""
         written, self._written = self._written, []
         return b"".join(written)
 
     def end(self) -> bytes:
-        """The answer in one piece, for a caller who did not ask for a stream."""
-        if self._writer is not None:
-            return b""
+        return b""
+
+
+class _WholeOutput:
+    """An answer in one piece."""
+
+    def __init__(self, exchange: TranslatedExchange, changes: _Changes | None) -> None:
+        self._exchange = exchange
+        self._changes = changes
+        self._law = Law()
+        self._assembly = Assembly()
+        self._size = 0
+
+    @property
+    def ended(self) -> bool:
+        return self._law.ended
+
+    def add(self, events: Iterable[Event], size: int) -> None:
+        self._size += size
+        for event in events if self._changes is None else self._changes.undo(events):
+            self._law.check(event)
+            self._assembly.add(event)
+            if self._size > LARGEST or self._assembly.size > MOST_EVENTS:
+                raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
+
+    def take(self) -> bytes:
+        return b""
+
+    def end(self) -> bytes:
         exchange = self._exchange
-        return exchange.translation.source.write_answer(assemble(self._events), exchange.request)
+        return exchange.translation.source.write_answer(self._assembly.answer(), exchange.request)

@@ -31,32 +31,81 @@ from engine.translations.openai_answer_fields import write_logprobs, write_usage
 
 Json = dict[str, Any]
 
+_encode = msgspec.json.Encoder().encode
+
 
 class _Choice:
-    """The state of one choice: its open block, and how much it has of each kind."""
+    """Writes the deltas of one choice: it has its open block, and how much there is of each
+    kind."""
 
-    def __init__(self) -> None:
-        self.block: Block = Text()
-        self.calls = self.reasonings = 0
-        self.has_arguments = False
-        self.text_length = self.block_length = 0
+    def __init__(self, chunk_start: bytes) -> None:
+        self.chunk_start = chunk_start
+        """The text of its chunks before the delta."""
+        self._block: Block = Text()
+        self._calls = self._reasonings = 0
+        self._has_arguments = False
+        self._text_length = self._block_length = 0
+
+    def text(self, text: str) -> Json:
+        """The delta with more of the open block's text."""
+        block = self._block
+        if isinstance(block, Text):  # nearly every delta
+            self._block_length += len(text)
+            return {"content": text}
+        if isinstance(block, ToolCall):
+            self._has_arguments = True
+            return self._arguments(text)
+        if isinstance(block, Reasoning):
+            details = [write_detail(self._reasonings - 1, text, None)]
+            return {"reasoning_content": text, "reasoning_details": details}
+        return {"refusal": text} if isinstance(block, Refusal) else {"content": text}
+
+    def delta(self, event: Open | Sign | Cite | Close) -> Json | None:
+        """The delta of another event, None for none."""
+        match event:
+            case Open():
+                return self._open(event.block)
+            case Close():
+                return self._close()
+            case Sign():
+                entry = write_detail(self._reasonings - 1, "", event.signature)
+                return {"reasoning_details": [entry]}
+            case Cite() if event.citation.url:
+                entry = annotation(event.citation, self._text_length, self._block_length)
+                return {"annotations": [entry]}
+        return None
+
+    def _open(self, block: Block) -> Json | None:
+        self._block, self._has_arguments, self._block_length = block, False, 0
+        if isinstance(block, ToolCall):
+            self._calls += 1
+            return {"tool_calls": [{"index": self._calls - 1, **write_call(block)}]}
+        if isinstance(block, Reasoning):
+            self._reasonings += 1
+        elif isinstance(block, Media):
+            return {"images": [image(block)]}
+        return None
+
+    def _close(self) -> Json | None:
+        self._text_length += self._block_length
+        self._block_length = 0
+        if isinstance(self._block, ToolCall) and not self._has_arguments:
+            return self._arguments("{}")
+        return None
+
+    def _arguments(self, text: str) -> Json:
+        return {"tool_calls": [{"index": self._calls - 1, "function": {"arguments": text}}]}
 
 
 class Writer:
-    """Writes the chunks of one stream."""
+    """Writes the chunks of one stream. What all chunks of a choice have before and behind their
+    delta is written once."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
         self._choices: dict[int, _Choice] = {}
         self._head: Json = {}
-        self._write = {
-            Open: self._open,
-            Delta: self._delta,
-            Sign: self._sign,
-            Cite: self._cite,
-            Tokens: self._tokens,
-            Close: self._close,
-        }
+        self._chunk_end = b'}],"usage":null}\n\n' if request.stream_usage else b"}]}\n\n"
 
     def write(self, event: Event) -> bytes:
         """The chunks of an event; with the End the stream's end marker."""
@@ -66,9 +115,14 @@ class Writer:
             return self._end(event)
         begin, choice = b"", self._choices.get(event.candidate)
         if choice is None:
-            choice, begin = self._begin(event.candidate)
-        delta = self._write[type(event)](event, choice)  # type: ignore[operator]
-        return begin + b"".join(self._chunk(event.candidate, each) for each in delta)
+            begin, choice = self._begin(event.candidate)
+        if isinstance(event, Delta):  # nearly every event
+            return begin + self._chunk(choice, choice.text(event.text))
+        if isinstance(event, Tokens):
+            tokens = {"content": write_logprobs(event.logprobs), "refusal": None}
+            return begin + self._whole_chunk(event.candidate, {"delta": {}, "logprobs": tokens})
+        delta = choice.delta(event)
+        return begin if delta is None else begin + self._chunk(choice, delta)
 
     def _start(self, event: Start) -> bytes:
         request = self._request
@@ -78,80 +132,35 @@ class Writer:
             "created": event.created or request.time,
             "model": event.model or request.model,
         }
-        return self._begin(0)[1]
+        return self._begin(0)[0]
 
-    def _begin(self, candidate: int) -> tuple[_Choice, bytes]:
-        choice = self._choices[candidate] = _Choice()
-        return choice, self._chunk(candidate, {"delta": {"role": "assistant", "content": ""}})
+    def _begin(self, candidate: int) -> tuple[bytes, _Choice]:
+        head = _encode(self._head)[:-1]
+        members = b'{"index":%d,"logprobs":null,"finish_reason":null,"delta":' % candidate
+        choice = _Choice(b'data: %b,"choices":[%b' % (head, members))
+        self._choices[candidate] = choice
+        return self._chunk(choice, {"role": "assistant", "content": ""}), choice
 
-    def _open(self, event: Open, choice: _Choice) -> list[Json]:
-        block = choice.block = event.block
-        choice.has_arguments, choice.block_length = False, 0
-        if isinstance(block, ToolCall):
-            choice.calls += 1
-            return [_delta("tool_calls", [{"index": choice.calls - 1, **write_call(block)}])]
-        if isinstance(block, Reasoning):
-            choice.reasonings += 1
-        elif isinstance(block, Media):
-            return [_delta("images", [image(block)])]
-        return []
-
-    def _delta(self, event: Delta, choice: _Choice) -> list[Json]:
-        text, block = event.text, choice.block
-        if isinstance(block, ToolCall):
-            choice.has_arguments = True
-            function = {"arguments": text}
-            return [_delta("tool_calls", [{"index": choice.calls - 1, "function": function}])]
-        if isinstance(block, Reasoning):
-            details = [write_detail(choice.reasonings - 1, text, None)]
-            return [{"delta": {"reasoning_content": text, "reasoning_details": details}}]
-        if isinstance(block, Refusal):
-            return [_delta("refusal", text)]
-        choice.block_length += len(text)
-        return [_delta("content", text)]
-
-    def _sign(self, event: Sign, choice: _Choice) -> list[Json]:
-        entry = write_detail(choice.reasonings - 1, "", event.signature)
-        return [_delta("reasoning_details", [entry])]
-
-    def _cite(self, event: Cite, choice: _Choice) -> list[Json]:
-        if not event.citation.url:
-            return []
-        entry = annotation(event.citation, choice.text_length, choice.block_length)
-        return [_delta("annotations", [entry])]
-
-    def _tokens(self, event: Tokens, choice: _Choice) -> list[Json]:
-        tokens = {"content": write_logprobs(event.logprobs), "refusal": None}
-        return [{"delta": {}, "logprobs": tokens}]
-
-    def _close(self, event: Close, choice: _Choice) -> list[Json]:
-        choice.text_length += choice.block_length
-        choice.block_length = 0
-        if isinstance(choice.block, ToolCall) and not choice.has_arguments:
-            function = {"arguments": "{}"}
-            return [_delta("tool_calls", [{"index": choice.calls - 1, "function": function}])]
-        return []
+    def _chunk(self, choice: _Choice, delta: Json) -> bytes:
+        return choice.chunk_start + _encode(delta) + self._chunk_end
 
     def _end(self, event: End) -> bytes:
         output = b""
         for candidate, finish in sorted(event.finishes.items()):
             refusal = {"refusal": finish.explanation} if finish.explanation else {}
             choice = {"delta": refusal, "finish_reason": finish_reason(finish)}
-            output += self._chunk(candidate, choice)
+            output += self._whole_chunk(candidate, choice)
         if event.usage is not None and self._request.stream_usage:
             usage = {**self._head, "choices": [], "usage": write_usage(event.usage, USAGE)}
             output += _event(usage)
         return output + b"data: [DONE]\n\n"
 
-    def _chunk(self, candidate: int, values: Json) -> bytes:
+    def _whole_chunk(self, candidate: int, values: Json) -> bytes:
+        """A chunk that has other members beside its delta."""
         choice = {"index": candidate, "logprobs": None, "finish_reason": None, **values}
         usage = {"usage": None} if self._request.stream_usage else {}
         return _event({**self._head, "choices": [choice], **usage})
 
 
-def _delta(name: str, value: Any) -> Json:
-    return {"delta": {name: value}}
-
-
 def _event(document: Json) -> bytes:
-    return b"data: " + msgspec.json.encode(document) + b"\n\n"
+    return b"data: " + _encode(document) + b"\n\n"

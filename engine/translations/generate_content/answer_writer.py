@@ -67,11 +67,13 @@ def _parts(blocks: list[Block], request: ChatRequest) -> list[Json]:
 
 
 def _grounding(blocks: list[Block]) -> Json:
+    texts = [block for block in blocks if isinstance(block, Text)]
+    if not any(block.citations for block in texts):  # nearly every answer
+        return {}
     grounding = GroundingWriter()
-    for block in blocks:
-        if isinstance(block, Text):
-            grounding.text(block.text)
-            for citation in block.citations:
-                grounding.cite(citation)
-            grounding.close()
+    for block in texts:
+        grounding.text(block.text)
+        for citation in block.citations:
+            grounding.cite(citation)
+        grounding.close()
     return grounding.members()

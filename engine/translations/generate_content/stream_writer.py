@@ -29,6 +29,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
+    Close,
     Delta,
     End,
     Event,
@@ -43,11 +44,16 @@ from engine.translations.neutral.request import ChatRequest
 
 Json = dict[str, Any]
 
+_encode = msgspec.json.Encoder().encode
+_ANSWER_BEGIN = b'{"candidates":[{"content":{"parts":['
+
 
 class _CandidateWriter:
     """The state of one candidate: its open block, and the signature of the part that follows."""
 
-    def __init__(self, request: ChatRequest) -> None:
+    def __init__(self, request: ChatRequest, answer_end: bytes) -> None:
+        self.answer_end = answer_end
+        """The text of its answers behind the part."""
         self._request = request
         self._block: Block = Text()
         self._arguments: list[str] = []
@@ -57,19 +63,34 @@ class _CandidateWriter:
         self._has_refusal = False
         self._wrong_arguments: WrongType | None = None
 
-    def parts(self, event: Event) -> list[Json]:
-        """The parts that an event comes to."""
+    def text(self, text: str) -> Json | None:
+        """The part with more of the open block's text, None for none."""
+        block = self._block
+        if isinstance(block, Text):  # nearly every delta
+            self._grounding.text(text)
+        elif isinstance(block, ToolCall):
+            self._arguments.append(text)
+            self._length += len(text)
+            if self._length > LARGEST:
+                raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
+            return None
+        elif isinstance(block, Reasoning):
+            return thought_part(text, self._request)
+        part: Json = {"text": text}
+        return part if self._signature is None else self._signed(part)
+
+    def part(self, event: Open | Sign | Cite | Close) -> Json | None:
+        """The part that another event comes to, None for none."""
         match event:
             case Open():
                 return self._open(event.block)
-            case Delta():
-                return self._delta(event.text) if event.text else []
             case Sign():
                 return self._sign(event.signature)
             case Cite():
                 self._grounding.cite(event.citation)
-                return []
-        return self._close()
+            case Close():
+                return self._close()
+        return None
 
     def end(self, finish: Finish) -> Json:
         """What the last piece has: an empty part, the reason and the sources.
@@ -80,111 +101,108 @@ class _CandidateWriter:
         if self._wrong_arguments is not None and finish.stop != "length":
             raise self._wrong_arguments
         return {
-            "content": {"parts": self._with_signature({"text": ""}), "role": "model"},
+            "content": {"parts": [self._signed({"text": ""})], "role": "model"},
             **write_finish(finish, has_refusal=self._has_refusal),
             **self._grounding.members(),
         }
 
-    def _open(self, block: Block) -> list[Json]:
+    def _open(self, block: Block) -> Json | None:
         if self._wrong_arguments is not None:
             raise self._wrong_arguments
         self._block = block
         if isinstance(block, Text | Refusal | Reasoning | ToolCall):
             self._has_refusal = self._has_refusal or isinstance(block, Refusal)
-            return []
+            return None
         part = write_part(block)
-        return [] if part is None else self._with_signature(part)
+        return None if part is None else self._signed(part)
 
-    def _delta(self, text: str) -> list[Json]:
-        if isinstance(self._block, ToolCall):
-            self._arguments.append(text)
-            self._length += len(text)
-            if self._length > LARGEST:
-                raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
-            return []
-        if isinstance(self._block, Reasoning):
-            thought = thought_part(text, self._request)
-            return [] if thought is None else [thought]
-        if isinstance(self._block, Text):
-            self._grounding.text(text)
-        return self._with_signature({"text": text})
-
-    def _sign(self, signature: Signature) -> list[Json]:
+    def _sign(self, signature: Signature) -> Json | None:
         if signs_thought(signature):
-            return [thought_signature(signature)]
+            return thought_signature(signature)
         if isinstance(self._block, Reasoning):
             self._block.signature = signature
-        return []
+        return None
 
-    def _close(self) -> list[Json]:
+    def _close(self) -> Json | None:
         block = self._block
         if isinstance(block, Text):
             self._grounding.close()
         if isinstance(block, Reasoning) and block.signature is not None:
-            before = [] if self._signature is None else self._with_signature({"text": ""})
+            before = None if self._signature is None else self._signed({"text": ""})
             self._signature = block.signature
             return before
         if not isinstance(block, ToolCall):
-            return []
+            return None
         block.arguments = "".join(self._arguments)
         self._arguments, self._length = [], 0
         try:
             part = write_part(block)
         except WrongType as error:
             self._wrong_arguments = error
-            return []
-        return [] if part is None else self._with_signature(part)
+            return None
+        return None if part is None else self._signed(part)
 
-    def _with_signature(self, part: Json) -> list[Json]:
+    def _signed(self, part: Json) -> Json:
         signature, self._signature = self._signature, None
-        return [with_signature(part, signature)]
+        return with_signature(part, signature)
 
 
 class Writer:
     """Writes one stream. Without server-sent events (`as_list`) it is a JSON array, written item by
-    item."""
+    item. What all answers of a candidate have around their part is written once."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
         self._head: Json = {}
         self._candidates: dict[int, _CandidateWriter] = {}
-        self._items = 0
+        self._begin, self._end = (b"[", b"\n") if request.as_list else (b"data: ", b"\n\n")
 
     def write(self, event: Event) -> bytes:
         """The answer for one neutral event, `b""` for none."""
-        if isinstance(event, Start):
+        if isinstance(event, Delta):  # nearly every event
+            candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
+            part = candidate.text(event.text)
+        elif isinstance(event, Start):
             model, answer_id = event.model or self._request.model, event.id or self._request.id
             self._head = {"modelVersion": model, "responseId": answer_id}
             return b""
-        if isinstance(event, End):
-            return self._end(event)
-        if isinstance(event, Tokens):
-            return self._piece(event.candidate, [], write_logprobs(event.logprobs))
-        parts = self._candidate(event.candidate).parts(event)
-        return self._piece(event.candidate, parts, {}) if parts else b""
+        elif isinstance(event, End):
+            return self._write_end(event)
+        elif isinstance(event, Tokens):
+            return self._write_tokens(event)
+        else:
+            candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
+            part = candidate.part(event)
+        if part is None:
+            return b""
+        return self._answer(_ANSWER_BEGIN + _encode(part) + candidate.answer_end)
 
-    def _candidate(self, index: int) -> _CandidateWriter:
-        if index not in self._candidates:
-            self._candidates[index] = _CandidateWriter(self._request)
-        return self._candidates[index]
+    def _add(self, index: int) -> _CandidateWriter:
+        head = _encode(self._head)[1:]
+        answer_end = b'],"role":"model"},"index":%d}],%b' % (index, head)
+        candidate = self._candidates[index] = _CandidateWriter(self._request, answer_end)
+        return candidate
 
-    def _piece(self, index: int, parts: list[Json], more: Json) -> bytes:
-        candidate = {"content": {"parts": parts, "role": "model"}, "index": index, **more}
-        return self._answer({"candidates": [candidate], **self._head})
+    def _write_tokens(self, event: Tokens) -> bytes:
+        content = {"parts": [], "role": "model"}
+        tokens = write_logprobs(event.logprobs)
+        candidate = {"content": content, "index": event.candidate, **tokens}
+        return self._answer(_encode({"candidates": [candidate], **self._head}))
 
-    def _end(self, event: End) -> bytes:
-        candidates = [
-            {**self._candidate(index).end(finish), "index": index}
-            for index, finish in sorted(event.finishes.items())
-        ]
+    def _write_end(self, event: End) -> bytes:
+        candidates = []
+        for index, finish in sorted(event.finishes.items()):
+            candidate = self._candidates.get(index) or self._add(index)
+            candidates.append({**candidate.end(finish), "index": index})
         answer = {"candidates": candidates, **write_usage(event.usage), **self._head}
-        return self._answer(answer) + (b"]\n" if self._request.as_list else b"")
+        return self._answer(_encode(answer)) + (b"]\n" if self._request.as_list else b"")
 
-    def _answer(self, document: Json) -> bytes:
-        data = msgspec.json.encode(document)
-        self._items += 1
+    def _answer(self, data: bytes) -> bytes:
+        begin = self._begin
         if self._request.as_list:
-            return (b"[" if self._items == 1 else b",\n") + data + b"\n"
-        if b"\n" in data or b"\r" in data:  # JSON that is passed on; a line end would end the data
+            self._begin = b",\n"
+        elif (
+            b"\n" in data or b"\r" in data
+        ):  # JSON that is passed on; a line end would end the data
             data = bytes(msgspec.json.format(data, indent=-1))
-        return b"data: " + data + b"\n\n"
+        return begin + data + self._end

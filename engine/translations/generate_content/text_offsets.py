@@ -31,8 +31,9 @@ class TextOffsets:
 
     def add(self, text: str) -> None:
         """The next piece."""
-        if text.isascii():
-            self._add_run(len(text), 1)
+        if self._width == 1 and text.isascii():  # nearly every piece
+            self.length += len(text)
+            self._bytes += len(text)
             return
         at = 0
         for match in _WIDE.finditer(text):

@@ -43,6 +43,11 @@ from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 
+_encode = msgspec.json.Encoder().encode
+_DELTA_EVENT = (
+    b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":%b}\n\n'
+)
+
 
 class Writer:
     """Writes the events of one stream. Blocks of text begin with their first content, so that empty
@@ -66,6 +71,8 @@ class Writer:
 
         Only the first candidate is written: callers of this language cannot ask for more.
         """
+        if isinstance(event, Delta):  # nearly every event
+            return self._delta(event.text) if event.text and not event.candidate else b""
         if isinstance(event, Start):
             return self._start(event)
         if isinstance(event, End):
@@ -75,13 +82,11 @@ class Writer:
         match event:
             case Open():
                 return self._open(event.block)
-            case Delta():
-                return self._delta(event.text) if event.text else b""
             case Sign():
                 self._signature = event.signature  # written after the thoughts
             case Cite() if event.citation.url:
                 citation = write_citation(event.citation)
-                return self._begin() + self._add("citations_delta", "citation", citation)
+                return self._begin() + self._add({"type": "citations_delta", "citation": citation})
             case Close():
                 return self._close()
         return b""
@@ -137,30 +142,32 @@ class Writer:
         self._needs_mark = False
         mark = write_reasoning("", UNSIGNED)
         begun = self._block_event("content_block_start", content_block=write_reasoning("", None))
-        signed = self._add("signature_delta", "signature", mark["signature"])
+        signed = self._add({"type": "signature_delta", "signature": mark["signature"]})
         stopped = self._block_event("content_block_stop")
         self._index += 1
         return begun + signed + stopped
 
     def _delta(self, text: str) -> bytes:
-        if self._hides_thoughts and isinstance(self._block, Reasoning):
-            return b""
-        begin = self._begin()
-        if isinstance(self._block, ToolCall):
+        block = self._block
+        delta: Json = {"type": "text_delta", "text": text}
+        if isinstance(block, ToolCall):
             self._arguments.append(text)
             self._length += len(text)
             if self._length > LARGEST:
                 raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
-            return begin + self._add("input_json_delta", "partial_json", text)
-        if isinstance(self._block, Reasoning):
-            return begin + self._add("thinking_delta", "thinking", text)
-        return begin + self._add("text_delta", "text", text)
+            delta = {"type": "input_json_delta", "partial_json": text}
+        elif isinstance(block, Reasoning):
+            if self._hides_thoughts:
+                return b""
+            delta = {"type": "thinking_delta", "thinking": text}
+        return self._add(delta) if self._opened else self._begin() + self._add(delta)
 
     def _sign(self, signature: Signature) -> bytes:
         content = write_reasoning("", signature)
         if content["type"] == "redacted_thinking":
             return self._begin(content)
-        return self._begin() + self._add("signature_delta", "signature", content["signature"])
+        delta = {"type": "signature_delta", "signature": content["signature"]}
+        return self._begin() + self._add(delta)
 
     def _close(self) -> bytes:
         self._check_arguments()
@@ -192,15 +199,15 @@ class Writer:
         end = {"type": "message_delta", "delta": delta, "usage": usage}
         return _event(end) + _event({"type": "message_stop"})
 
-    def _add(self, kind: str, member: str, value: Any) -> bytes:
-        return self._block_event("content_block_delta", delta={"type": kind, member: value})
+    def _add(self, delta: Json) -> bytes:
+        return _DELTA_EVENT % (self._index, _encode(delta))
 
     def _block_event(self, kind: str, **members: Any) -> bytes:
         return _event({"type": kind, "index": self._index, **members})
 
 
 def _event(document: Json) -> bytes:
-    data = msgspec.json.encode(document)
+    data = _encode(document)
     if b"\n" in data or b"\r" in data:  # JSON that is passed on; a line end would end the data
         data = bytes(msgspec.json.format(data, indent=-1))
     kind: str = document["type"]

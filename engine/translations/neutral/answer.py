@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from msgspec import Struct
 
@@ -11,6 +12,7 @@ from engine.translations.neutral.content import Block, Extra, Reasoning, Refusal
 from engine.translations.neutral.events import (
     BrokenAnswer,
     Cite,
+    Close,
     Delta,
     End,
     Event,
@@ -59,71 +61,93 @@ def complete_blocks(candidate: Candidate) -> list[Block]:
 
 def collect(events: Iterable[Event]) -> Answer:
     """The answer that complete events come to. Raises BrokenAnswer for events against the law."""
-    law, checked = Law(), []
+    law, assembly = Law(), Assembly()
     for event in events:
         law.check(event)
-        checked.append(event)
-    return assemble(checked)
+        assembly.add(event)
+    return assembly.answer()
 
 
-def assemble(events: Iterable[Event]) -> Answer:
-    """The answer that complete events come to, which were held against the law before. Raises
-    BrokenAnswer if the last is missing."""
-    start, end = Start(), None
-    blocks: dict[int, list[Block]] = {}
-    logprobs: dict[int, list[TokenLogprob]] = {}
-    pieces: dict[int, list[str]] = {}
-    for event in events:
-        if isinstance(event, Start):
-            start = event
-        elif isinstance(event, End):
-            end = event
-        elif isinstance(event, Open):
-            blocks.setdefault(event.candidate, []).append(event.block)
-            pieces[event.candidate] = []
-        elif isinstance(event, Delta):
-            pieces[event.candidate].append(event.text)
-        elif isinstance(event, Tokens):
-            logprobs.setdefault(event.candidate, []).extend(event.logprobs)
+class Assembly:
+    """Puts an answer together from its events, which were held against the law before. `size` is
+    the number of events up to now."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._start = Start()
+        self._end: End | None = None
+        self._blocks: dict[int, list[Block]] = {}
+        self._logprobs: dict[int, list[TokenLogprob]] = {}
+        self._texts: dict[int, list[str]] = {}
+        """The deltas of the open block of each candidate."""
+
+    def add(self, event: Event) -> None:
+        """The next event. Raises BrokenAnswer for one that its block cannot have."""
+        self.size += 1
+        if isinstance(event, Delta):  # nearly every event
+            self._texts[event.candidate].append(event.text)
         else:
-            block = blocks[event.candidate][-1]
-            if isinstance(event, Sign):
-                _as_reasoning(block).signature = event.signature
-            elif isinstance(event, Cite):
-                _as_text(block).citations.append(event.citation)
-            else:
-                _add_text(block, "".join(pieces[event.candidate]))
-    if end is None:
-        raise BrokenAnswer("the upstream's answer ended before it was complete")
-    return Answer(
-        id=start.id,
-        model=start.model,
-        created=start.created,
-        candidates=[
-            Candidate(blocks.get(index, []), finish, logprobs.get(index, []))
-            for index, finish in sorted(end.finishes.items())
-        ],
-        usage=end.usage or start.usage,
-        extra={**start.extra, **end.extra},
-    )
+            _ADD[type(event)](self, event)
+
+    def answer(self) -> Answer:
+        """The answer. Raises BrokenAnswer if the last event is missing."""
+        start, end = self._start, self._end
+        if end is None:
+            raise BrokenAnswer("the upstream's answer ended before it was complete")
+        return Answer(
+            id=start.id,
+            model=start.model,
+            created=start.created,
+            candidates=[
+                Candidate(self._blocks.get(index, []), finish, self._logprobs.get(index, []))
+                for index, finish in sorted(end.finishes.items())
+            ],
+            usage=end.usage or start.usage,
+            extra={**start.extra, **end.extra},
+        )
+
+    def _add_start(self, event: Start) -> None:
+        self._start = event
+
+    def _add_open(self, event: Open) -> None:
+        self._blocks.setdefault(event.candidate, []).append(event.block)
+        self._texts[event.candidate] = []
+
+    def _add_sign(self, event: Sign) -> None:
+        block = self._blocks[event.candidate][-1]
+        if not isinstance(block, Reasoning):
+            raise BrokenAnswer(f"the upstream's answer signs a {type(block).__name__}")
+        block.signature = event.signature
+
+    def _add_cite(self, event: Cite) -> None:
+        block = self._blocks[event.candidate][-1]
+        if not isinstance(block, Text):
+            kind = type(block).__name__
+            raise BrokenAnswer(f"the upstream's answer has a citation in a {kind}")
+        block.citations.append(event.citation)
+
+    def _add_tokens(self, event: Tokens) -> None:
+        self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
+
+    def _add_close(self, event: Close) -> None:
+        block, text = self._blocks[event.candidate][-1], "".join(self._texts[event.candidate])
+        if isinstance(block, Text | Refusal | Reasoning):
+            block.text += text
+        elif isinstance(block, ToolCall):
+            block.arguments += text
+        elif text:
+            raise BrokenAnswer(f"the upstream's answer has text in a {type(block).__name__}")
+
+    def _add_end(self, event: End) -> None:
+        self._end = event
 
 
-def _add_text(block: Block, text: str) -> None:
-    if isinstance(block, Text | Refusal | Reasoning):
-        block.text += text
-    elif isinstance(block, ToolCall):
-        block.arguments += text
-    elif text:
-        raise BrokenAnswer(f"the upstream's answer has text in a {type(block).__name__}")
-
-
-def _as_reasoning(block: Block) -> Reasoning:
-    if isinstance(block, Reasoning):
-        return block
-    raise BrokenAnswer(f"the upstream's answer signs a {type(block).__name__}")
-
-
-def _as_text(block: Block) -> Text:
-    if isinstance(block, Text):
-        return block
-    raise BrokenAnswer(f"the upstream's answer has a citation in a {type(block).__name__}")
+_ADD: dict[type[Event], Callable[[Assembly, Any], None]] = {
+    Start: Assembly._add_start,
+    Open: Assembly._add_open,
+    Sign: Assembly._add_sign,
+    Cite: Assembly._add_cite,
+    Tokens: Assembly._add_tokens,
+    Close: Assembly._add_close,
+    End: Assembly._add_end,
+}

@@ -8,8 +8,8 @@ contents arrive by deltas only, except where a block has no text (media, foreign
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -174,24 +174,22 @@ class Law:
                 self._check_inside(event)
         elif isinstance(event, Start) == self._started or self.ended:
             raise _disorder(event)
-        elif isinstance(event, Start):
-            self._started = True
-        elif isinstance(event, End):
-            if self._open or not self._candidates <= event.finishes.keys():
-                raise _disorder(event)
-            self.ended = True
-        elif isinstance(event, Open):
-            if event.candidate in self._open:
-                raise _disorder(event)
-            self._open[event.candidate] = event.block
-            self._candidates.add(event.candidate)
-            self._blocks += 1
-            if self._blocks > MOST_BLOCKS:
-                raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} blocks")
-        elif not isinstance(event, Tokens):
-            self._check_inside(event)
+        else:
+            _CHECKS[type(event)](self, event)
 
-    def _check_inside(self, event: Delta | Sign | Cite | Close) -> None:
+    def _check_start(self, event: Start) -> None:
+        self._started = True
+
+    def _check_open(self, event: Open) -> None:
+        if event.candidate in self._open:
+            raise _disorder(event)
+        self._open[event.candidate] = event.block
+        self._candidates.add(event.candidate)
+        self._blocks += 1
+        if self._blocks > MOST_BLOCKS:
+            raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} blocks")
+
+    def _check_inside(self, event: Delta | Sign | Cite) -> None:
         block = self._open.get(event.candidate)
         if block is None:
             raise _disorder(event)
@@ -199,13 +197,32 @@ class Law:
             self._citations += 1
             if self._citations > MOST_BLOCKS:
                 raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} citations")
-        if isinstance(event, Close):
-            del self._open[event.candidate]
-        elif not isinstance(block, _INSIDE[type(event)]) and not _is_empty(event):
+        if not isinstance(block, _INSIDE[type(event)]) and not _is_empty(event):
             kind, name = type(event).__name__, type(block).__name__
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
 
+    def _check_tokens(self, event: Tokens) -> None:
+        """They may stand anywhere between the Start and the End."""
 
+    def _check_close(self, event: Close) -> None:
+        if self._open.pop(event.candidate, None) is None:
+            raise _disorder(event)
+
+    def _check_end(self, event: End) -> None:
+        if self._open or not self._candidates <= event.finishes.keys():
+            raise _disorder(event)
+        self.ended = True
+
+
+_CHECKS: dict[type[Event], Callable[[Law, Any], None]] = {
+    Start: Law._check_start,
+    Open: Law._check_open,
+    Sign: Law._check_inside,
+    Cite: Law._check_inside,
+    Tokens: Law._check_tokens,
+    Close: Law._check_close,
+    End: Law._check_end,
+}
 _TEXTUAL = (Text, Refusal, Reasoning, ToolCall)
 _INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
     Delta: _TEXTUAL,

@@ -44,6 +44,8 @@ from engine.translations.responses.caller_tools import needs_whole
 
 Json = dict[str, Any]
 
+_encode = msgspec.json.Encoder().encode
+
 _ITEM_SIZE = 200
 """What an item, a citation or a token counts beside its text."""
 
@@ -71,17 +73,17 @@ class Writer:
 
     def write(self, event: Event) -> bytes:
         """The events for one neutral event. Raises BrokenAnswer."""
+        if isinstance(event, Delta):  # nearly every event
+            return self._delta(event.text) if event.text and not event.candidate else b""
         if isinstance(event, Start):
             return self._start(event)
         if isinstance(event, End):
             return self._end(event)
-        if event.candidate != 0:
+        if event.candidate:
             return b""
         match event:
             case Open():
                 return self._open(event.block)
-            case Delta():
-                return self._delta(event.text) if event.text else b""
             case Cite():
                 return self._cite(event)
             case Tokens():
@@ -100,7 +102,7 @@ class Writer:
         self._head = response_head(identity, created, event.model or request.model, request)
         self._items = Items(identity, request)
         return b"".join(
-            self._event(f"response.{kind}", response=self._head)
+            self._event(f"response.{kind}", {"response": self._head})
             for kind in ("created", "in_progress")
         )
 
@@ -124,7 +126,9 @@ class Writer:
             self._message = []
             self._item = self._items.next_id(block)
             output += self._item_event("added", write_message(self._item, [], "in_progress"))
-        return output + self._in_part("response.content_part.added", part=write_part(block, []))
+        return output + self._in_part(
+            "response.content_part.added", {"part": write_part(block, [])}
+        )
 
     def _delta(self, text: str) -> bytes:
         first, self._has_deltas = not self._has_deltas, True
@@ -132,16 +136,16 @@ class Writer:
         self._length += len(text)
         self._grow(len(text))
         block = self._block
+        if isinstance(block, Text):
+            return self._in_part("response.output_text.delta", {"delta": text, "logprobs": []})
         if isinstance(block, ToolCall):
             if needs_whole(block, self._request):
                 return b""
-            return self._in_item("response.function_call_arguments.delta", delta=text)
+            return self._in_item("response.function_call_arguments.delta", {"delta": text})
         if isinstance(block, Reasoning):
-            begin = self._summary("part.added", part=_summary("")) if first else b""
-            return begin + self._summary("text.delta", delta=text)
-        if isinstance(block, Refusal):
-            return self._in_part("response.refusal.delta", delta=text)
-        return self._in_part("response.output_text.delta", delta=text, logprobs=[])
+            begin = self._summary("part.added", {"part": _summary("")}) if first else b""
+            return begin + self._summary("text.delta", {"delta": text})
+        return self._in_part("response.refusal.delta", {"delta": text})
 
     def _cite(self, event: Cite) -> bytes:
         block, citation = self._block, event.citation
@@ -149,11 +153,9 @@ class Writer:
             return b""
         block.citations.append(citation)
         self._grow(_ITEM_SIZE + len(citation.url) + len(citation.title) + len(citation.cited))
-        return self._in_part(
-            "response.output_text.annotation.added",
-            annotation_index=len(block.citations) - 1,
-            annotation=write_annotation(citation, self._length),
-        )
+        annotation = write_annotation(citation, self._length)
+        members = {"annotation_index": len(block.citations) - 1, "annotation": annotation}
+        return self._in_part("response.output_text.annotation.added", members)
 
     def _tokens(self, event: Tokens) -> bytes:
         """The log probabilities of text that was written before."""
@@ -162,7 +164,7 @@ class Writer:
         self._logprobs += event.logprobs
         self._grow(_ITEM_SIZE * sum(1 + len(each.top) for each in event.logprobs))
         logprobs = write_logprobs(event.logprobs)
-        return self._in_part("response.output_text.delta", delta="", logprobs=logprobs)
+        return self._in_part("response.output_text.delta", {"delta": "", "logprobs": logprobs})
 
     def _close(self) -> bytes:
         block, text = self._block, self._text.decode()
@@ -179,8 +181,8 @@ class Writer:
         if isinstance(block, Reasoning):
             block.text = text
             if text:
-                output = self._summary("text.done", text=text)
-                output += self._summary("part.done", part=_summary(text))
+                output = self._summary("text.done", {"text": text})
+                output += self._summary("part.done", {"part": _summary(text)})
         self._ended_item = write_item(block, self._item, self._request)
         return output
 
@@ -201,18 +203,19 @@ class Writer:
         else:
             kind, name = "function_call_arguments", "arguments"
         text = item[name]
-        output = self._in_item(f"response.{kind}.delta", delta=text) if whole else b""
+        output = self._in_item(f"response.{kind}.delta", {"delta": text}) if whole else b""
         more = {"name": item["name"]} if name == "arguments" else {}
-        return output + self._in_item(f"response.{kind}.done", **more, **{name: text})
+        return output + self._in_item(f"response.{kind}.done", {**more, name: text})
 
     def _close_part(self, block: Text | Refusal) -> bytes:
         part = write_part(block, self._logprobs)
         if isinstance(block, Refusal):
-            output = self._in_part("response.refusal.done", refusal=block.text)
+            output = self._in_part("response.refusal.done", {"refusal": block.text})
         else:
             logprobs = part["logprobs"]
-            output = self._in_part("response.output_text.done", text=block.text, logprobs=logprobs)
-        output += self._in_part("response.content_part.done", part=part)
+            done = {"text": block.text, "logprobs": logprobs}
+            output = self._in_part("response.output_text.done", done)
+        output += self._in_part("response.content_part.done", {"part": part})
         assert self._message is not None
         self._message.append(part)
         return output
@@ -240,7 +243,7 @@ class Writer:
             raise self._wrong_arguments
         output += self._end_item(cut=is_cut(finish))
         response = ended(self._head, finish, self._items.output, event.usage)
-        return output + self._event(f"response.{response['status']}", response=response)
+        return output + self._event(f"response.{response['status']}", {"response": response})
 
     def _grow(self, size: int) -> None:
         """Count what is kept until the end."""
@@ -249,23 +252,29 @@ class Writer:
             raise BrokenAnswer(f"the upstream's answer has over {LARGEST} characters")
 
     def _item_event(self, kind: str, item: Any) -> bytes:
-        index = len(self._items.output)
-        return self._event(f"response.output_item.{kind}", output_index=index, item=item)
+        members = {"output_index": len(self._items.output), "item": item}
+        return self._event(f"response.output_item.{kind}", members)
 
-    def _in_item(self, kind: str, **members: Any) -> bytes:
-        index = len(self._items.output)
-        return self._event(kind, item_id=self._item, output_index=index, **members)
+    def _in_item(self, kind: str, members: Json) -> bytes:
+        place = {"item_id": self._item, "output_index": len(self._items.output)}
+        return self._event(kind, {**place, **members})
 
-    def _in_part(self, kind: str, **members: Any) -> bytes:
-        return self._in_item(kind, content_index=len(self._message or ()), **members)
+    def _in_part(self, kind: str, members: Json) -> bytes:
+        place = {
+            "item_id": self._item,
+            "output_index": len(self._items.output),
+            "content_index": len(self._message or ()),
+        }
+        return self._event(kind, {**place, **members})
 
-    def _summary(self, kind: str, **members: Any) -> bytes:
-        return self._in_item(f"response.reasoning_summary_{kind}", summary_index=0, **members)
+    def _summary(self, kind: str, members: Json) -> bytes:
+        kind = f"response.reasoning_summary_{kind}"
+        return self._in_item(kind, {"summary_index": 0, **members})
 
-    def _event(self, kind: str, **members: Any) -> bytes:
+    def _event(self, kind: str, members: Json) -> bytes:
         document = {"type": kind, "sequence_number": self._sequence, **members}
         self._sequence += 1
-        return b"event: %b\ndata: %b\n\n" % (kind.encode(), msgspec.json.encode(document))
+        return b"event: %b\ndata: %b\n\n" % (kind.encode(), _encode(document))
 
 
 def _summary(text: str) -> Json:
