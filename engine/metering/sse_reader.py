@@ -32,30 +32,33 @@ class EventReader:
         self._repeats = meter.repeats
         self._tally = meter.tally()
         self._text_members = meter.text_members
-        self._last = b""
+        self._last = b""  # the last events with the key, where each event reports everything
         self._sample = bytearray()
         self._long = 0
         self._room = SAMPLE
 
     def feed(self, data: bytes) -> None:
-        self.size += len(data)
-        if self._room <= 0 and self._key not in data and len(data) <= BUFFERED_EVENT:
-            return
-        for events in (data,) if len(data) <= BUFFERED_EVENT else _split(data):
-            if len(events) > BUFFERED_EVENT:
-                self._take_long(events)
-                continue
-            if self._room > 0:
-                self._sample += events[: self._room]
-                self._room -= len(events)
-            at = events.find(self._key)
-            if at >= 0:
-                self._take(events, at)
+        size = len(data)
+        self.size += size
+        if size > BUFFERED_EVENT:
+            for event in _split(data):
+                if len(event) > BUFFERED_EVENT:
+                    self._take_long(event)
+                else:
+                    self._take(event)
+        elif self._room > 0 or self._key in data:
+            self._take(data)
 
-    def _take(self, data: bytes, at: int) -> None:
-        """Read the events `data`, of which one has the key at `at`."""
+    def _take(self, data: bytes) -> None:
+        """Read events: the first of a stream are a sample, the others may report usage."""
+        if self._room > 0:
+            self._sample += data[: self._room]
+            self._room -= len(data)
+        at = data.find(self._key)
+        if at < 0:
+            return
         if self._repeats:
-            self._last = _event_at(data, data.rfind(self._key))[1]
+            self._last = data
             return
         while (match := self._filled.search(data, at)) is not None:
             at, event = _event_at(data, match.start())
@@ -79,7 +82,8 @@ class EventReader:
 
     def usage(self) -> Usage | None:
         if self._last:
-            self._tally.take(event_json(self._last))
+            _, event = _event_at(self._last, self._last.rfind(self._key))
+            self._tally.take(event_json(event))
             self._last = b""
         return self._tally.usage()
 
