@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.translations.language import Language, RequestLine, StreamWriter, WrittenRequest
@@ -85,8 +86,7 @@ class Translation:
         return TranslatedExchange(self, request, written, losses.fields())
 
 
-@dataclass(frozen=True, slots=True)
-class TranslatedExchange:
+class TranslatedExchange(Struct, frozen=True):
     """One translated request. `dropped` are the caller's fields that were not carried."""
 
     translation: Translation

@@ -17,7 +17,7 @@ CacheMark = Literal["", "5m", "1h"]
 is the vendors' default."""
 
 
-class Block(Struct, kw_only=True):
+class Block(Struct, kw_only=True, gc=False):
     """A part of a message or of an answer. `cache` is its mark for the prompt cache."""
 
     place: str = ""

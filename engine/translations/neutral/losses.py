@@ -79,6 +79,8 @@ class Losses:
     def fields(self) -> list[str]:
         """The fields that were lost, each once and as `visible_place` writes it: the first 20, then
         the number of the others as "and 3 more"."""
+        if not self.losses:
+            return []
         fields = list(dict.fromkeys(visible_place(loss.field) for loss in self.losses))
         more = len(fields) - _MOST_FIELDS
         return fields if more <= 0 else [*fields[:_MOST_FIELDS], f"and {more} more"]

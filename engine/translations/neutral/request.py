@@ -5,17 +5,17 @@ Numbers that are only passed on are kept as their JSON text (Raw), so that 0.70 
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Literal
 
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, CacheMark, Extra, Text
 
 Role = Literal["system", "user", "assistant"]
 
 
-class Message(Struct, kw_only=True):
+class Message(Struct, kw_only=True, gc=False):
     """One turn. Results of tools are blocks of a user's turn, in the order of the caller."""
 
     role: Role
@@ -25,7 +25,7 @@ class Message(Struct, kw_only=True):
     extra: Extra = {}
 
 
-class Tool(Struct, kw_only=True):
+class Tool(Struct, kw_only=True, gc=False):
     """A function that the model may call; `schema` is the JSON Schema of its arguments, None for a
     function without any. `cache` is its mark for the prompt cache."""
 
@@ -156,18 +156,17 @@ class ChatRequest(Struct, kw_only=True):
 def merged(messages: list[Message]) -> list[Message]:
     """The messages with neighbours of one role as one message, their blocks one after another."""
     result: list[Message] = []
-    for role, neighbours in groupby(messages, key=lambda message: message.role):
-        first, *others = neighbours
-        if others:
-            first = Message(
-                role=role,
-                blocks=list(first.blocks),
-                name=first.name,
-                place=first.place,
-                extra=dict(first.extra),
-            )
-        for message in others:
-            first.blocks += message.blocks
-            first.extra |= message.extra
-        result.append(first)
+    is_copy = False
+    for message in messages:
+        if not result or result[-1].role != message.role:
+            result.append(message)
+            is_copy = False
+            continue
+        if not is_copy:
+            first = result[-1]
+            blocks, extra = list(first.blocks), dict(first.extra)
+            result[-1] = replace(first, blocks=blocks, extra=extra)
+            is_copy = True
+        result[-1].blocks += message.blocks
+        result[-1].extra |= message.extra
     return result

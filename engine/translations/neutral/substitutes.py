@@ -17,20 +17,21 @@ def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
         return request
     return msgspec.structs.replace(
         request,
-        tools=list(_tools(request)),
+        tools=_tools(request),
         messages=[_message(message) for message in request.messages],
     )
 
 
-def _tools(request: ChatRequest) -> Iterator[Tool | BuiltInTool]:
+def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
     """The tools, and those that were loaded later unless they are declared already."""
     tools = list(_functions(request.tools))
-    yield from tools
-    names = {tool.name for tool in tools if isinstance(tool, Tool)}
-    for tool in _functions(request.loaded_tools):
-        if tool.name not in names:
-            names.add(tool.name)
-            yield tool
+    if request.loaded_tools:
+        names = {tool.name for tool in tools if isinstance(tool, Tool)}
+        for tool in _functions(request.loaded_tools):
+            if tool.name not in names:
+                names.add(tool.name)
+                tools.append(tool)
+    return tools
 
 
 def _functions(tools: list[Tool | BuiltInTool]) -> Iterator[Tool | BuiltInTool]:
@@ -42,9 +43,12 @@ def _functions(tools: list[Tool | BuiltInTool]) -> Iterator[Tool | BuiltInTool]:
 
 
 def _message(message: Message) -> Message:
-    if not any(isinstance(block, Foreign) and block.substitute for block in message.blocks):
-        return message
-    return msgspec.structs.replace(message, blocks=[_block(block) for block in message.blocks])
+    for block in message.blocks:
+        if isinstance(block, Foreign) and block.substitute is not None:
+            return msgspec.structs.replace(
+                message, blocks=[_block(each) for each in message.blocks]
+            )
+    return message
 
 
 def _block(block: Block) -> Block:

@@ -23,12 +23,14 @@ def results_first(messages: list[Message]) -> list[Message]:
             result.append(message)
             continue
         results = [block for block in message.blocks if isinstance(block, ToolResult)]
-        content = [block for block in message.blocks if not isinstance(block, ToolResult)]
         if results:
             result.append(_part(message, results))
             open_calls.difference_update(block.id for block in results)
-        if content or not results:
-            after_results.append(_part(message, content) if results else message)
+            content = [block for block in message.blocks if not isinstance(block, ToolResult)]
+            if content:
+                after_results.append(_part(message, content))
+        else:
+            after_results.append(message)
         if not open_calls:
             result += after_results
             after_results = []
