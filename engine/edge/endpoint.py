@@ -17,7 +17,7 @@ from gevent import GreenletExit
 
 from engine.dialects import Dialect, default
 from engine.edge.request_body import RequestBodyReader
-from engine.edge.response import FalconResponse, common_headers, has_body, send
+from engine.edge.response import common_headers, has_body, send
 from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, new_request_id
 from engine.exchange.record import Outcome, RequestRecord
@@ -58,7 +58,7 @@ class Endpoints:
         """A responder for a handler. The caller's dialect is the first of `dialects` that claims
         the request, the last otherwise. `operation` is "" where no operation matches."""
 
-        def respond(req: falcon.Request, resp: FalconResponse, mount: str, variables: Any) -> None:
+        def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
             environ = req.env
             path, _, query = raw_target(environ).partition("?")
             exchange = Exchange(
@@ -83,7 +83,7 @@ class Endpoints:
         return respond
 
     def _respond(
-        self, resp: FalconResponse, exchange: Exchange, body: RequestBodyReader, handler: Handler
+        self, resp: falcon.Response, exchange: Exchange, body: RequestBodyReader, handler: Handler
     ) -> None:
         """Send the handler's response, or a 500 if that fails. Raises AbortConnection."""
         connection = exchange.connection

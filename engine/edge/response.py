@@ -15,40 +15,33 @@ from engine.exchange.record import Outcome
 log = logging.getLogger("modelway")
 
 
-class FalconResponse(falcon.Response):
-    """Falcon's response, whose headers can be set without being looked at one by one."""
-
-    @property
-    def head(self) -> dict[str, str]:
-        """All headers but cookies; their names are in lower case."""
-        return self._headers
-
-
 def send(
-    resp: FalconResponse,
+    resp: falcon.Response,
     exchange: Exchange,
     response: Response,
     after: Sequence[Callable[[], None]] = (),
 ) -> None:
     """Give Falcon a response to send. `after` runs when the answer is out, or was given up."""
     resp.status = response.status
-    fields = resp.head
-    fields.clear()
-    fields.update(response.headers)
-    if len(fields) < len(response.headers) or "set-cookie" in fields:
-        fields.clear()
-        for name, value in response.headers:
-            resp.append_header(name, value)
-    if response.gateway_headers is not None:
-        fields |= response.gateway_headers
-    fields |= common_headers(exchange)
+    for name in resp.headers:
+        resp.delete_header(name)  # of an answer that could not be sent
+    fields = dict(response.headers)
+    gateway_fields = {**(response.gateway_headers or {}), **common_headers(exchange)}
     body = response.body
     if isinstance(body, bytes):
         length = exchange.record.bytes_out = len(body)
-        fields["content-length"] = str(length)
+        gateway_fields["content-length"] = str(length)
         body = (body,)
     else:
         length = int(fields.get("content-length", -1))
+    if len(fields) < len(response.headers) or "set-cookie" in fields:
+        fields = gateway_fields
+        for name, value in response.headers:
+            if name not in gateway_fields:
+                resp.append_header(name, value)
+    else:
+        fields |= gateway_fields
+    resp.set_headers(fields.items())
     resp.stream = sending = ResponseBody(body, exchange, length, after)
     if not has_body(exchange, response):
         sending.close()  # Falcon sends none, and never closes it

@@ -15,7 +15,6 @@ import falcon
 from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
-from engine.edge.response import FalconResponse
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.exchange.wsgi_environ import wants_websocket
@@ -213,7 +212,7 @@ def application(
         return endpoints.responder(compose(stages, handler), all_dialects)
 
     def unexpected(
-        req: falcon.Request, resp: FalconResponse, error: Exception, params: Any
+        req: falcon.Request, resp: falcon.Response, error: Exception, params: Any
     ) -> None:
         """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
         if isinstance(error, AbortConnection):
@@ -222,7 +221,7 @@ def application(
         unmatched(partial(_fail, error))(req, resp, "", {})
 
     router: Any = Router(unmatched, pages=pages, cors=cors, hint=hint)  # Falcon wants its own type
-    app = Application(router=router, response_type=FalconResponse)
+    app = Application(router=router)
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app

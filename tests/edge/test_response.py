@@ -7,12 +7,14 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import falcon
 import gevent
 import gevent.socket
 import pytest
 
 from engine import dialects
 from engine.edge.response import ResponseBody
+from engine.edge.response import send as give
 from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import Pipeline, PushStream
@@ -151,3 +153,31 @@ def test_a_stream_of_known_length_is_sent_by_the_server_alone() -> None:
     sending = ResponseBody(body, over(Offering(io.BytesIO())), 2, ())
     assert list(sending) == [b"a", b"b"]
     assert pipeline.try_send is None
+
+
+def headers_of(*responses: Response) -> list[tuple[str, str]]:
+    """The headers that Falcon sends after it was given these responses, one in place of another."""
+    answer = falcon.Response()
+    for response in responses:
+        request = exchange()
+        request.dialect, request.request_id = OPENAI, "req_1"
+        give(answer, request, response)
+    return sorted(answer.headers.items())
+
+
+def test_the_headers_of_the_gateway_replace_those_of_the_upstream() -> None:
+    upstream = [("x-request-id", "theirs"), ("x-limit", "1"), ("x-other", "a")]
+    response = Response(200, upstream, b"abc", gateway_headers={"x-limit": "2"})
+    expected = [("content-length", "3"), ("x-limit", "2"), ("x-other", "a")]
+    assert headers_of(response) == [*expected, ("x-request-id", "req_1")]
+
+
+def test_a_repeated_header_is_sent_once_with_all_values() -> None:
+    response = Response(200, [("vary", "a"), ("vary", "b"), ("x-request-id", "theirs")], b"")
+    expected = [("content-length", "0"), ("vary", "a, b"), ("x-request-id", "req_1")]
+    assert headers_of(response) == expected
+
+
+def test_nothing_of_a_response_that_was_replaced_is_sent() -> None:
+    first, second = Response(200, [("x-first", "1")], b""), Response(500, [("x-second", "2")], b"")
+    assert "x-first" not in dict(headers_of(first, second))
