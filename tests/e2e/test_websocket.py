@@ -27,8 +27,8 @@ from tests.support.frames import (
     PING,
     PONG,
     TEXT,
-    Got,
     Peer,
+    RawFrame,
     accept,
     frame,
 )
@@ -201,14 +201,14 @@ def test_any_api_passes_frames_both_ways(port: int, upstream: Recorder, live: Li
         peer = live.peer()
         for here, there in ((caller, peer), (peer, caller)):
             here.text("grüße")
-            assert there.next() == Got(TEXT, True, "grüße".encode())
+            assert there.next() == RawFrame(TEXT, True, "grüße".encode())
             here.send(BINARY, b"\x00\xff" * 50_000)
-            assert there.next() == Got(BINARY, True, b"\x00\xff" * 50_000)
+            assert there.next() == RawFrame(BINARY, True, b"\x00\xff" * 50_000)
             here.send(TEXT, b"\xc3", fin=False)
             here.send(PING, b"p")
             here.send(CONT, b"\xa9")
             assert [there.next().opcode for _ in range(3)] == [TEXT, PING, CONT]
-            assert here.next() == Got(PONG, True, b"p")
+            assert here.next() == RawFrame(PONG, True, b"p")
         caller.close(4321, b"bye")
         assert peer.closed() == (4321, "bye")
         peer.close(4321, b"bye")
@@ -269,7 +269,7 @@ def test_compression_is_agreed_on_with_each_side_alone(port: int, live: Live) ->
         peer = live.peer()
         packed = bytes.fromhex("f248cdc9c90700")  # "Hello" (RFC 7692 7.2.3.1)
         caller.sock.sendall(frame(TEXT, packed, mask=MASK, reserved=4))
-        assert peer.next() == Got(TEXT, True, b"Hello")
+        assert peer.next() == RawFrame(TEXT, True, b"Hello")
 
 
 def test_compression_is_off_where_it_is_not_asked_for(port: int, live: Live) -> None:

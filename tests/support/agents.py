@@ -73,7 +73,7 @@ class Agent:
         home.mkdir()
         project.mkdir(exist_ok=True)
         system = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        done = subprocess.run(
+        process = subprocess.run(
             [self.path, *self.options, prompt],
             cwd=project,
             env=system | {"HOME": str(home), **self.environment(url, model, home)},
@@ -83,7 +83,7 @@ class Agent:
             timeout=TIMEOUT,
             check=False,
         )
-        return AgentResult(done.returncode, done.stdout, done.stderr, project)
+        return AgentResult(process.returncode, process.stdout, process.stderr, project)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def script(folder: Path) -> str:
     npm = shutil.which("npm")
     if npm is None:
         return ""
-    done = subprocess.run(
+    process = subprocess.run(
         [npm, "pack", _PACKAGE, "--silent"],
         cwd=folder,
         capture_output=True,
@@ -34,10 +34,10 @@ def script(folder: Path) -> str:
         timeout=60,
         check=False,
     )
-    found = list(folder.glob("axe-core-*.tgz"))
-    if done.returncode or not found:
+    archives = list(folder.glob("axe-core-*.tgz"))
+    if process.returncode or not archives:
         return ""
-    with tarfile.open(found[0]) as archive:
+    with tarfile.open(archives[0]) as archive:
         member = archive.extractfile("package/axe.min.js")
         assert member is not None
         return member.read().decode()
@@ -47,6 +47,6 @@ def violations(page: Driver, axe: str, within: str = "document") -> list[str]:
     """What is wrong with the page as it stands, each with the elements it is about."""
     page.run(f"{axe}; undefined")
     options: dict[str, Any] = {"runOnly": {"type": "tag", "values": _RULES}}
-    found = page.run(_FIND % (within, json.dumps(options)))
-    assert isinstance(found, list)
-    return [str(one) for one in found]
+    results = page.run(_FIND % (within, json.dumps(options)))
+    assert isinstance(results, list)
+    return [str(one) for one in results]

@@ -56,10 +56,10 @@ class Collector:
         """The spans of a trace in the order in which they began, once there are so many."""
         deadline = time.monotonic() + PATIENCE
         while True:
-            found = [span for span in self.spans() if span.trace_id == trace_id]
-            if len(found) >= count or time.monotonic() > deadline:
-                assert len(found) == count, found
-                return sorted(found, key=lambda span: (span.start, span.kind != "server"))
+            spans = [span for span in self.spans() if span.trace_id == trace_id]
+            if len(spans) >= count or time.monotonic() > deadline:
+                assert len(spans) == count, spans
+                return sorted(spans, key=lambda span: (span.start, span.kind != "server"))
             time.sleep(0.02)
 
     def _resources(self) -> Iterator[Any]:

@@ -114,16 +114,16 @@ def opened(place: Path | str) -> Iterator[Counters]:
 
 def left(store: Counters, limits: Sequence[Limit]) -> list[int]:
     """What remains of each limit, taking nothing."""
-    asked = [Limit(limit.key, limit.amount, limit.window, 0) for limit in limits]
-    return take(store, asked).remaining
+    unlimited_slots = [Limit(limit.key, limit.amount, limit.window, 0) for limit in limits]
+    return take(store, unlimited_slots).remaining
 
 
 class Worker:
     """A process of `tests.support.counting`, ready to begin."""
 
-    def __init__(self, place: Path | str, *asked: str | int) -> None:
+    def __init__(self, place: Path | str, *arguments: str | int) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.counting", str(place), *map(str, asked)],
+            [sys.executable, "-m", "tests.support.counting", str(place), *map(str, arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -153,13 +153,13 @@ class Worker:
 
 
 @contextmanager
-def workers(count: int, place: Path | str, *asked: str | int) -> Iterator[list[Worker]]:
+def workers(count: int, place: Path | str, *arguments: str | int) -> Iterator[list[Worker]]:
     """Workers that begin together, as nearly as can be."""
-    made = [Worker(place, *asked) for _ in range(count)]
+    processes = [Worker(place, *arguments) for _ in range(count)]
     try:
-        for worker in made:
+        for worker in processes:
             worker.go()
-        yield made
+        yield processes
     finally:
-        for worker in made:
+        for worker in processes:
             worker.kill()

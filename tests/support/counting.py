@@ -61,10 +61,10 @@ def endless(make: Callable[[], Counters], line: socket.socket) -> None:
     """Until killed. Every request counts 1 of each window in the end, so the two stay equal."""
     store = make()
     for number in range(10**9):
-        taken = take(store, TOGETHER)
+        result = take(store, TOGETHER)
         if number == 20:
             line.sendall(b".")
-        store.settle(taken.receipt, (1, 1, 1))
+        store.settle(result.receipt, (1, 1, 1))
 
 
 def look(make: Callable[[], Counters], line: socket.socket) -> None:
@@ -73,9 +73,9 @@ def look(make: Callable[[], Counters], line: socket.socket) -> None:
     store.settle(take(store, TOGETHER).receipt, (1, 1, 1))
     line.sendall(b".")
     hear(line)
-    begun = time.monotonic()
+    start = time.monotonic()
     store.settle(take(store, TOGETHER).receipt, (1, 1, 1))
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - start
     line.sendall(b".")
     hear(line)
     say([seconds, *(ENDLESS - remaining for remaining in left(store, TOGETHER))])
@@ -112,13 +112,13 @@ def killing(make: Callable[[], Counters], rounds: int) -> None:
     """Every store is made by the process that uses it: this one has none to share."""
     dice = random.Random(5)
     for _ in range(rounds):
-        working, theirs = socket.socketpair()
-        one, other = (forked(partial(endless, make, theirs)) for _ in range(2))
-        theirs.close()
+        working, far_end = socket.socketpair()
+        one, other = (forked(partial(endless, make, far_end)) for _ in range(2))
+        far_end.close()
         hear(working)
-        looking, theirs = socket.socketpair()
-        looker = forked(partial(look, make, theirs))
-        theirs.close()
+        looking, far_end = socket.socketpair()
+        looker = forked(partial(look, make, far_end))
+        far_end.close()
         hear(looking)
         time.sleep(dice.random() * 0.01)
         kill(one)
@@ -135,9 +135,9 @@ def killing(make: Callable[[], Counters], rounds: int) -> None:
 def watch(store: Counters) -> None:
     while True:
         try:
-            taken = take(store, TOGETHER)
-            store.settle(taken.receipt, (1, 2, 1))
-            outcome: object = taken.denied is None
+            result = take(store, TOGETHER)
+            store.settle(result.receipt, (1, 2, 1))
+            outcome: object = result.denied is None
         except CountersAway as error:
             outcome = str(error)
         say(outcome)

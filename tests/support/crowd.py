@@ -21,13 +21,13 @@ def crowd(ports: Sequence[int], data: bytes, requests: int, callers: int = 16) -
 
     Every answer has to have a Content-Length.
     """
-    found: Counter[int] = Counter()
+    statuses: Counter[int] = Counter()
     failures: list[BaseException] = []
 
     def call(number: int, share: int) -> None:
         try:
             with socket.create_connection(("127.0.0.1", ports[number % len(ports)]), 5) as sock:
-                found.update(_ask(sock, data)[0] for _ in range(share))
+                statuses.update(_ask(sock, data)[0] for _ in range(share))
         except BaseException as error:  # noqa: BLE001 - told by the thread that waits
             failures.append(error)
 
@@ -39,7 +39,7 @@ def crowd(ports: Sequence[int], data: bytes, requests: int, callers: int = 16) -
         thread.join()
     if failures:
         raise failures[0]
-    return found
+    return statuses
 
 
 class Traffic:
@@ -59,7 +59,7 @@ class Traffic:
 @contextmanager
 def traffic(port: int, data: bytes, callers: int = 4) -> Iterator[Traffic]:
     """Callers who send a request again and again, until the block ends."""
-    found, ending = Traffic(), threading.Event()
+    counts, ending = Traffic(), threading.Event()
 
     def call() -> None:
         while not ending.is_set():
@@ -68,17 +68,17 @@ def traffic(port: int, data: bytes, callers: int = 4) -> Iterator[Traffic]:
                 with socket.create_connection(("127.0.0.1", port), 5) as sock:
                     while not ending.is_set():
                         status, name = _ask(sock, data)
-                        found.ids.setdefault(status, []).append(name)
+                        counts.ids.setdefault(status, []).append(name)
                         answered += 1
             except (OSError, EOFError) as error:
-                found.broken += 1
-                found.lost += answered == 0 or "middle" in str(error)
+                counts.broken += 1
+                counts.lost += answered == 0 or "middle" in str(error)
 
     threads = [threading.Thread(target=call) for _ in range(callers)]
     for thread in threads:
         thread.start()
     try:
-        yield found
+        yield counts
     finally:
         ending.set()
         for thread in threads:
@@ -90,16 +90,16 @@ def _ask(sock: socket.socket, data: bytes) -> tuple[int, str]:
     sock.settimeout(PATIENCE)
     with suppress(BrokenPipeError):
         sock.sendall(data)
-    got = b""
-    while (end := got.find(b"\r\n\r\n")) < 0:
-        got += _more(sock, "in the middle of an answer" if got else "before it began")
-    length = _LENGTH.search(got, 0, end + 2)
-    assert length is not None, got
+    answer = b""
+    while (end := answer.find(b"\r\n\r\n")) < 0:
+        answer += _more(sock, "in the middle of an answer" if answer else "before it began")
+    length = _LENGTH.search(answer, 0, end + 2)
+    assert length is not None, answer
     whole = end + 4 + int(length[1])
-    while len(got) < whole:
-        got += _more(sock, "in the middle of an answer")
-    name = _ID.search(got, 0, end + 2)
-    return int(got[9:12]), name[1].decode() if name else ""
+    while len(answer) < whole:
+        answer += _more(sock, "in the middle of an answer")
+    name = _ID.search(answer, 0, end + 2)
+    return int(answer[9:12]), name[1].decode() if name else ""
 
 
 def _more(sock: socket.socket, where: str) -> bytes:

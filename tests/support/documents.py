@@ -40,25 +40,25 @@ def get(name: str = "x", **more: Any) -> dict[str, Any]:
 
 def library(value: dict[str, Any]) -> Library:
     """The library of a document that refers to no other file, without a file."""
-    made = Library(HERE)
-    made.files[HERE] = SourceDocument("document.json", "", value)
-    return made
+    new_library = Library(HERE)
+    new_library.files[HERE] = SourceDocument("document.json", "", value)
+    return new_library
 
 
 def validator(schema: Any, *, version: str = "3.1.0", **components: Any) -> Any:
     """The compiled validator of one schema, with others beside it under components."""
     schemas = {"Root": schema, **components}
-    made = library(document(version=version, components={"schemas": schemas}))
-    node: Node = made.document.get("components").get("schemas").step("Root")
-    return Schemas(made).validator(node)
+    files = library(document(version=version, components={"schemas": schemas}))
+    node: Node = files.document.get("components").get("schemas").step("Root")
+    return Schemas(files).validator(node)
 
 
 def repaired(schema: Any, *, version: str = "3.1.0", **schemas: Any) -> tuple[Any, list[str]]:
     """A schema after the repairs of its document, and the codes of the warnings."""
-    made = library(document(version=version, components={"schemas": {"Root": schema, **schemas}}))
+    files = library(document(version=version, components={"schemas": {"Root": schema, **schemas}}))
     findings = Findings()
-    repair(made, findings)
-    root = made.document.value["components"]["schemas"]["Root"]
+    repair(files, findings)
+    root = files.document.value["components"]["schemas"]["Root"]
     return root, [problem.code for problem in findings.problems]
 
 
@@ -96,9 +96,9 @@ def shipped(name: str) -> tuple[Specification, list[Problem]]:
     """One of the documents that travel with the program."""
     findings = Findings()
     path = DOCUMENTS / f"{name}.yaml"
-    made = documents.read(name, path, f"openapi/{name}.yaml", (), findings)
-    assert made is not None, findings.problems
-    return made, findings.problems
+    specification = documents.read(name, path, f"openapi/{name}.yaml", (), findings)
+    assert specification is not None, findings.problems
+    return specification, findings.problems
 
 
 def exchange(

@@ -35,8 +35,8 @@ def each(
         values, name = table[index]
         if labels:
             return labels[index]
-        shown = ", ".join(str(ids(v)) if callable(ids) else repr(v) for v in values)
-        return name or shown[:_LONGEST_NAME]
+        values_text = ", ".join(str(ids(v)) if callable(ids) else repr(v) for v in values)
+        return name or values_text[:_LONGEST_NAME]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)

@@ -14,7 +14,7 @@ KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 MASK = b"\x9a\x01\x7f\xe3"
 
 
-class Got(NamedTuple):
+class RawFrame(NamedTuple):
     opcode: int
     fin: bool
     data: bytes
@@ -53,8 +53,8 @@ def close(code: int | None, reason: bytes = b"") -> bytes:
 
 def accept(key: str) -> str:
     """Sec-WebSocket-Accept (RFC 6455 4.2.2)."""
-    made = hashlib.sha1(key.encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
-    return base64.b64encode(made).decode()
+    digest = hashlib.sha1(key.encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
+    return base64.b64encode(digest).decode()
 
 
 class Peer:
@@ -74,7 +74,7 @@ class Peer:
     def close(self, code: int | None = 1000, reason: bytes = b"") -> None:
         self.send(CLOSE, close(code, reason))
 
-    def next(self) -> Got:
+    def next(self) -> RawFrame:
         """The next frame. EOFError at the end of the connection; checks who masks."""
         first, second = self._read(2)
         assert bool(second & 0x80) is (self.mask is None), "masked by the wrong side"
@@ -86,16 +86,16 @@ class Peer:
             (length,) = struct.unpack("!Q", self._read(8))
         mask = self._read(4) if second & 0x80 else b""
         data = self._read(length)
-        return Got(first & 0x0F, bool(first & 0x80), masked(data, mask) if mask else data)
+        return RawFrame(first & 0x0F, bool(first & 0x80), masked(data, mask) if mask else data)
 
     def closed(self) -> tuple[int | None, str]:
         """Code and reason of the close frame, which has to be next but for pings and pongs."""
-        while (got := self.next()).opcode in (PING, PONG):
+        while (next_frame := self.next()).opcode in (PING, PONG):
             pass
-        assert got.opcode == CLOSE, got
-        if not got.data:
+        assert next_frame.opcode == CLOSE, next_frame
+        if not next_frame.data:
             return None, ""
-        return struct.unpack("!H", got.data[:2])[0], got.data[2:].decode()
+        return struct.unpack("!H", next_frame.data[:2])[0], next_frame.data[2:].decode()
 
     def ended(self) -> bytes:
         """What else comes before the end of the connection, which is then closed from here too.

@@ -61,8 +61,8 @@ _WAIT = "wait"
 _STREAM = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
-_SAID = b'data: {"choices":[{"text":"hi"}]}\n\n'
-_EVENT = b"%x\r\n%b\r\n" % (len(_SAID), _SAID)
+_HI_EVENT = b'data: {"choices":[{"text":"hi"}]}\n\n'
+_EVENT = b"%x\r\n%b\r\n" % (len(_HI_EVENT), _HI_EVENT)
 _JSON = b'{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n"
 
@@ -115,19 +115,19 @@ class _Stage:
         self.house = House(self._folder, port, _CONFIG)
         close, lookup = RequestRecord.close, gevent.socket.getaddrinfo
 
-        def noted(record: RequestRecord, now: float) -> None:
+        def close_and_note(record: RequestRecord, now: float) -> None:
             close(record, now)
             self.ended.append(record.outcome)
 
-        def found(host: str, *asked: Any, **more: Any) -> Any:
+        def addresses(host: str, *options: Any, **more: Any) -> Any:
             if not host.endswith(".test"):
-                return lookup(host, *asked, **more)
+                return lookup(host, *options, **more)
             ports = [_REFUSES, port] if host == "second.test" else [_REFUSES, _REFUSES]
             kind = (gevent.socket.AF_INET, gevent.socket.SOCK_STREAM, 6, "")
             return [(*kind, ("127.0.0.1", one)) for one in ports]
 
-        setattr(RequestRecord, "close", noted)  # noqa: B010
-        setattr(gevent.socket, "getaddrinfo", found)  # noqa: B010
+        setattr(RequestRecord, "close", close_and_note)  # noqa: B010
+        setattr(gevent.socket, "getaddrinfo", addresses)  # noqa: B010
 
     def answer(self, sock: Any, peer: Peer) -> None:
         """The upstream's part."""

@@ -28,21 +28,21 @@ _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 
 
 @dataclass(frozen=True)
-class Held:
+class Resources:
     """What a process holds: threads, child processes by id, sockets as `socket:[inode]`."""
 
     threads: frozenset[threading.Thread]
     processes: frozenset[int]
     sockets: frozenset[str]
 
-    def __sub__(self, other: Held) -> Held:
+    def __sub__(self, other: Resources) -> Resources:
         return self._by(frozenset.difference, other)
 
-    def __or__(self, other: Held) -> Held:
+    def __or__(self, other: Resources) -> Resources:
         return self._by(frozenset.union, other)
 
-    def _by(self, combine: Callable[..., Any], other: Held) -> Held:
-        return Held(
+    def _by(self, combine: Callable[..., Any], other: Resources) -> Resources:
+        return Resources(
             combine(self.threads, other.threads),
             combine(self.processes, other.processes),
             combine(self.sockets, other.sockets),
@@ -52,18 +52,20 @@ class Held:
         return bool(self.threads or self.processes or self.sockets)
 
     def __str__(self) -> str:
-        shown = [f"thread {thread.name}" for thread in self.threads]
-        shown += [f"process {pid}: {_command(pid)}" for pid in self.processes]
-        shown += [f"{name}: {_address(name)}" for name in self.sockets]
-        return "; ".join(sorted(shown))
+        lines = [f"thread {thread.name}" for thread in self.threads]
+        lines += [f"process {pid}: {_command(pid)}" for pid in self.processes]
+        lines += [f"{name}: {_address(name)}" for name in self.sockets]
+        return "; ".join(sorted(lines))
 
 
-NOTHING = Held(frozenset(), frozenset(), frozenset())
+NOTHING = Resources(frozenset(), frozenset(), frozenset())
 
 
-def held() -> Held:
+def current_resources() -> Resources:
     """What this process holds now."""
-    return Held(frozenset(threading.enumerate()), frozenset(_children()), frozenset(_sockets()))
+    return Resources(
+        frozenset(threading.enumerate()), frozenset(_children()), frozenset(_sockets())
+    )
 
 
 def _children() -> Iterator[int]:
@@ -116,16 +118,16 @@ class Leaks:
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
         if fixturedef.scope == "function":
             return (yield)
-        before = held()
+        before = current_resources()
         try:
             return (yield)
         finally:
-            self._allowed |= held() - before
+            self._allowed |= current_resources() - before
             self._wide.add(fixturedef.argname)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self) -> Iterator[None]:
-        self._before = held()
+        self._before = current_resources()
         return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -136,17 +138,17 @@ class Leaks:
             if left := self._left(item):
                 pytest.fail(f"left behind: {left}", pytrace=False)
 
-    def _left(self, item: pytest.Item) -> Held:
+    def _left(self, item: pytest.Item) -> Resources:
         """What is left of the test, when all that was ending has ended."""
         keeps = item.get_closest_marker("keeps")
         if keeps is not None:
-            self._allowed |= held() - self._before
+            self._allowed |= current_resources() - self._before
             return NOTHING
         known = self._before | self._allowed
         shared = not self._wide.isdisjoint(getattr(item, "fixturenames", ()))
         deadline = time.monotonic() + PATIENCE
         collected = False
-        while left := _judged(held() - known, shared):
+        while left := _judged(current_resources() - known, shared):
             if not collected:
                 gc.collect()  # what only a cycle of garbage holds is closed by it
                 collected = True
@@ -157,7 +159,7 @@ class Leaks:
         return left
 
 
-def _judged(left: Held, shared: bool) -> Held:
+def _judged(left: Resources, shared: bool) -> Resources:
     """What must not be left. A connection, or a thread that serves one, may be left of a test with
     a client or server that is shared with other tests: it is theirs to keep alive."""
     processes = frozenset(
@@ -167,4 +169,4 @@ def _judged(left: Held, shared: bool) -> Held:
     if shared and sockets:
         sockets = frozenset(name for name in sockets if "listens" in _address(name))
     threads = frozenset(one for one in left.threads if not (shared and one.daemon))
-    return Held(threads, processes, sockets)
+    return Resources(threads, processes, sockets)

@@ -157,17 +157,17 @@ def judge(mutation: Mutation) -> PlanResult:
 
     AssertionError where it is refused without a place; whatever a fault of ours raises.
     """
-    made = make_plan(Path("gateway.yaml"), ENVIRON, mutation.text)
-    assert (made.plan is None) == bool(made.findings.errors), mutation.words
-    for problem in made.findings.errors:
+    planned = make_plan(Path("gateway.yaml"), ENVIRON, mutation.text)
+    assert (planned.plan is None) == bool(planned.findings.errors), mutation.words
+    for problem in planned.findings.errors:
         assert problem.message, mutation.words
         assert problem.line >= 1, f"{problem} has no place: {mutation.words}"
         assert problem.column >= 1, f"{problem} has no place: {mutation.words}"
         assert ENVIRON["KEY"] not in f"{problem} {problem.hint}", mutation.words
-    if made.plan is not None:
+    if planned.plan is not None:
         with TemporaryDirectory() as aside:
-            boot(made.plan, Path(aside))
-    return made
+            boot(planned.plan, Path(aside))
+    return planned
 
 
 def _mutate(
@@ -224,8 +224,8 @@ def _near(value: Any, dice: random.Random) -> Any:
             (value + 1, value - 1, value * 10, value / 3, 0, 1, -value, float(value))
         )
     if isinstance(value, list):
-        kept = [one for one in value if dice.random() < 0.5]
-        return dice.choice((kept, value[::-1], value * 2, []))
+        entries = [one for one in value if dice.random() < 0.5]
+        return dice.choice((entries, value[::-1], value * 2, []))
     if isinstance(value, dict):
         return {key: below for key, below in value.items() if dice.random() < 0.7}
     if value is None:

@@ -24,8 +24,8 @@ _DEADLINE = 30.0
 
 def binaries() -> Path | None:
     """The folder of PostgreSQL's programs, the newest of Debian's or what PATH has."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-    path = str(found[-1]) if found else shutil.which("postgres")
+    paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    path = str(paths[-1]) if paths else shutil.which("postgres")
     return Path(path).parent if path else None
 
 
@@ -146,12 +146,12 @@ class Postgres:
 
     def _make(self) -> None:
         command = [self._programs / "initdb", "-D", self._data, "-U", "modelway", "-A", "trust"]
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, "--no-sync", "-E", "UTF8", "--locale=C"],
             capture_output=True,
             **self._record,  # type: ignore[call-overload]
         )
-        assert done.returncode == 0, done.stderr.decode()
+        assert process.returncode == 0, process.stderr.decode()
 
 
 @contextmanager

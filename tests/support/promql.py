@@ -49,14 +49,14 @@ class Named:
 
 def series() -> dict[str, Metric]:
     """The names of series at /metrics, with what they are of."""
-    found = {}
+    by_name = {}
     for metric in METRICS:
         if metric.kind == "histogram":
             for end in ("_bucket", "_sum", "_count"):
-                found[metric.name + end] = metric
+                by_name[metric.name + end] = metric
         else:
-            found[metric.name] = metric
-    return found
+            by_name[metric.name] = metric
+    return by_name
 
 
 def named(expression: str) -> Named:
@@ -82,13 +82,13 @@ def named(expression: str) -> Named:
 
 def wrong(expression: str) -> list[str]:
     """What an expression names that is not there, in words."""
-    there, said = series(), named(expression)
-    found = [f"no metric {name}" for name in said.metrics if name not in there]
-    labels = {label for name in said.metrics if name in there for label in there[name].labels}
+    metrics, names = series(), named(expression)
+    errors = [f"no metric {name}" for name in names.metrics if name not in metrics]
+    labels = {label for name in names.metrics if name in metrics for label in metrics[name].labels}
     labels |= ALWAYS | {"le"}
-    for name, label in said.matched:
-        mine = set(there[name].labels) | ALWAYS if name in there else ALWAYS
+    for name, label in names.matched:
+        mine = set(metrics[name].labels) | ALWAYS if name in metrics else ALWAYS
         if label not in mine:
-            found.append(f"{name} has no label {label}")
-    found += [f"no label {label}" for label in said.grouped - labels]
-    return found + [f"unknown word {word}" for word in said.others - {"up"}]
+            errors.append(f"{name} has no label {label}")
+    errors += [f"no label {label}" for label in names.grouped - labels]
+    return errors + [f"unknown word {word}" for word in names.others - {"up"}]

@@ -28,13 +28,13 @@ _EVENTS = _adapters(RealtimeServerEvent)
 def valid(event: dict[str, Any]) -> str:
     """The event's name. Fails unless the SDK's type takes it strictly and knows all of it."""
     assert event["type"] in _EVENTS, f"there is no event {event['type']}"
-    made = _EVENTS[event["type"]].validate_python(event, strict=True)
+    typed = _EVENTS[event["type"]].validate_python(event, strict=True)
     excused: set[str] = set()
     if "session" in event:
         session = _SESSION.validate_python(event["session"], strict=True)
         assert _unknown(session, "") == []
         excused = _NOT_IN_SESSION_EVENTS
-    unknown = set(_unknown(made, "")) - excused
+    unknown = set(_unknown(typed, "")) - excused
     assert unknown == set(), f"{event['type']}: {unknown}"
     return str(event["type"])
 
@@ -42,8 +42,8 @@ def valid(event: dict[str, Any]) -> str:
 def _unknown(value: Any, name: str) -> list[str]:
     """The names of members that no type of the SDK has, at any depth."""
     if isinstance(value, list):
-        return [found for element in value for found in _unknown(element, name)]
+        return [member for element in value for member in _unknown(element, name)]
     if not isinstance(value, pydantic.BaseModel):
         return []
     below = [_unknown(getattr(value, field), field) for field in type(value).model_fields]
-    return [*(value.model_extra or {}), *(found for names in below for found in names)]
+    return [*(value.model_extra or {}), *(member for names in below for member in names)]

@@ -92,10 +92,10 @@ class Recorder:
 @contextmanager
 def recorder() -> Iterator[Recorder]:
     """A Recorder that listens on a port of 127.0.0.1."""
-    made = Recorder()
+    recording = Recorder()
     sockets: list[socket.socket] = []
     with socket.create_server(("127.0.0.1", 0), backlog=512) as server:
-        made.port = server.getsockname()[1]
+        recording.port = server.getsockname()[1]
 
         def accept() -> None:
             while True:
@@ -105,12 +105,12 @@ def recorder() -> Iterator[Recorder]:
                     return
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 sockets.append(sock)
-                threading.Thread(target=made.serve, args=(sock,), daemon=True).start()
+                threading.Thread(target=recording.serve, args=(sock,), daemon=True).start()
 
         accepting = threading.Thread(target=accept, daemon=True)
         accepting.start()
         try:
-            yield made
+            yield recording
         finally:
             server.shutdown(socket.SHUT_RDWR)
             accepting.join()
@@ -135,10 +135,10 @@ def _read(stream: Any) -> Received | None:
     if head is None:
         return None
     line, headers = head
-    said = dict(headers)
-    if "chunked" in said.get("transfer-encoding", ""):
+    values = dict(headers)
+    if "chunked" in values.get("transfer-encoding", ""):
         return Received(line, headers, b"".join(_chunks(stream)))
-    return Received(line, headers, stream.read(int(said.get("content-length", 0))))
+    return Received(line, headers, stream.read(int(values.get("content-length", 0))))
 
 
 def _chunks(stream: Any) -> Iterator[bytes]:
@@ -217,17 +217,17 @@ class Wire:
     def answer(self, method: str = "GET") -> Answered:
         """The next answer, whole."""
         status, headers = self.head()
-        said = dict(headers)
+        values = dict(headers)
         if method == "HEAD" or status in (204, 304):
             body = b""
-        elif said.get("transfer-encoding") == "chunked":
+        elif values.get("transfer-encoding") == "chunked":
             body = b"".join(self.pieces())
-        elif "content-length" in said:
-            body = self._stream.read(int(said["content-length"]))
-            assert len(body) == int(said["content-length"]), "the body broke off"
+        elif "content-length" in values:
+            body = self._stream.read(int(values["content-length"]))
+            assert len(body) == int(values["content-length"]), "the body broke off"
         else:
             body = self._stream.read()
-        return Answered(status, headers, body, said.get("connection") == "close")
+        return Answered(status, headers, body, values.get("connection") == "close")
 
     def rest(self) -> bytes:
         """Everything until the server hangs up. TimeoutError when it does not."""
@@ -270,11 +270,11 @@ def request(
 
 def multipart(*parts: tuple[str, bytes], boundary: str = "--edge") -> bytes:
     """A multipart body; a part is what follows `Content-Disposition: form-data; ` and its bytes."""
-    made = b"".join(
+    parts_bytes = b"".join(
         f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + data + b"\r\n"
         for head, data in parts
     )
-    return made + f"--{boundary}--\r\n".encode()
+    return parts_bytes + f"--{boundary}--\r\n".encode()
 
 
 MULTIPART = "multipart/form-data; boundary=--edge"
@@ -284,8 +284,8 @@ def assert_refused(
     answered: Answered, status: int | Sequence[int], code: str = ""
 ) -> dict[str, Any]:
     """That an answer is an error object of the gateway's, of the shape all dialects share."""
-    wanted = [status] if isinstance(status, int) else list(status)
-    assert answered.status in wanted, (answered.status, answered.body[:500])
+    statuses = [status] if isinstance(status, int) else list(status)
+    assert answered.status in statuses, (answered.status, answered.body[:500])
     assert answered.value("content-type") == "application/json"
     error = answered.json()["error"]
     assert {"message", "type", "param", "code"} <= set(error)

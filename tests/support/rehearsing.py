@@ -102,22 +102,22 @@ def write(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Path:
 
 def planned(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> PlanResult:
     """Its plan; AssertionError with the problems when there is none."""
-    made = make_plan(write(folder, config, document), ENVIRON)
-    assert made.plan is not None, [str(problem) for problem in made.findings.errors]
-    return made
+    result = make_plan(write(folder, config, document), ENVIRON)
+    assert result.plan is not None, [str(problem) for problem in result.findings.errors]
+    return result
 
 
 def merged(value: Any, patch: Any) -> Any:
     """A JSON merge patch (RFC 7386), applied."""
     if not isinstance(patch, dict):
         return patch
-    made = dict(value) if isinstance(value, dict) else {}
+    result = dict(value) if isinstance(value, dict) else {}
     for key, below in patch.items():
         if below is None:
-            made.pop(key, None)
+            result.pop(key, None)
         else:
-            made[key] = merged(made.get(key), below)
-    return made
+            result[key] = merged(result.get(key), below)
+    return result
 
 
 def patched(text: str, patch: Any) -> str:

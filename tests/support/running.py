@@ -140,11 +140,13 @@ class Platform:
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment without proxies and without what would change a gateway."""
-    ours = re.compile(
+    own_variables = re.compile(
         r".*_PROXY|.*_UPSTREAM|.*_API_KEY|MODELWAY_.*|GUNICORN_.*|COLUMNS", re.IGNORECASE
     )
-    kept = {name: value for name, value in os.environ.items() if not ours.fullmatch(name)}
-    return {**kept, "PYTHONUNBUFFERED": "1", **(more or {})}
+    variables = {
+        name: value for name, value in os.environ.items() if not own_variables.fullmatch(name)
+    }
+    return {**variables, "PYTHONUNBUFFERED": "1", **(more or {})}
 
 
 def modelway(
@@ -230,15 +232,15 @@ def gateway(
 
 def with_telemetry(config: str, listen: str) -> str:
     """A config's text with an address for metrics and health, unless it has one."""
-    begun = re.search(r"^telemetry:[ \t]*(\{|\n(?=([ ]+)))", config, re.MULTILINE)
-    if begun is None:
+    section = re.search(r"^telemetry:[ \t]*(\{|\n(?=([ ]+)))", config, re.MULTILINE)
+    if section is None:
         return f"{config.rstrip()}\ntelemetry: {{listen: '{listen}'}}\n"
-    rest = config[begun.end() :]
+    rest = config[section.end() :]
     if re.match(r"\s*listen:", rest):
         return config
-    said = f"listen: '{listen}'"
-    said = f"{said}, " if begun[1] == "{" else f"{begun[2]}{said}\n"
-    return config[: begun.end()] + said + rest
+    line = f"listen: '{listen}'"
+    line = f"{line}, " if section[1] == "{" else f"{section[2]}{line}\n"
+    return config[: section.end()] + line + rest
 
 
 @contextmanager
@@ -258,8 +260,8 @@ def shipped(folder: Path) -> str:
 
     It has our tokens, no proxies between us and 127.0.0.1, and a place for the address.
     """
-    done = modelway("init", folder)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = modelway("init", folder)
+    assert process.returncode == 0, process.stdout + process.stderr
     text = (folder / "gateway.yaml").read_text()
     text = replaced(text, 'listen: "127.0.0.1:8080"', 'listen: "{listen}"')
     return replaced(text, r"tokens:.*\n", TOKENS)
@@ -267,17 +269,17 @@ def shipped(folder: Path) -> str:
 
 def replaced(text: str, pattern: str, new: str) -> str:
     """The text with the one match of a pattern replaced: a changed file must not pass unseen."""
-    made, count = re.subn(pattern, lambda match: new, text)
+    result, count = re.subn(pattern, lambda match: new, text)
     assert count == 1, f"{count} matches of {pattern!r} in gateway.yaml"
-    return made
+    return result
 
 
 def patient(config: str, *, attempts: int = 1) -> str:
     """The config with upstreams that are asked `attempts` times and never left alone."""
     more = f"\n    breaker: {{failures: 1000000}}\n    retry: {{attempts: {attempts}, budget: 1}}"
-    made, count = re.subn(r"(?<=\n)    url: .*", lambda match: match[0] + more, config)
+    result, count = re.subn(r"(?<=\n)    url: .*", lambda match: match[0] + more, config)
     assert count >= 4, "upstreams are not written as they were"
-    return made
+    return result
 
 
 def pointed_at(url: str) -> dict[str, str]:

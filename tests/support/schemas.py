@@ -17,10 +17,10 @@ COMPONENTS = {
 
 def resolve(schema):
     while isinstance(schema, dict) and "$ref" in schema:
-        found = COMPONENTS[schema["$ref"]]
-        if found is schema:
+        target = COMPONENTS[schema["$ref"]]
+        if target is schema:
             return schema
-        schema = found
+        schema = target
     return schema
 
 

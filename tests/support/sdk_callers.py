@@ -22,7 +22,7 @@ PARAMETERS = {
 
 
 @dataclass(frozen=True)
-class Said:
+class Reply:
     """An answer as an SDK shows it: its text, why it ended, and the tokens of its usage."""
 
     text: str
@@ -48,9 +48,9 @@ class Caller(Protocol):
     language: str
     ends: Mapping[str, str]
 
-    def ask(self, port: int, model: str) -> Said: ...
+    def ask(self, port: int, model: str) -> Reply: ...
 
-    def stream(self, port: int, model: str) -> Said: ...
+    def stream(self, port: int, model: str) -> Reply: ...
 
     def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn: ...
 
@@ -63,15 +63,15 @@ class ChatCompletions:
     def _client(self, port: int) -> OpenAI:
         return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=ALL, max_retries=0)
 
-    def ask(self, port: int, model: str) -> Said:
+    def ask(self, port: int, model: str) -> Reply:
         with self._client(port) as client:
             turns = [{"role": "user", "content": QUESTION}]
-            return self._said(client.chat.completions.create(model=model, messages=turns))
+            return self._reply(client.chat.completions.create(model=model, messages=turns))
 
-    def _said(self, answer: Any) -> Said:
+    def _reply(self, answer: Any) -> Reply:
         choice, usage = answer.choices[0], answer.usage
         cached = usage.prompt_tokens_details.cached_tokens
-        return Said(
+        return Reply(
             choice.message.content or "",
             choice.finish_reason,
             usage.prompt_tokens,
@@ -84,10 +84,10 @@ class ChatCompletions:
         with client.chat.completions.stream(stream_options=options, **arguments) as stream:
             return stream.get_final_completion()
 
-    def stream(self, port: int, model: str) -> Said:
+    def stream(self, port: int, model: str) -> Reply:
         with self._client(port) as client:
             turns = [{"role": "user", "content": QUESTION}]
-            return self._said(self._streamed(client, model=model, messages=turns))
+            return self._reply(self._streamed(client, model=model, messages=turns))
 
     def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn:
         turns: list[Any] = [{"role": "user", "content": QUESTION}]
@@ -114,14 +114,14 @@ class Responses:
     def _client(self, port: int) -> OpenAI:
         return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=ALL, max_retries=0)
 
-    def ask(self, port: int, model: str) -> Said:
+    def ask(self, port: int, model: str) -> Reply:
         with self._client(port) as client:
-            return self._said(client.responses.create(model=model, input=QUESTION, store=False))
+            return self._reply(client.responses.create(model=model, input=QUESTION, store=False))
 
-    def _said(self, answer: Any) -> Said:
+    def _reply(self, answer: Any) -> Reply:
         usage = answer.usage
         cached = usage.input_tokens_details.cached_tokens
-        return Said(
+        return Reply(
             answer.output_text, answer.status, usage.input_tokens, cached, usage.output_tokens
         )
 
@@ -129,9 +129,9 @@ class Responses:
         with client.responses.stream(**arguments) as stream:
             return stream.get_final_response()
 
-    def stream(self, port: int, model: str) -> Said:
+    def stream(self, port: int, model: str) -> Reply:
         with self._client(port) as client:
-            return self._said(self._streamed(client, model=model, input=QUESTION, store=False))
+            return self._reply(self._streamed(client, model=model, input=QUESTION, store=False))
 
     def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn:
         turns: list[Any] = [{"role": "user", "content": QUESTION}]
@@ -171,23 +171,23 @@ class Messages:
         with client.messages.stream(**arguments) as streaming:
             return streaming.get_final_message()
 
-    def _said(self, answer: Any) -> Said:
+    def _reply(self, answer: Any) -> Reply:
         usage = answer.usage
         cached = usage.cache_read_input_tokens or 0
         text = "".join(block.text for block in answer.content if block.type == "text")
-        return Said(
+        return Reply(
             text, answer.stop_reason, usage.input_tokens + cached, cached, usage.output_tokens
         )
 
-    def ask(self, port: int, model: str) -> Said:
+    def ask(self, port: int, model: str) -> Reply:
         with self._client(port) as client:
-            return self._said(
+            return self._reply(
                 self._send(client, model, [{"role": "user", "content": QUESTION}], False)
             )
 
-    def stream(self, port: int, model: str) -> Said:
+    def stream(self, port: int, model: str) -> Reply:
         with self._client(port) as client:
-            return self._said(
+            return self._reply(
                 self._send(client, model, [{"role": "user", "content": QUESTION}], True)
             )
 
@@ -201,7 +201,7 @@ class Messages:
                 {"role": "assistant", "content": answer.content},
                 {"role": "user", "content": [result]},
             ]
-            final = self._said(self._send(client, model, turns, False, tools=self._tools)).text
+            final = self._reply(self._send(client, model, turns, False, tools=self._tools)).text
         return Turn(call.name, call.input, answer.stop_reason, final)
 
 
@@ -222,11 +222,11 @@ class GenerateContent:
         )
         return list(streaming)
 
-    def _said(self, answers: list[Any]) -> Said:
+    def _reply(self, answers: list[Any]) -> Reply:
         text = "".join(answer.text or "" for answer in answers)
         stop = answers[-1].candidates[0].finish_reason.value
         usage = answers[-1].usage_metadata
-        return Said(
+        return Reply(
             text,
             stop,
             usage.prompt_token_count,
@@ -234,11 +234,11 @@ class GenerateContent:
             usage.candidates_token_count + (usage.thoughts_token_count or 0),
         )
 
-    def ask(self, port: int, model: str) -> Said:
-        return self._said(self._send(port, model, QUESTION, False, None))
+    def ask(self, port: int, model: str) -> Reply:
+        return self._reply(self._send(port, model, QUESTION, False, None))
 
-    def stream(self, port: int, model: str) -> Said:
-        return self._said(self._send(port, model, QUESTION, True, None))
+    def stream(self, port: int, model: str) -> Reply:
+        return self._reply(self._send(port, model, QUESTION, True, None))
 
     def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn:
         function = types.FunctionDeclaration(name="look", parameters_json_schema=PARAMETERS)
@@ -259,7 +259,7 @@ class GenerateContent:
             types.Content(role="model", parts=parts),
             types.Content(role="user", parts=[types.Part(function_response=result)]),
         ]
-        final = self._said(self._send(port, model, contents, False, config)).text
+        final = self._reply(self._send(port, model, contents, False, config)).text
         stop = answers[-1].candidates[0].finish_reason.value
         return Turn(call.name, call.args, stop, final)
 

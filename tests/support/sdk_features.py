@@ -208,7 +208,7 @@ class MessagesFeatures(Messages):
     def image(self, port: int, model: str) -> str:
         source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
         content = [{"type": "text", "text": QUESTION}, {"type": "image", "source": source}]
-        return self._said(self._ask(port, model, content)).text
+        return self._reply(self._ask(port, model, content)).text
 
     def parse(self, port: int, model: str) -> Any:
         with self._client(port) as client:
@@ -238,7 +238,7 @@ class MessagesFeatures(Messages):
                 {"role": "assistant", "content": content},
                 {"role": "user", "content": results},
             ]
-            return self._said(self._send(client, model, turns, False, tools=self._tools)).text
+            return self._reply(self._send(client, model, turns, False, tools=self._tools)).text
 
     def failure(self, port: int, model: str) -> Failure:
         try:
@@ -264,7 +264,7 @@ class GenerateContentFeatures(GenerateContent):
         image = types.Part.from_bytes(data=base64.b64decode(PIXEL), mime_type="image/png")
         parts = [types.Part(text=QUESTION), image]
         content = types.Content(role="user", parts=parts)
-        return self._said(self._send(port, model, [content], False, None)).text
+        return self._reply(self._send(port, model, [content], False, None)).text
 
     def parse(self, port: int, model: str) -> Any:
         config = types.GenerateContentConfig(
@@ -299,7 +299,7 @@ class GenerateContentFeatures(GenerateContent):
                 role="user", parts=[types.Part(function_response=each) for each in results]
             ),
         ]
-        return self._said(self._send(port, model, contents, False, config)).text
+        return self._reply(self._send(port, model, contents, False, config)).text
 
     def failure(self, port: int, model: str) -> Failure:
         try:

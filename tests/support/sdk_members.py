@@ -53,19 +53,19 @@ class _Member(NamedTuple):
 def variants(root: Any, base: Json) -> Iterator[Variant]:
     """A variant for each member of the TypedDict `root` and of those inside it; `base` is a request
     that the type accepts."""
-    seen: set[tuple[str, str]] = set()
-    for name, place, value, other in _of_members(root, base, (), seen):
+    visited: set[tuple[str, str]] = set()
+    for name, place, value, other in _of_members(root, base, (), visited):
         yield Variant(name, ".".join(place), value, other)
 
 
 def _of_members(
-    kind: Any, base: Json, place: tuple[str, ...], seen: set[tuple[str, str]]
+    kind: Any, base: Json, place: tuple[str, ...], visited: set[tuple[str, str]]
 ) -> Iterator[tuple[str, tuple[str, ...], Json, Json]]:
     for member in _members(kind):
         here = (*place, member.name)
-        inner = list(_values(member.type, member.name, here, seen))
-        if (kind.__name__, member.name) not in seen and not _is_constant(member.type):
-            seen.add((kind.__name__, member.name))
+        inner = list(_values(member.type, member.name, here, visited))
+        if (kind.__name__, member.name) not in visited and not _is_constant(member.type):
+            visited.add((kind.__name__, member.name))
             first, second = (_sample(member.type, member.name, at) for at in (0, 1))
             without = {**base, member.name: second}
             if not member.required:
@@ -76,17 +76,17 @@ def _of_members(
 
 
 def _values(
-    kind: Any, name: str, place: tuple[str, ...], seen: set[tuple[str, str]]
+    kind: Any, name: str, place: tuple[str, ...], visited: set[tuple[str, str]]
 ) -> Iterator[tuple[str, tuple[str, ...], Any, Any]]:
     """The variants of a value of this type."""
     kind = _plain(kind)
     if is_typeddict(kind):
-        yield from _of_members(kind, _sample(kind, name, 0), place, seen)
+        yield from _of_members(kind, _sample(kind, name, 0), place, visited)
     elif _is_union(kind):
         for each in get_args(kind):
-            yield from _values(each, name, place, seen)
+            yield from _values(each, name, place, visited)
     elif _is_list(kind):
-        for label, at, value, other in _values(get_args(kind)[0], name, place, seen):
+        for label, at, value, other in _values(get_args(kind)[0], name, place, visited):
             yield label, at, [value], [other]
 
 

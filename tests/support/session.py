@@ -34,12 +34,12 @@ class Between(NamedTuple):
 
 def pair(small: bool = False) -> tuple[Any, Any]:
     """Two connected sockets; `small` ones hold little that was not read."""
-    ours, theirs = gevent.socket.socketpair()
-    for sock in (ours, theirs):
+    near, far = gevent.socket.socketpair()
+    for sock in (near, far):
         if small:
             sock.setsockopt(gevent.socket.SOL_SOCKET, gevent.socket.SO_SNDBUF, 4096)
         sock.settimeout(PATIENCE)
-    return ours, theirs
+    return near, far
 
 
 @contextmanager
@@ -58,11 +58,11 @@ def session(
         Channel(two, client=False, limit=limit, extensions=extensions[1]),
     )
     sessions, traffic = Sessions(), Traffic()
-    made = Session(*channels, limits, traffic, **more)
+    new_session = Session(*channels, limits, traffic, **more)
 
     def run() -> None:
         try:
-            sessions.run(made)
+            sessions.run(new_session)
         finally:
             one.close()
             two.close()

@@ -37,10 +37,10 @@ WHOLE = {
 def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
     """Wait until something is true, and return it. AssertionError when it takes too long."""
     deadline = time.monotonic() + patience
-    while not (found := condition()):
+    while not (result := condition()):
         assert time.monotonic() < deadline, f"not in {patience} s: {what}"
         time.sleep(0.01)
-    return found
+    return result
 
 
 def chat(name: str = "chat", model: str = "one", token: str = ALL, **more: Any) -> bytes:

@@ -51,24 +51,24 @@ class Stepper:
     def take(self, times: str) -> dict[str, object]:
         """How many passed, were refused and failed; how many Redis has not answered in time and
         how many were counted locally, since the start."""
-        found: dict[str, object] = {}
+        results: dict[str, object] = {}
         greenlets = [gevent.spawn(self._take) for _ in range(int(times))]
         gevent.joinall(greenlets, raise_error=True)
         outcomes = [greenlet.get() for greenlet in greenlets]
         for outcome in ("passed", "refused", "failed"):
-            found[outcome] = outcomes.count(outcome)
-        found["late"] = self.redis.late
-        found["locally"] = self.store.counted_locally
-        return found
+            results[outcome] = outcomes.count(outcome)
+        results["late"] = self.redis.late
+        results["locally"] = self.store.counted_locally
+        return results
 
     def _take(self) -> str:
         try:
-            taken = self.store.take(LIMITS, (1, 1))
+            result = self.store.take(LIMITS, (1, 1))
         except CountersAway:
             return "failed"
-        if taken.denied is not None:
+        if result.denied is not None:
             return "refused"
-        self.receipts.append(taken.receipt)
+        self.receipts.append(result.receipt)
         return "passed"
 
     def settle(self) -> int:

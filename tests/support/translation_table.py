@@ -51,8 +51,8 @@ def _refused(source: Language, target: Language) -> Iterator[str]:
 def parts(manual: str) -> tuple[str, str, str]:
     """The manual before its table, the table, and the manual behind it."""
     before, _, rest = manual.partition(BEGIN)
-    shown, _, after = rest.partition(END)
-    return before + BEGIN, shown, END + after
+    table, _, after = rest.partition(END)
+    return before + BEGIN, table, END + after
 
 
 def write() -> None:

@@ -15,7 +15,7 @@ from websockets.frames import BINARY, TEXT, Close
 from engine.relay.websocket.channel import Channel, Gone, Stopped
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.outbox import FULL
-from tests.support.frames import CLOSE, PING, PONG, Got, Peer
+from tests.support.frames import CLOSE, PING, PONG, Peer, RawFrame
 from tests.support.peer import Authority, server_context
 from tests.support.session import PATIENCE, pair
 
@@ -44,13 +44,13 @@ def sides(request: pytest.FixtureRequest, contexts: tuple[Any, Any]) -> Iterator
     theirs.close()
 
 
-def begin(channel: Channel) -> tuple[Any, list[Got]]:
+def begin(channel: Channel) -> tuple[Any, list[RawFrame]]:
     """A greenlet that takes all frames of a channel, and what it has taken."""
-    taken: list[Got] = []
+    taken: list[RawFrame] = []
 
     def take() -> None:
         for frame in channel.frames():
-            taken.append(Got(int(frame.opcode), frame.fin, bytes(frame.data)))  # noqa: PERF401
+            taken.append(RawFrame(int(frame.opcode), frame.fin, bytes(frame.data)))  # noqa: PERF401
 
     return gevent.spawn(take), taken
 
@@ -92,7 +92,7 @@ def test_a_pong_waits_for_the_end_of_a_frame_and_only_the_last_one_does(sides: A
         assert time.monotonic() < deadline
         gevent.sleep(0.005)
     assert len(peer.next().data) == 200_000
-    assert peer.next() == Got(PONG, True, b"49")
+    assert peer.next() == RawFrame(PONG, True, b"49")
     assert peer.next().data == b"after"
     running.kill()
 
@@ -186,7 +186,7 @@ def test_a_pong_is_known_by_what_the_ping_said(sides: Any) -> None:
     channel, peer = sides
     for data in (b"1", b"2", b"3"):
         channel.ping(data)
-        assert peer.next() == Got(PING, True, data)
+        assert peer.next() == RawFrame(PING, True, data)
     assert not channel.answers(b"x")
     assert channel.answers(b"2")
     assert not channel.answers(b"1")

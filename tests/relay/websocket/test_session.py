@@ -29,7 +29,7 @@ from tests.support.frames import (
     PING,
     PONG,
     TEXT,
-    Got,
+    RawFrame,
     close,
     frame,
 )
@@ -64,13 +64,13 @@ def turn_often():
 @pytest.mark.parametrize(
     "frames",
     [
-        [Got(TEXT, True, "grüße".encode())],
-        [Got(BINARY, True, bytes(range(256)))],
-        [Got(TEXT, True, b"")],
-        [Got(TEXT, False, b"a"), Got(CONT, False, b""), Got(CONT, True, b"c")],
-        [Got(TEXT, False, b"\xc3"), Got(CONT, True, b"\xa9")],
-        [Got(BINARY, True, b"x" * 65_536), Got(BINARY, True, b"y" * 125)],
-        [Got(BINARY, False, b"x" * 300_000), Got(CONT, True, b"y")],
+        [RawFrame(TEXT, True, "grüße".encode())],
+        [RawFrame(BINARY, True, bytes(range(256)))],
+        [RawFrame(TEXT, True, b"")],
+        [RawFrame(TEXT, False, b"a"), RawFrame(CONT, False, b""), RawFrame(CONT, True, b"c")],
+        [RawFrame(TEXT, False, b"\xc3"), RawFrame(CONT, True, b"\xa9")],
+        [RawFrame(BINARY, True, b"x" * 65_536), RawFrame(BINARY, True, b"y" * 125)],
+        [RawFrame(BINARY, False, b"x" * 300_000), RawFrame(CONT, True, b"y")],
     ],
     ids=["text", "binary", "empty", "fragments", "half a character", "large", "large fragments"],
 )
@@ -113,11 +113,11 @@ def test_a_ping_is_answered_once_and_passed_on(way):
     with session() as between:
         here, there = ends(between, way)
         here.send(PING, b"p1")
-        assert here.next() == Got(PONG, True, b"p1")
-        assert there.next() == Got(PING, True, b"p1")
+        assert here.next() == RawFrame(PONG, True, b"p1")
+        assert there.next() == RawFrame(PING, True, b"p1")
         there.send(PONG, b"p1")  # this one ends at the gateway
         there.send(PONG, b"unasked")
-        assert here.next() == Got(PONG, True, b"unasked")
+        assert here.next() == RawFrame(PONG, True, b"unasked")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -126,7 +126,7 @@ def test_one_pong_may_answer_several_pings(way):
         here, there = ends(between, way)
         for data in (b"1", b"2", b"3"):
             here.send(PING, data)
-            assert there.next() == Got(PING, True, data)
+            assert there.next() == RawFrame(PING, True, data)
         there.send(PONG, b"3")
         there.send(PONG, b"1")
         assert [here.next().data for _ in range(4)] == [b"1", b"2", b"3", b"1"]
@@ -138,7 +138,7 @@ def test_a_ping_in_the_middle_of_a_message_is_answered_there(way):
         here, there = ends(between, way)
         here.send(TEXT, b"be", fin=False)
         here.send(PING, b"p")
-        assert here.next() == Got(PONG, True, b"p")
+        assert here.next() == RawFrame(PONG, True, b"p")
         here.send(CONT, b"gin")
         got = [there.next() for _ in range(3)]
         assert [(g.opcode, g.data) for g in got] == [(TEXT, b"be"), (PING, b"p"), (CONT, b"gin")]
@@ -150,7 +150,7 @@ def test_pings_are_answered_while_the_other_side_takes_nothing(way):
         here, there = ends(between, way)
         here.send(BINARY, b"x" * (FULL - 70_000))
         here.send(PING, b"are you there")
-        assert here.next() == Got(PONG, True, b"are you there")
+        assert here.next() == RawFrame(PONG, True, b"are you there")
         assert there.next().data == b"x" * (FULL - 70_000)
 
 
@@ -162,7 +162,7 @@ def test_pings_are_answered_while_the_one_who_pings_is_being_sent_much(way):
         until(lambda: between.channels[0 if way == "caller" else 1].outbox.backlog)
         for number in range(1000):
             here.send(PING, b"%d" % number)
-        assert here.next() == Got(BINARY, True, b"x" * (FULL - 70_000))
+        assert here.next() == RawFrame(BINARY, True, b"x" * (FULL - 70_000))
         pongs = [here.next().data]
         while pongs[-1] != b"999":
             pongs.append(here.next().data)
@@ -219,7 +219,7 @@ def test_a_side_may_be_compressed_and_the_other_not():
     with session(extensions=(server, ())) as between:
         writer = FrameWriter(mask=True, extensions=client)
         between.caller.sock.sendall(writer.encode(Opcode.TEXT, b"a" * 5_000))
-        assert between.upstream.next() == Got(TEXT, True, b"a" * 5_000)
+        assert between.upstream.next() == RawFrame(TEXT, True, b"a" * 5_000)
 
 
 # How it ends.
@@ -323,7 +323,9 @@ def test_a_caller_is_told_when_the_upstream_leaves(how):
     with session(error=lambda words: f"error: {words}".encode()) as between:
         hang_up(between.upstream.sock, how)
         said = between.caller.next()
-        assert said == Got(TEXT, True, b"error: The upstream left in the middle of the session.")
+        assert said == RawFrame(
+            TEXT, True, b"error: The upstream left in the middle of the session."
+        )
         assert between.caller.closed() == (1011, "the upstream left")
         between.caller.close(1011)
         assert between.caller.ended() == b""
@@ -398,7 +400,7 @@ def test_what_comes_before_a_breach_passes(way):
         here, there = ends(between, way)
         good, bad = frame(TEXT, b"good", mask=here.mask), frame(TEXT, b"\xff", mask=here.mask)
         here.sock.sendall(good + bad)
-        assert there.next() == Got(TEXT, True, b"good")
+        assert there.next() == RawFrame(TEXT, True, b"good")
         assert here.closed()[0] == 1007
 
 
@@ -432,7 +434,7 @@ def test_a_side_that_is_silent_is_asked_and_then_given_up(way):
     with session(SessionLimits(ping=0.6)) as between:
         here, there = ends(between, way)
         answering = gevent.spawn(answer_pings, there)
-        assert here.next() == Got(PING, True, b"")
+        assert here.next() == RawFrame(PING, True, b"")
         code, _ = here.closed()
         assert code == 1011
         between.over()
@@ -612,9 +614,9 @@ def test_pongs_that_answer_pings_of_the_other_side_are_not_counted():
     with session(SessionLimits(max_pings=5)) as between:
         for number in range(5):
             between.caller.send(PING, b"%d" % number)
-            assert between.caller.next() == Got(PONG, True, b"%d" % number)
-            assert between.upstream.next() == Got(PING, True, b"%d" % number)
+            assert between.caller.next() == RawFrame(PONG, True, b"%d" % number)
+            assert between.upstream.next() == RawFrame(PING, True, b"%d" % number)
             between.upstream.send(PONG, b"%d" % number)
         between.upstream.send(PING, b"mine")
-        assert between.upstream.next() == Got(PONG, True, b"mine")
-        assert between.caller.next() == Got(PING, True, b"mine")
+        assert between.upstream.next() == RawFrame(PONG, True, b"mine")
+        assert between.caller.next() == RawFrame(PING, True, b"mine")
