@@ -1,4 +1,14 @@
-"""What OpenAI's models accept, by their names. Other vendors' models take what most accept."""
+"""What OpenAI's models accept, by their names. Other vendors' models take what most accept.
+
+Sources: which names there are: openai-python 3.52.0; limits of answers and which models reason and
+sample up to gpt-5.5: models.dev, 2 July 2026 (a test compares them); efforts of gpt-5.5 and later:
+the list of models in Codex of November 2026, which names no "none"; that o3 and o4-mini take no
+stop sequences: the vendor's OpenAPI document.
+
+Not verified: the efforts of gpt-5 to gpt-5.4 and of the models for chat, Codex and research; that
+gpt-5.1, 5.2 and 5.4 sample unless asked to reason, which models.dev denies; that models after
+gpt-5.5 do not sample; the 16,384 tokens of gpt-5-chat, for which models.dev has 128,000.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +18,41 @@ from engine.translations.neutral.effort import EFFORTS, effort_of, nearest_effor
 from engine.translations.neutral.request import Thinking
 from engine.values.wildcard import ByName, Patterns
 
-_REASON = Patterns(("o1*", "o3*", "o4*", "gpt-5*", "gpt-oss*", "codex-*", "computer-use-*"))
-_DO_NOT_REASON = Patterns(("gpt-4*", "gpt-3*", "chatgpt-*", "gpt-5-chat*", "gpt-5.*-chat*"))
+_REASON = Patterns(
+    (
+        *("o1*", "o3*", "o4*", "gpt-5*", "gpt-6*", "gpt-daybreak-*", "gpt-rosalind-*"),
+        *("gpt-oss*", "codex-*", "computer-use-*"),
+    )
+)
+_DO_NOT_REASON = Patterns(("gpt-4*", "gpt-3*", "chatgpt-*", "gpt-5-chat*", "gpt-5.3-chat*"))
 
 _MARK_CACHE = Patterns(("*claude*",))
 
-_NEVER_SAMPLE = Patterns(("o1*", "o3*", "o4*", "gpt-5", "gpt-5-*", "codex-*"))
+_NEVER_SAMPLE = Patterns(
+    (
+        *("o1*", "o3*", "o4*", "gpt-5", "gpt-5-*", "gpt-5.*-chat*", "gpt-5.*-codex*"),
+        *("gpt-5.*-pro*", "gpt-5.6*", "gpt-6*", "gpt-daybreak-*", "gpt-rosalind-*", "codex-*"),
+    )
+)
 _NEVER_STOP = Patterns(("o3", "o3-2*", "o3-pro*", "o4-mini*"))
 _ONE_VERBOSITY = Patterns(("o1*", "o3*", "o4*", "codex-*"))
-_REASON_IF_ASKED = Patterns(("gpt-5.*",))
+_REASON_IF_ASKED = Patterns(("gpt-5.1*", "gpt-5.2*", "gpt-5.4*"))
+_REASON_UNLESS_NONE = Patterns(("gpt-5.*",))
 
 _MOST = ("low", "medium", "high")
+_NEWEST = (*_MOST, "xhigh", "max")
 _EFFORTS = ByName[tuple[str, ...]](
     {
         **dict.fromkeys(("gpt-5", "gpt-5-*"), ("minimal", *_MOST)),
         "gpt-5-pro*": ("high",),
         "gpt-5.*": ("none", *_MOST, "xhigh"),
         "gpt-5.1*": ("none", *_MOST),
-        "gpt-5.1-codex-max*": ("none", *_MOST, "xhigh"),
+        "gpt-5.*-codex*": (*_MOST, "xhigh"),
+        "gpt-5.1-codex*": _MOST,
+        "gpt-5.1-codex-max*": (*_MOST, "xhigh"),
+        "gpt-5.*-chat*": ("medium",),
         **dict.fromkeys(("gpt-5.2-pro*", "gpt-5.4-pro*", "gpt-5.5-pro*"), (*_MOST[1:], "xhigh")),
+        **dict.fromkeys(("gpt-5.6*", "gpt-6*", "gpt-daybreak-*", "gpt-rosalind-*"), _NEWEST),
         **dict.fromkeys(("o1*", "o3*", "o4*", "gpt-oss*", "codex-*", "computer-use-*"), _MOST),
     }
 )
@@ -45,7 +71,12 @@ def takes_cache_control(model: str) -> bool:
     return _is_one_of(_MARK_CACHE, model)
 
 
-_VENDORS_OWN = Patterns(("gpt-3*", "gpt-4*", "gpt-5*", "chatgpt-*", "o1*", "o3*", "o4*", "codex-*"))
+_VENDORS_OWN = Patterns(
+    (
+        *("gpt-3*", "gpt-4*", "gpt-5*", "gpt-6*", "gpt-daybreak-*", "gpt-rosalind-*"),
+        *("gpt-audio*", "chatgpt-*", "o1*", "o3*", "o4*", "codex-*"),
+    )
+)
 
 _MOST_TOKENS = ByName[int](
     {
@@ -56,6 +87,10 @@ _MOST_TOKENS = ByName[int](
         **dict.fromkeys(
             ("gpt-4o*", "gpt-4.5*", "chatgpt-4o*", "gpt-5-chat*", "gpt-5.*-chat*"), 16_384
         ),
+        **dict.fromkeys(("gpt-5", "gpt-5-*"), 128_000),
+        **dict.fromkeys(("gpt-5.1*", "gpt-5.2*", "gpt-5.3*", "gpt-5.4*", "gpt-5.5*"), 128_000),
+        "gpt-5-pro*": 272_000,
+        "gpt-5.3-codex-spark*": 32_000,
         **dict.fromkeys(("gpt-4.1*", "o1-preview*"), 32_768),
         "o1-mini*": 65_536,
         **dict.fromkeys(("o1", "o1-2*", "o1-pro*", "o3*", "o4*", "codex-mini*"), 100_000),
@@ -85,12 +120,15 @@ def reasons(model: str) -> bool:
 
 
 def samples(model: str, effort: str | None) -> bool:
-    """Whether the model takes a temperature and top_p; later models do if they do not reason."""
+    """Whether the model takes a temperature and top_p; some of those that reason do while they do
+    not."""
     if _is_one_of(_DO_NOT_REASON, model):
         return True
     if _is_one_of(_NEVER_SAMPLE, model):
         return False
-    return not _is_one_of(_REASON_IF_ASKED, model) or effort in (None, "none")
+    if effort is None:
+        return _is_one_of(_REASON_IF_ASKED, model) or not _is_one_of(_REASON_UNLESS_NONE, model)
+    return effort == "none" or not _is_one_of(_REASON_UNLESS_NONE, model)
 
 
 def most_stops(model: str) -> int | None:

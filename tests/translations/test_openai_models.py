@@ -30,6 +30,10 @@ OFF = Thinking(effort="none", off=True)
         (Thinking(effort="low"), "gpt-5-pro", "high"),
         (Thinking(effort="low"), "gpt-5.2-pro", "medium"),
         (Thinking(effort="hyper"), "gpt-5.5", "hyper"),  # newer than this table
+        (Thinking(effort="max"), "gpt-6-sol", "max"),
+        (Thinking(effort="minimal"), "gpt-5.6-luna", "low"),
+        (Thinking(effort="low"), "gpt-5.2-chat-latest", "medium"),
+        (Thinking(effort="max"), "gpt-5.1-codex", "high"),
         (Thinking(effort="max"), "deepseek-reasoner", "max"),
         (Thinking(budget=2048), "gpt-5", "low"),
         (Thinking(budget=100_000), "gpt-5.5", "xhigh"),
@@ -37,6 +41,8 @@ OFF = Thinking(effort="none", off=True)
         (Thinking(adaptive=True), "gpt-5", None),
         (OFF, "gpt-5", "minimal"),
         (OFF, "gpt-5.1", "none"),
+        (OFF, "gpt-5.2-codex", "low"),
+        (OFF, "gpt-6.2-astra", "low"),
         (OFF, "o3", "low"),
         (OFF, "qwen3", None),
         (OFF, "gpt-4o", None),
@@ -52,7 +58,10 @@ def test_models_that_do_not_reason(model: str) -> None:
     assert not reasons(model)
 
 
-@each("model", ["o1", "o4-mini", "gpt-5", "gpt-5.5", "gpt-oss-120b"])
+@each(
+    "model",
+    ["o1", "o4-mini", "gpt-5", "gpt-5.5", "gpt-6-luna", "gpt-daybreak-red-latest", "gpt-oss-120b"],
+)
 def test_models_that_reason(model: str) -> None:
     assert (reasons(model), limit_field(model)) == (True, "max_completion_tokens")
 

@@ -23,7 +23,14 @@ def write(model: str, effort: str | None = None, **members: Any) -> tuple[dict[s
 
 @pytest.mark.parametrize(
     ("model", "effort"),
-    [("gpt-4o", None), ("gpt-5-chat-latest", None), ("gpt-5.1", "none"), ("mistral-large", "high")],
+    [
+        ("gpt-4o", None),
+        ("gpt-5-chat-latest", None),
+        ("gpt-5.1", "none"),
+        ("gpt-5.1", None),
+        ("gpt-5.5", "none"),
+        ("mistral-large", "high"),
+    ],
 )
 def test_a_model_that_does_not_reason_takes_both(model: str, effort: str | None) -> None:
     written, losses = write(model, effort, temperature=b"0.70", top_p=b"0.9")
@@ -31,7 +38,18 @@ def test_a_model_that_does_not_reason_takes_both(model: str, effort: str | None)
     assert not losses.losses
 
 
-@pytest.mark.parametrize(("model", "effort"), [("gpt-5", None), ("o3", "low"), ("gpt-5.1", "low")])
+@pytest.mark.parametrize(
+    ("model", "effort"),
+    [
+        ("gpt-5", None),
+        ("o3", "low"),
+        ("gpt-5.1", "low"),
+        ("gpt-5.5", None),
+        ("gpt-5.2-pro", None),
+        ("gpt-5.2-codex", None),
+        ("gpt-6-sol", None),
+    ],
+)
 def test_a_model_that_reasons_takes_none(model: str, effort: str | None) -> None:
     written, losses = write(model, effort, temperature=b"0.7", top_p=b"0.5")
     assert written == {}

@@ -1,4 +1,12 @@
-"""What Gemini's models accept, by their names (ai.google.dev, "Thinking", "Function calling")."""
+"""What Gemini's models accept, by their names.
+
+Sources: limits of answers, and which models think: models.dev, 2 July 2026 (a test compares them);
+budgets and levels of thinking, ids and signatures of calls: the vendor's pages "Thinking",
+"Thought signatures" and "Function calling", November 2026; penalties, links and JSON Schema:
+vendors' answers to requests, as gateways report them.
+
+Not verified: that models whose names are newer than this table are like Gemini 3.
+"""
 
 from __future__ import annotations
 

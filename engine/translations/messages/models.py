@@ -1,7 +1,13 @@
 """What Anthropic's models accept, by their names.
 
-From the vendor's model pages and migration guides up to November 2026. A name that no entry covers
-gets what most models of other vendors that speak this language accept.
+Sources: the limits, and which models take a temperature: models.dev, 2 July 2026 (a test compares
+them); efforts, adaptive thoughts and instructions between turns: the list of models in the vendor's
+agent, claude-code 2.1.197; which names there are: anthropic-python 2.11.0; temperature or top_p,
+prefills and demanded calls: the vendor's migration guides, November 2026.
+
+Not verified: what models after claude-opus-4-8 other than sonnet-5 and fable-5 accept, that is,
+those of the last four groups; they count as their family. A name that no entry covers gets what
+most models of other vendors that speak this language accept.
 """
 
 from __future__ import annotations
@@ -56,6 +62,7 @@ _MODELS = ByName(
     {
         "*": _UNKNOWN,
         "*claude*": _CLAUDE_5,
+        "*claude-haiku-*": replace(_CLAUDE_5, max_tokens=64_000),
         "*claude-3-*": _CLAUDE_3,
         "*claude-3-5-*": replace(_CLAUDE_3, max_tokens=8192),
         "*claude-3-7-*": _SONNET_4,

@@ -20,6 +20,7 @@ from tests.support.each import each
         ("Claude-Opus-4-6", 128_000, "both"),
         ("claude-opus-4-8", 128_000, "adaptive"),
         ("claude-opus-5", 128_000, "adaptive"),
+        ("claude-haiku-5-5", 64_000, "adaptive"),
         ("claude-opus-5-5", 128_000, "always"),
         ("claude-fable-5-2", 128_000, "always"),
         ("claude-unheard-of-9", 128_000, "adaptive"),
