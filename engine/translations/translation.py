@@ -41,9 +41,6 @@ LARGEST = 32_000_000
 MOST_ANSWER_OBJECTS = 500_000
 """JSON objects of such an answer: 20,000 tokens with the 20 most likely in place of each."""
 
-MOST_EVENTS = 1_000_000
-"""Neutral events of such an answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class Translation:
@@ -256,11 +253,12 @@ class _WholeOutput:
 
     def add(self, events: Iterable[Event], size: int) -> None:
         self._size += size
+        if self._size > LARGEST:
+            raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
+        law, assembly = self._law, self._assembly
         for event in events if self._changes is None else self._changes.undo(events):
-            self._law.check(event)
-            self._assembly.add(event)
-            if self._size > LARGEST or self._assembly.size > MOST_EVENTS:
-                raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
+            law.check(event)
+            assembly.add(event)
 
     def take(self) -> bytes:
         return b""

@@ -9,19 +9,25 @@ from bisect import bisect_right
 MOST = 250_000
 """Runs of characters with the same number of bytes whose places are kept, in 17 bytes each."""
 
-_WIDE = re.compile("([\x80-\u07ff]+)|([\u0800-\ud7ff\ue000-\uffff]+)|([\U00010000-\U0010ffff]+)")
-_WIDTHS = (1, 2, 3, 4)
-"""Bytes of a character by the group of `_WIDE` that it is in."""
+_MOST_PENDING = 4_000
+"""Bytes of text that are kept before its runs are told apart: most texts have no sources."""
+
+_RUN = re.compile(
+    "([\x00-\x7f]+)|([\x80-\u07ff]+)|([\u0800-\ud7ff\ue000-\uffff]+)|([\U00010000-\U0010ffff]+)"
+)
+"""Characters with the same number of bytes, which is the number of the group."""
 
 
 class TextOffsets:
-    """The offsets in a text that arrives in pieces. Of the text itself nothing is kept: only where
-    characters begin that have another number of bytes than those before them."""
+    """The offsets in a text that arrives in pieces. Of a long text itself nothing is kept but its
+    end: only where characters begin that have another number of bytes than those before them."""
 
     def __init__(self) -> None:
         self.length = 0
         """Characters up to now."""
-        self._bytes = 0
+        self._pending = bytearray()
+        self._characters = self._bytes = 0
+        """The characters and bytes before those that are pending."""
         self._starts = array("Q", (0,))
         self._byte_starts = array("Q", (0,))
         self._widths = array("B", (1,))
@@ -31,38 +37,44 @@ class TextOffsets:
 
     def add(self, text: str) -> None:
         """The next piece."""
-        if self._width == 1 and text.isascii():  # nearly every piece
-            self.length += len(text)
-            self._bytes += len(text)
+        self.length += len(text)
+        self._pending += text.encode()
+        if len(self._pending) > _MOST_PENDING:
+            self._tell_runs()
+
+    def _tell_runs(self) -> None:
+        """Note where the runs of the pending text begin."""
+        if not self._pending:
+            return
+        text, self._pending = self._pending.decode(), bytearray()
+        if text.isascii():
+            self._add_run(len(text), 1)
             return
         at = 0
-        for match in _WIDE.finditer(text):
-            start, end = match.span()
-            if start > at:
-                self._add_run(start - at, 1)
-            self._add_run(end - start, _WIDTHS[match.lastindex or 0])
+        for match in _RUN.finditer(text):
+            end = match.end()
+            self._add_run(end - at, match.lastindex or 1)
             at = end
-        if at < len(text):
-            self._add_run(len(text) - at, 1)
 
     def _add_run(self, count: int, width: int) -> None:
         if width != self._width:
             self._begin_run(width)
-        self.length += count
+        self._characters += count
         self._bytes += count * width
 
     def _begin_run(self, width: int) -> None:
         self._width = width
         if len(self._widths) < MOST:
-            self._starts.append(self.length)
+            self._starts.append(self._characters)
             self._byte_starts.append(self._bytes)
             self._widths.append(width)
         elif self._known is None:
-            self._known = self.length
+            self._known = self._characters
 
     def characters(self, offset: int) -> int | None:
         """The offset in characters of one in bytes; None outside the text or where it is no longer
         known."""
+        self._tell_runs()
         if not 0 <= offset <= self._bytes:
             return None
         run = bisect_right(self._byte_starts, offset) - 1
@@ -71,6 +83,7 @@ class TextOffsets:
 
     def bytes(self, offset: int) -> int | None:
         """The offset in bytes of one in characters; None as with `characters`."""
+        self._tell_runs()
         if not 0 <= offset <= self.length or self._if_known(offset) is None:
             return None
         run = bisect_right(self._starts, offset) - 1

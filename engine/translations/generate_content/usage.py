@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
 
 from engine.translations.neutral.content import Extra
 from engine.translations.neutral.events import Usage
-from engine.translations.neutral.members import Members
+from engine.translations.neutral.shapes import read_shape
 
-_COUNTS = (
-    *("promptTokenCount", "toolUsePromptTokenCount", "cachedContentTokenCount"),
-    *("candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"),
-)
+
+class Counts(Struct, rename="camel"):
+    """`usageMetadata`."""
+
+    prompt_token_count: int | None = None
+    tool_use_prompt_token_count: int | None = None
+    cached_content_token_count: int | None = None
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
+    total_token_count: int | None = None
+
+
+_COUNTS = Decoder(Counts)
+_NO_COUNTS = Counts()
 _MOST = 32
 """Counts that are kept before those that say nothing are forgotten."""
 
@@ -31,31 +43,32 @@ class UsageReader:
             report = {name: count for name, count in report.items() if count != _NULL}
         self._reports |= report
         if len(self._reports) > _MOST:
-            self._reports = _known(self._reports)
+            known = Counts.__struct_encode_fields__
+            self._reports = {name: self._reports[name] for name in known if name in self._reports}
 
     def usage(self) -> Usage | None:
         """The usage so far, None if nothing was reported. The candidates' count leaves thoughts
         out, unless the total shows that it has them. Raises WrongType."""
-        reports = _known(self._reports)
-        if not reports:
+        counts = read_shape(_COUNTS, msgspec.json.encode(self._reports), "usageMetadata")
+        if counts == _NO_COUNTS:
             return None
-        counts = Members(reports, "usageMetadata")
-        prompt, tool_use, cached, output, thoughts, total = (
-            max(counts.integer(name) or 0, 0) for name in _COUNTS
-        )
-        prompt += tool_use
+        prompt = _positive(counts.prompt_token_count)
+        prompt += _positive(counts.tool_use_prompt_token_count)
+        output = _positive(counts.candidates_token_count)
+        thoughts = _positive(counts.thoughts_token_count)
+        total = _positive(counts.total_token_count)
         if thoughts and (not total or total > prompt + output):
             output += thoughts
         return Usage(
             input=prompt,
             output=output,
-            cached=min(cached, prompt),
+            cached=min(_positive(counts.cached_content_token_count), prompt),
             reasoning=min(thoughts, output),
         )
 
 
-def _known(reports: Extra) -> Extra:
-    return {name: reports[name] for name in _COUNTS if name in reports}
+def _positive(count: int | None) -> int:
+    return count if count is not None and count > 0 else 0
 
 
 def write_usage(usage: Usage | None) -> dict[str, dict[str, int]]:

@@ -69,11 +69,9 @@ def collect(events: Iterable[Event]) -> Answer:
 
 
 class Assembly:
-    """Puts an answer together from its events, which were held against the law before. `size` is
-    the number of events up to now."""
+    """Puts an answer together from its events, which were held against the law before."""
 
     def __init__(self) -> None:
-        self.size = 0
         self._start = Start()
         self._end: End | None = None
         self._blocks: dict[int, list[Block]] = {}
@@ -83,7 +81,6 @@ class Assembly:
 
     def add(self, event: Event) -> None:
         """The next event. Raises BrokenAnswer for one that its block cannot have."""
-        self.size += 1
         if isinstance(event, Delta):  # nearly every event
             self._texts[event.candidate].append(event.text)
         else:

@@ -162,8 +162,8 @@ class Law:
 
     def __init__(self) -> None:
         self.ended = False
+        self._checks = _BEFORE
         self._blocks = self._citations = 0
-        self._started = False
         self._candidates = {0}
         self._open: dict[int, Block] = {}
 
@@ -172,13 +172,13 @@ class Law:
         if isinstance(event, Delta):  # nearly every event
             if not isinstance(self._open.get(event.candidate), _TEXTUAL):
                 self._check_inside(event)
-        elif isinstance(event, Start) == self._started or self.ended:
+        elif (check := self._checks.get(type(event))) is None:
             raise _disorder(event)
         else:
-            _CHECKS[type(event)](self, event)
+            check(self, event)
 
     def _check_start(self, event: Start) -> None:
-        self._started = True
+        self._checks = _BETWEEN
 
     def _check_open(self, event: Open) -> None:
         if event.candidate in self._open:
@@ -211,11 +211,12 @@ class Law:
     def _check_end(self, event: End) -> None:
         if self._open or not self._candidates <= event.finishes.keys():
             raise _disorder(event)
-        self.ended = True
+        self.ended, self._checks = True, {}
 
 
-_CHECKS: dict[type[Event], Callable[[Law, Any], None]] = {
-    Start: Law._check_start,
+_Checks = dict[type[Event], Callable[[Law, Any], None]]
+_BEFORE: _Checks = {Start: Law._check_start}
+_BETWEEN: _Checks = {
     Open: Law._check_open,
     Sign: Law._check_inside,
     Cite: Law._check_inside,
@@ -223,6 +224,8 @@ _CHECKS: dict[type[Event], Callable[[Law, Any], None]] = {
     Close: Law._check_close,
     End: Law._check_end,
 }
+"""The events that may come before the Start, and between it and the End, beside deltas."""
+
 _TEXTUAL = (Text, Refusal, Reasoning, ToolCall)
 _INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
     Delta: _TEXTUAL,

@@ -30,6 +30,14 @@ def test_an_offset_in_bytes_is_that_of_its_character(
     assert offsets.length == len(text)
 
 
+def test_offsets_in_a_long_text_in_many_pieces() -> None:
+    pieces = ["aé雪😀 ", "plain ", "ééé"] * 1_000
+    text, offsets = "".join(pieces), offsets_of(pieces)
+    for index in range(0, len(text), 97):
+        size = len(text[:index].encode())
+        assert (offsets.bytes(index), offsets.characters(size)) == (size, index)
+
+
 def test_an_offset_outside_the_text_is_none() -> None:
     offsets = offsets_of(["aé"])
     assert [offsets.characters(3), offsets.characters(4), offsets.characters(-1)] == [2, None, None]
