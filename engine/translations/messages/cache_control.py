@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from engine.translations.messages.answer_fields import Json
 from engine.translations.neutral.content import Block, CacheMark, Reasoning, ToolResult
 
-_MOST = 4
+MOST_MARKS = 4
 
 
 def mark_of(block: Block) -> CacheMark:
     """The mark that a block can have: thoughts have none, a result that of its last content."""
-    if isinstance(block, Reasoning):
-        return ""
-    if not block.cache and isinstance(block, ToolResult):
+    if block.cache:
+        return "" if isinstance(block, Reasoning) else block.cache
+    if isinstance(block, ToolResult):
         return next((each.cache for each in reversed(block.content) if each.cache), "")
-    return block.cache
+    return ""
 
 
 def limit_marks(body: Json) -> None:
     """Leave the last four marks of a request, which cover what those before them do."""
     marked = [each for each in _markable(body) if "cache_control" in each]
-    for each in marked[:-_MOST]:
+    for each in marked[:-MOST_MARKS]:
         del each["cache_control"]
 
 

@@ -45,36 +45,30 @@ class ContentWriter:
 
     def __init__(self, names: ToolNames, losses: Losses, *, same_language: bool) -> None:
         self._names, self._losses, self._same_language = names, losses, same_language
-        self._writers: dict[type[Block], Callable[[Any], Any]] = {
-            Text: self._text,
-            Refusal: self._text,
-            Media: self._media,
-            Reasoning: self._reasoning,
-            ToolCall: self._call,
-            ToolResult: self._result,
-            Foreign: self._foreign,
-        }
+        self.marks = 0
+        """How many blocks are marked for the prompt cache."""
 
     def content(self, blocks: Sequence[Block], *, marks: bool = True) -> str | list[Any]:
         """The value of `content`: a text where it is nothing else."""
-        content_blocks = self.blocks(blocks, marks=marks and not self._same_language)
-        if len(content_blocks) == 1 and isinstance(block := content_blocks[0], dict):
-            match block:
-                case {"type": "text", "text": str(text)} if len(block) == 2:
-                    return text
-        return content_blocks
+        contents = self.blocks(blocks, marks=marks and not self._same_language)
+        only = contents[0] if len(contents) == 1 else None
+        if isinstance(only, dict) and len(only) == 2 and isinstance(only.get("text"), str):
+            return str(only["text"])
+        return contents
 
     def blocks(self, blocks: Sequence[Block], *, marks: bool) -> list[Any]:
         """The blocks that this language can say, with their marks for the prompt cache; the others
         are losses."""
-        content_blocks = []
+        contents = []
         for block in blocks:
-            content = self._writers[type(block)](block)
-            if content is not None:
-                if marks:
-                    mark(content, mark_of(block))
-                content_blocks.append(content)
-        return content_blocks
+            content = _WRITERS[type(block)](self, block)
+            if content is None:
+                continue
+            if marks and (cache := mark_of(block)):
+                mark(content, cache)
+                self.marks += 1
+            contents.append(content)
+        return contents
 
     def _text(self, block: Text | Refusal) -> Json | None:
         if self._same_language:
@@ -176,6 +170,17 @@ class ContentWriter:
             return block.raw
         self._losses.add(block.place, f"'{block.kind}' is known to another vendor only")
         return None
+
+
+_WRITERS: dict[type[Block], Callable[[ContentWriter, Any], Any]] = {
+    Text: ContentWriter._text,
+    Refusal: ContentWriter._text,
+    Media: ContentWriter._media,
+    Reasoning: ContentWriter._reasoning,
+    ToolCall: ContentWriter._call,
+    ToolResult: ContentWriter._result,
+    Foreign: ContentWriter._foreign,
+}
 
 
 def _plain_text(text: str) -> Json:

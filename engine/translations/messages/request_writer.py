@@ -6,7 +6,7 @@ import msgspec
 
 from engine.translations.language import WrittenRequest
 from engine.translations.messages.answer_fields import NAME, Json
-from engine.translations.messages.cache_control import limit_marks
+from engine.translations.messages.cache_control import MOST_MARKS, limit_marks
 from engine.translations.messages.content_writer import ContentWriter
 from engine.translations.messages.models import Model, model_called
 from engine.translations.messages.parameter_writer import ParameterWriter, metadata_of
@@ -16,7 +16,7 @@ from engine.translations.messages.verbatim_parameters import write_verbatim_para
 from engine.translations.neutral.cache_marks import CACHE_MARKS
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.request import ChatRequest, Tool
 from engine.values.wildcard import Patterns
 
 _PATH = "/messages"
@@ -39,7 +39,9 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRe
     else:
         answer_tool = _write_parameters(request, body, names, facts, losses)
         losses.withdraw(_CACHE_MARKS)
-        limit_marks(body)
+        marks = writer.marks + sum(isinstance(o, Tool) and o.cache != "" for o in request.tools)
+        if marks > MOST_MARKS:
+            limit_marks(body)
     return WrittenRequest(
         msgspec.json.encode(body), _PATH, tool_names=names.originals, answer_tool=answer_tool
     )

@@ -17,9 +17,6 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Message, merged
 
-Turn = tuple[Message, Any]
-"""A message and its content as it is written."""
-
 
 def write_turns(
     request: ChatRequest,
@@ -32,7 +29,7 @@ def write_turns(
     """The members `system` (unless empty) and `messages`."""
     if same_language:
         system: list[Block] = list(request.system)
-        turns = [(message, writer.content(message.blocks)) for message in request.messages]
+        turns = [_verbatim(message, writer) for message in request.messages]
     else:
         hoisted, messages = _hoisted(merged(request.messages), model)
         system = _texts([*request.system, *hoisted], losses)
@@ -42,17 +39,16 @@ def write_turns(
     members: Json = {}
     if instructions := writer.content(system):
         members["system"] = instructions
-    members["messages"] = [
-        _message(message, content, same_language=same_language) for message, content in turns
-    ]
+    members["messages"] = turns
     return members
 
 
-def _message(message: Message, content: Any, *, same_language: bool) -> Json:
-    members: Json = {"role": message.role}
+def _verbatim(message: Message, writer: ContentWriter) -> Json:
+    """A turn of this language as it came."""
+    content = writer.content(message.blocks)
     if content or "output_config" not in message.extra:
-        members["content"] = content
-    return {**members, **message.extra} if same_language else members
+        return {"role": message.role, "content": content, **message.extra}
+    return {"role": message.role, **message.extra}
 
 
 def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[Message]]:
@@ -63,13 +59,15 @@ def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[M
     system: list[Block] = []
     turns: list[Message] = []
     for index, message in enumerate(messages):
-        after_user = bool(turns) and turns[-1].role == "user"
-        before_assistant = index + 1 == len(messages) or messages[index + 1].role == "assistant"
-        if message.role != "system" or (model.system_turns and after_user and before_assistant):
+        if message.role != "system" or (
+            model.system_turns
+            and (turns and turns[-1].role == "user")
+            and (index + 1 == len(messages) or messages[index + 1].role == "assistant")
+        ):
             turns.append(message)
         else:
             system += message.blocks
-    return system, merged(turns)
+    return system, merged(turns) if system else turns
 
 
 def _check_end(messages: list[Message], turns: list[Message], losses: Losses) -> None:
@@ -87,14 +85,15 @@ def _texts(blocks: list[Block], losses: Losses) -> list[Block]:
 
 def _legal_turns(
     messages: list[Message], writer: ContentWriter, model: Model, losses: Losses, place: str
-) -> list[Turn]:
+) -> list[Json]:
     """The turns in the legal order; those that say nothing are left out. `place` is where the
     caller wrote them."""
     last = messages[-1] if messages else None
     if last is not None and last.role == "assistant" and not model.prefill:
         losses.add(last.place, "the model does not continue an assistant's turn")
         messages = messages[:-1]
-    turns: list[Turn] = []
+    written: list[Message] = []
+    turns: list[Json] = []
     for message in messages:
         if message.name:
             losses.add(f"{message.place}.name", "speakers have no names", hint=True)
@@ -102,22 +101,29 @@ def _legal_turns(
         if message is last and message.role == "assistant":
             content = _without_end_space(content)
         if content:
-            turns.append((message, content))
-    early = list(takewhile(lambda turn: turn[0].role == "assistant", turns))
-    for message, _ in early:
+            written.append(message)
+            turns.append({"role": message.role, "content": content})
+    early = list(takewhile(_is_assistants, written))
+    for message in early:
         losses.add(message.place, "a conversation begins with the user's turn")
     if all(loss.hint for loss in losses.losses):
         if len(turns) == len(early):
             raise WrongType(place, "a conversation with a user's turn that is not empty")
-        if turns[-1][0].role == "assistant" and turns[-1][0] is not last:
+        if _is_assistants(written[-1]) and written[-1] is not last:
             # The vendor refuses an empty turn, and would continue the assistant's before it.
             raise WrongType(messages[-1].place, "a last turn that is not empty")
     return turns[len(early) :]
 
 
+def _is_assistants(message: Message) -> bool:
+    return message.role == "assistant"
+
+
 def _ordered(message: Message, losses: Losses) -> list[Block]:
     if message.role == "system":
         return _texts(message.blocks, losses)
+    if len(message.blocks) == 1:
+        return message.blocks
     return sorted(message.blocks, key=lambda block: not isinstance(block, ToolResult))
 
 
