@@ -45,7 +45,11 @@ upstreams:
 models:
 {models}
   unasked: {{to: [{{upstream: unasked, model: gpt-4o}}], translate: strict}}
+  openai-vectors: {{to: [{{upstream: openai}}], operations: [openai.createEmbedding]}}
+  gemini-vectors: {{to: [{{upstream: gemini}}], operations: [gemini.batchEmbedContents]}}
 routes:
+  - {{operation: openai.createEmbedding, model: $request.body#/model}}
+  - {{operation: gemini.batchEmbedContents, model: $request.path.model}}
   - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
     model: $request.body#/model
   - operations: [gemini.generateContent, gemini.streamGenerateContent]
@@ -235,3 +239,38 @@ def test_a_caller_of_chat_completions_gets_usage_in_a_stream_only_if_it_asks(
     rows = books.left_by(ask_both, 2)
     assert [charged(row) for row in rows] == [CHARGED, CHARGED]
     assert [b'"prompt_tokens":1200' in reply.body for reply in replies] == [False, True]
+
+
+VECTORS = {
+    "openai-vectors": {
+        "data": [{"index": 0, "embedding": [0.5]}],
+        "usage": {"prompt_tokens": 30, "total_tokens": 30},
+    },
+    "gemini-vectors": {
+        "embeddings": [{"values": [0.5]}],
+        "usageMetadata": {"promptTokenCount": 30, "totalTokenCount": 30},
+    },
+}
+"""Answers of each vendor, with the same usage."""
+
+
+@pytest.mark.parametrize("model", VECTORS)
+def test_embeddings_are_charged_alike_in_every_format(
+    model: str, running: Running, upstream: Recorder, books: Books
+) -> None:
+    upstream.speak = answer(json.dumps(VECTORS[model]).encode())
+    content = {"content": {"parts": [{"text": "fox"}]}}
+    asked = {
+        "/v1/embeddings": {"model": model, "input": "fox"},
+        f"/v1beta/models/{model}:batchEmbedContents": {
+            "requests": [{"model": f"models/{model}", **content}]
+        },
+    }
+
+    def ask_all() -> None:
+        for path, body in asked.items():
+            sent = request(path, json.dumps(body).encode(), token=ALL)
+            assert ask(running.port, sent).status == 200
+
+    rows = books.left_by(ask_all, len(asked))
+    assert [charged(row) for row in rows] == [(30, 0, 0, 0, "upstream", 30 * 2_500)] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from engine.translations.embeddings.features import BATCH
 from engine.translations.embeddings.gemini_contents import (
     full_name,
     lose_user,
@@ -28,6 +29,7 @@ def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:
     unread: list[str] = []
     fields = Fields(body, "", unread)
     inputs = [read_input(each) for each in fields.objects("requests")]
+    fields.text("model")  # the path decides
     fields.rest()
     if not inputs:
         raise fields.wrong("requests", "a list that is not empty")
@@ -69,4 +71,5 @@ LANGUAGE = EmbeddingLanguage(
     read_answer=read_answer,
     write_answer=write_answer,
     read_error=read_error,
+    features=BATCH,
 )

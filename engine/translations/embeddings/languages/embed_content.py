@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from engine.translations.embeddings.features import SINGLE
 from engine.translations.embeddings.gemini_contents import (
     lose_user,
     path_of,
@@ -65,4 +66,5 @@ LANGUAGE = EmbeddingLanguage(
     read_answer=read_answer,
     write_answer=write_answer,
     read_error=read_error,
+    features=SINGLE,
 )

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from engine.translations.embeddings.features import OPENAI
 from engine.translations.embeddings.language import EmbeddingLanguage
 from engine.translations.embeddings.neutral import EmbeddingInput, EmbeddingRequest, Embeddings
 from engine.translations.embeddings.vectors import as_base64, as_numbers
@@ -102,9 +103,8 @@ def write_answer(answer: Embeddings, request: EmbeddingRequest) -> bytes:
         for index, vector in enumerate(answer.vectors)
     ]
     document: dict[str, Any] = {"object": "list", "data": data, "model": request.model}
-    tokens = answer.input_tokens
-    if tokens is not None:
-        document["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
+    tokens = answer.input_tokens or 0  # the member is required
+    document["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
     return msgspec.json.encode(document)
 
 
@@ -118,4 +118,5 @@ LANGUAGE = EmbeddingLanguage(
     write_answer=write_answer,
     read_error=read_error,
     hints=Patterns(("user",)),
+    features=OPENAI,
 )
