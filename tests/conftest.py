@@ -9,11 +9,13 @@ from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
 from tests.support.leaks import Leaks
 from tests.support.postgres import running
+from tests.support.thorough import THOROUGH
 
 # The machines are shared: how long one example takes says nothing about the code. In CI the same
 # examples come each time, so that a change is judged by what it changes; at a desk they are new.
-settings.register_profile("shared", deadline=None, derandomize="CI" in os.environ)
-settings.load_profile("shared")
+settings.register_profile("shared", deadline=None, derandomize="CI" in os.environ, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.load_profile("thorough" if THOROUGH else "shared")
 
 
 def pytest_configure(config):

@@ -8,7 +8,7 @@ from engine import policies
 from engine.config import json_schema
 from tests.support.mutations import Mutation, judge, mutations, prepare, whole
 
-COUNT = int(os.environ.get("MODELWAY_MUTATIONS", "800"))
+COUNT = int(os.environ.get("MODELWAY_MUTATIONS", "400"))
 """Changes in all; more of them at a desk: MODELWAY_MUTATIONS=20000."""
 
 SEED = int(os.environ.get("MODELWAY_MUTATIONS_SEED", "0"))

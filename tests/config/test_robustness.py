@@ -1,4 +1,7 @@
-"""Whatever a config or a document says: a plan or problems, and never a traceback."""
+"""Whatever a config or a document says: a plan or problems, and never a traceback.
+
+The gate tries a third of the values at each place, `tox -e thorough` all of them.
+"""
 
 import json
 from pathlib import Path
@@ -10,6 +13,7 @@ from engine.app.build import build
 from engine.plan.make import make_plan
 from tests.support import paths
 from tests.support.each import each
+from tests.support.thorough import share
 
 ODD = [None, 1, -1, 1.5, True, "", "x", "*", "$", "${", "/", "#", [], [None], {}, {"x": None}]
 CASES = paths.CASES / "configs"
@@ -172,9 +176,14 @@ def test_the_files_of_these_tests_are_nearly_right(folder):
     assert codes <= {"MW302", "MW303"}
 
 
-@pytest.mark.parametrize("at", list(paths(CONFIG)), ids=label)
-def test_a_config_with_anything_at_one_place_is_planned_or_refused(folder, at):
-    for new in [..., *ODD]:
+def numbered(document):
+    """Every place in a document with its number, as cases of a test."""
+    return [pytest.param(number, at, id=label(at)) for number, at in enumerate(paths(document))]
+
+
+@pytest.mark.parametrize(("number", "at"), numbered(CONFIG))
+def test_a_config_with_anything_at_one_place_is_planned_or_refused(folder, number, at):
+    for new in share([..., *ODD], number):
         check(make(changed(CONFIG, at, new)), new)
     check(make(renamed(CONFIG, at, "")), "an empty key")
 
@@ -191,13 +200,16 @@ def test_no_problem_shows_a_secret_wherever_it_was_put(folder, at, reference):
     assert [p for p in result.problems if "sk-secret" in p.message + p.hint] == []
 
 
-@pytest.mark.parametrize("at", list(paths(DOCUMENT)), ids=label)
-def test_a_document_with_anything_at_one_place_is_read_or_refused(folder, at):
+REFERENCES = [{"$ref": "#/nowhere"}, {"$ref": "#/paths"}, {"$ref": 5}, {"$ref": "#"}]
+
+
+@pytest.mark.parametrize(("number", "at"), numbered(DOCUMENT))
+def test_a_document_with_anything_at_one_place_is_read_or_refused(folder, number, at):
     file = folder / "shop.json"
-    for new in [..., *ODD, {"$ref": "#/nowhere"}, {"$ref": "#/paths"}, {"$ref": 5}, {"$ref": "#"}]:
+    for new in share([..., *ODD, *REFERENCES], number):
         file.write_text(json.dumps(changed(DOCUMENT, at, new), indent=1), "utf-8")
         check(make(CONFIG), new)
-    for key in ("", "/", "{", "{x}", "é"):
+    for key in share(("", "/", "{", "{x}", "é", "$ref"), number):
         file.write_text(json.dumps(renamed(DOCUMENT, at, key), indent=1), "utf-8")
         check(make(CONFIG), key)
 

@@ -73,7 +73,8 @@ def browser(folder: Path, url: str) -> Iterator[Page]:
         )
     try:
         address = _devtools(process, profile, url, log)
-        with connect(address, max_size=None, open_timeout=PATIENCE) as devtools:
+        # No pings: their thread would change the random state under other tests.
+        with connect(address, max_size=None, open_timeout=PATIENCE, ping_interval=None) as devtools:
             page = Page(devtools)
             _wait_until_loaded(page, url)
             yield page
