@@ -1,6 +1,7 @@
 """The law of imports, read from the sources: down the floors only, libraries at the edge."""
 
 import ast
+import functools
 import re
 from typing import NamedTuple
 
@@ -114,7 +115,10 @@ def breaks_the_law(found: Import) -> bool:
     return here != there and FLOORS[there] >= FLOORS[here] and here != "__main__"
 
 
-ALL = [found for name, text in sources() for found in names_of(text, name)]
+@functools.cache
+def imports() -> list[Import]:
+    """Every import of the engine."""
+    return [found for name, text in sources() for found in names_of(text, name)]
 
 
 def test_every_room_has_a_floor_and_nothing_else_lies_at_the_top():
@@ -134,13 +138,13 @@ def test_every_folder_says_what_belongs_there():
 
 
 def test_imports_go_down_or_stay_in_their_room():
-    assert [str(found) for found in ALL if found.inside and breaks_the_law(found)] == []
+    assert [str(found) for found in imports() if found.inside and breaks_the_law(found)] == []
 
 
 def test_no_modules_import_each_other_in_a_circle():
     modules = {name.removesuffix(".__init__") for name, _ in sources()}
     below: dict[str, set[str]] = {}
-    for found in ALL:
+    for found in imports():
         if found.inside:
             imported = found.imported
             while imported and imported not in modules:
@@ -161,7 +165,7 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 def test_no_import_is_relative():
-    assert [str(found) for found in ALL if found.imported == "a relative import"] == []
+    assert [str(found) for found in imports() if found.imported == "a relative import"] == []
 
 
 ON_DEMAND = (
@@ -194,7 +198,7 @@ def test_an_outside_library_stays_at_its_edge(library):
     allowed = EDGES[library]
     assert [
         str(found)
-        for found in ALL
+        for found in imports()
         if not found.inside
         and f"{found.imported}.".startswith(f"{library}.")
         and not any(f"{found.importer}.".startswith(f"{part}.") for part in allowed)
@@ -203,7 +207,7 @@ def test_an_outside_library_stays_at_its_edge(library):
 
 def test_every_edge_but_the_closed_ones_is_in_use():
     """A rule about a library that nothing imports any more guards nothing: take it out."""
-    used = {found.imported for found in ALL if not found.inside}
+    used = {found.imported for found in imports() if not found.inside}
     in_use = {lib for lib in EDGES if any(f"{name}.".startswith(f"{lib}.") for name in used)}
     wanted = {lib for lib, allowed in EDGES.items() if allowed}
     assert wanted - in_use <= {

@@ -1009,6 +1009,7 @@ def test_slow_caller_slows_the_upstream(
         wire.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         wire.send(data)
         wire.head()
+        until(lambda: pushing.pushed, "the beginning of the body")
         stopped_at, since = -1, time.monotonic()
         while time.monotonic() - since < 0.5:
             if pushing.pushed != stopped_at:
