@@ -30,7 +30,7 @@ class _Disconnected(BaseException):
 class ReadableResponse(Protocol):
     """A response whose body is read in pieces."""
 
-    def read(self, passing: Callable[[bytes], None] | None, /) -> bytes: ...
+    def read(self, passing: Callable[[bytes], None] | None, beat: float | None, /) -> bytes: ...
 
 
 class HasDescriptor(Protocol):
@@ -107,15 +107,18 @@ class CallerWatch:
             raise AbortConnection(AbortReason.CALLER_LEFT) from None
 
     def read(
-        self, response: ReadableResponse, passing: Callable[[bytes], None] | None = None
+        self,
+        response: ReadableResponse,
+        passing: Callable[[bytes], None] | None = None,
+        beat: float | None = None,
     ) -> bytes:
-        """`response.read(passing)` under this watch, which lasts until `close`; for a series of
-        reads in one greenlet."""
+        """`response.read(passing, beat)` under this watch, which lasts until `close`; for a series
+        of reads in one greenlet."""
         if self.greenlet is None:
             self._begin()
         self.waits = True
         try:
-            return response.read(passing)
+            return response.read(passing, beat)
         except _Disconnected:
             raise AbortConnection(AbortReason.CALLER_LEFT) from None
         finally:

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.dialects import Dialect
 from engine.relay.sse import Cleaner, EventFilter, NotAnEvent
+from engine.upstream.client.failures import Silence
 from engine.upstream.client.response import IncomingResponse
 from engine.values.event_json import event_json
 
@@ -81,9 +82,10 @@ def _open_stream(
     """The events of a stream up to the first with content."""
     data_before, count, ended = b"", 0, False
     while not ended and count < HELD_EVENTS and len(data_before) <= HELD_BYTES:
-        if beat is not None and response.silent(beat):
+        try:
+            data = response.read(beat=beat)
+        except Silence:
             return FirstContent(data_before + dialect.heartbeat, events)
-        data = response.read()
         ended = not data
         arrived = events.feed(data) if data else events.finish()
         data_before += arrived

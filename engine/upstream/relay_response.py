@@ -15,7 +15,7 @@ from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
 from engine.relay.sse import EventFilter, NotAnEvent
 from engine.upstream.attempt import AttemptResult
-from engine.upstream.client.failures import IdleTimeout, UpstreamFailure
+from engine.upstream.client.failures import IdleTimeout, Silence, UpstreamFailure
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
@@ -142,19 +142,25 @@ class _EventStream:
 
     def events(self, first: bytes) -> Iterator[bytes]:
         """The events to send: `first`, then those that the pipeline did not send itself."""
-        beat, response = self._beat, self._response
-        pipeline, read, clean = self.pipeline, self._watch.read, self._clean
-        passing = self._relay if beat is None else None  # heartbeats are sent from here
+        response, pipeline, clean = self._response, self.pipeline, self._clean
+        quiet = 0.0  # seconds since something arrived
         try:
             if first:
                 yield self._redact(first)
             while self._filter.failure is None:
-                if beat is not None:
-                    yield from self._heartbeats(beat)
+                passing = self._relay if pipeline.try_send is not None else None
+                beat = None if self._beat is None else min(self._beat, self._idle - quiet)
                 try:
-                    data = read(response, passing if pipeline.try_send is not None else None)
+                    data = self._watch.read(response, passing, beat)
                 except Blocked:
                     data = None
+                except Silence as silence:
+                    quiet = (quiet if silence.whole else 0.0) + (beat or 0.0)
+                    yield self._dialect.heartbeat
+                    if quiet >= self._idle:
+                        raise IdleTimeout from None
+                    continue
+                quiet = 0.0
                 if data is None:
                     yield b""
                 elif not data:
@@ -210,14 +216,3 @@ class _EventStream:
         if isinstance(failure, UpstreamFailure):
             error = error_of_failure(failure.without_traceback())
         return orjson.dumps(dialect.error(error, self._exchange.request_id))
-
-    def _heartbeats(self, beat: float) -> Iterator[bytes]:
-        """A heartbeat every `beat` seconds until something arrives. Raises IdleTimeout."""
-        remaining = self._idle
-        while remaining > 0:
-            with self._watch:
-                if not self._response.silent(min(beat, remaining)):
-                    return
-            remaining -= beat
-            yield self._dialect.heartbeat
-        raise IdleTimeout

@@ -74,6 +74,7 @@ class TranslatedResponse:
         self._response = response
         self._exchange = exchange
         self._errors = TranslatedErrors(dialect, request_id, redaction, headers)
+        self._received = bytearray()  # of an answer in one piece
         self._encoding = response.header("content-encoding") or ""
         self._ended = 300 <= status < 400  # a redirect, which is not followed
         self.status = 200 if 200 <= status < 300 else status
@@ -100,13 +101,16 @@ class TranslatedResponse:
         failure = self._failure if self.events is None else self.events.failure
         return self._ended and not self._body and failure is None
 
-    def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
-        """The next part of the body, `b""` at the end; `passing` as in `UpstreamResponse.read`.
+    def read(
+        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+    ) -> bytes:
+        """The next part of the body, `b""` at the end; `passing` and `beat` as in
+        `UpstreamResponse.read`, but only parts of a stream are passed.
 
-        Raises UpstreamFailure, InvalidAnswer among them.
+        Raises UpstreamFailure, InvalidAnswer among them, and Silence.
         """
         if self.events is not None and self._failure is None:
-            return self._read_stream(self.events, passing)
+            return self._read_stream(self.events, beat, passing)
         while not self._body:
             if self._failure is not None or self._ended:
                 self._response.close()
@@ -115,15 +119,11 @@ class TranslatedResponse:
             if self._ended:
                 return b""
             if self._pieces is None:
-                self._read_whole()
+                self._read_whole(beat)
             else:
-                self._read_events(self._pieces)
+                self._read_events(self._pieces, beat)
         body, self._body = self._body, b""
         return body
-
-    def silent(self, seconds: float) -> bool:
-        """Whether nothing arrives for `seconds`."""
-        return not (self._body or self._ended or self._failure) and self._response.silent(seconds)
 
     def close(self) -> None:
         """Release the upstream's connection."""
@@ -146,11 +146,14 @@ class TranslatedResponse:
         )
 
     def _read_stream(
-        self, events: TranslatedEvents, passing: Callable[[bytes], None] | None = None
+        self,
+        events: TranslatedEvents,
+        beat: float | None,
+        passing: Callable[[bytes], None] | None = None,
     ) -> bytes:
         """The next bytes of the upstream's stream, `b""` at its end."""
         try:
-            data = self._response.read(passing)
+            data = self._response.read(passing, beat)
         except UpstreamFailure:
             if not events.ended:
                 raise
@@ -160,10 +163,10 @@ class TranslatedResponse:
             self._response.close()
         return data
 
-    def _read_events(self, events: TranslatedEvents) -> None:
+    def _read_events(self, events: TranslatedEvents, beat: float | None) -> None:
         """Read the next of a stream that becomes an answer in one piece, or the items of an array.
         An error is the last item of an array that has begun, and the array breaks off."""
-        data = self._read_stream(events)
+        data = self._read_stream(events, beat)
         self._body = events.feed(data) if data else events.finish()
         failure = events.failure
         if isinstance(failure, NotAnEvent):
@@ -176,15 +179,14 @@ class TranslatedResponse:
             self._failure = failure
         self._has_begun = self._has_begun or bool(self._body)
 
-    def _read_whole(self) -> None:
+    def _read_whole(self, beat: float | None) -> None:
         """Read and translate an answer in one piece."""
-        pieces, size = [], 0
-        while data := self._response.read():
-            pieces.append(data)
-            size += len(data)
-            if size > LARGEST:
+        received = self._received
+        while data := self._response.read(beat=beat):
+            received += data
+            if len(received) > LARGEST:
                 raise invalid_answer(f"the upstream's answer has over {LARGEST} bytes")
-        text = decode_body(self._encoding, b"".join(pieces))
+        text = decode_body(self._encoding, bytes(received))
         if text is None:
             raise invalid_answer(_UNDECODABLE)
         self.usage.feed(text)

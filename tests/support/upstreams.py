@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from engine.dialects import Dialect
 from engine.exchange.services import Services
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.deadlines import Timeouts
-from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.client.failures import Silence, UpstreamFailure
 from engine.upstream.credentials import Credentials
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.retry import Budget
@@ -46,24 +47,26 @@ class FakeResponse:
     def header(self, name: str) -> str | None:
         return next((value for field, value in self.headers if field == name.lower()), None)
 
-    def silent(self, seconds: float) -> bool:
-        if not self.pieces or not isinstance(self.pieces[0], float):
-            return False
-        self.pieces[0] -= seconds
-        if self.pieces[0] >= 0:
-            return True
-        del self.pieces[0]
-        return False
-
     @property
     def is_complete(self) -> bool:
         return self._has_length and not self.pieces
 
-    def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
-        while passing is not None and len(self.pieces) > 1 and isinstance(self.pieces[0], bytes):
-            passing(self.pieces.pop(0))  # type: ignore[arg-type]
-        while self.pieces and isinstance(self.pieces[0], float):
-            del self.pieces[0]
+    def read(
+        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+    ) -> bytes:
+        whole = True
+        while self.pieces:
+            piece = self.pieces[0]
+            if isinstance(piece, float):
+                self.pieces[0] = piece - (beat or math.inf)
+                if self.pieces[0] >= 0:
+                    raise Silence(whole)
+                del self.pieces[0]
+            elif passing is not None and len(self.pieces) > 1 and isinstance(piece, bytes):
+                passing(self.pieces.pop(0))  # type: ignore[arg-type]
+                whole = False
+            else:
+                break
         if not self.pieces:
             return b""
         if isinstance(self.pieces[0], UpstreamFailure):

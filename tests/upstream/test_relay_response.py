@@ -329,11 +329,21 @@ def test_an_event_that_is_too_large_for_the_pipeline_breaks_the_stream(
     assert not events
 
 
-def test_a_stream_with_a_heartbeat_does_not_use_the_pipeline() -> None:
-    response = with_heartbeat(OPENAI, FIRST, SECOND, FIRST)
+def test_a_stream_with_heartbeats_sends_its_events_through_the_pipeline() -> None:
+    response, passed = with_heartbeat(OPENAI, FIRST, SECOND, 25.0, FIRST, SECOND), list[bytes]()
+    assert isinstance(response.body, PushStream)
+    response.body.pipeline.try_send = lambda data: not passed.append(data)  # type: ignore[func-returns-value]
+    assert list(response.body) == [FIRST, COMMENT, COMMENT, SECOND]
+    assert passed == [SECOND, FIRST]
+
+
+def test_the_idle_timeout_of_a_stream_with_heartbeats_begins_with_its_last_event() -> None:
+    response = with_heartbeat(OPENAI, FIRST, 25.0, SECOND, 1000.0, FIRST)
     assert isinstance(response.body, PushStream)
     response.body.pipeline.try_send = lambda data: True
-    assert list(response.body) == [FIRST, SECOND, FIRST]
+    *pieces, last = until_cut(response)
+    assert pieces == [FIRST, *[COMMENT] * 2, *[COMMENT] * 6]
+    assert b"upstream_timeout" in last
 
 
 def until_cut(response: Response) -> list[bytes]:
@@ -479,9 +489,9 @@ def test_a_heartbeat_longer_than_the_idle_timeout_does_not_lengthen_it() -> None
 class Waiting(FakeResponse):
     """An upstream whose response is not complete at the shutdown of the worker."""
 
-    def read(self, passing: Any = None) -> bytes:
+    def read(self, passing: Any = None, beat: float | None = None) -> bytes:
         if self.pieces:
-            return super().read(passing)
+            return super().read(passing, beat)
         raise GreenletExit
 
 

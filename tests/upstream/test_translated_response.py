@@ -19,7 +19,7 @@ from engine.translations.language import RequestLine
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.upstream.client import failures
-from engine.upstream.client.failures import InvalidAnswer, UpstreamFailure
+from engine.upstream.client.failures import InvalidAnswer, Silence, UpstreamFailure
 from engine.upstream.translated_response import TranslatedResponse
 from engine.values.redaction import Redaction
 from tests.support.translations import CASES
@@ -126,6 +126,22 @@ def test_an_answer_in_one_piece_becomes_the_stream_that_was_asked_for() -> None:
     output = read(response([ANSWER[:9], ANSWER[9:]], JSON))
     assert text_of(output) == "Hello"
     assert output.count(b"event: message_stop") == 1
+
+
+@pytest.mark.parametrize(
+    ("pieces", "headers"),
+    [([ANSWER[:9], 25.0, ANSWER[9:]], JSON), ([STREAM[:9], 25.0, STREAM[9:]], EVENTS)],
+    ids=["in one piece", "of a stream"],
+)
+def test_an_answer_is_read_on_after_a_silence(pieces: Any, headers: Any) -> None:
+    from_upstream, silences, output = response(pieces, headers, stream=False), 0, b""
+    while not output:
+        try:
+            output = from_upstream.read(beat=10.0)
+        except Silence:
+            silences += 1
+    assert silences == 2
+    assert json.loads(output)["content"] == [{"type": "text", "text": "Hello"}]
 
 
 def test_a_stream_becomes_the_answer_in_one_piece_that_was_asked_for() -> None:

@@ -37,16 +37,13 @@ class Canned(UpstreamResponse):
         self._body = answer.body
         self.length = len(self._body)
 
-    def read(self, passing: Any = None) -> bytes:
+    def read(self, passing: Any = None, beat: float | None = None) -> bytes:
         data, self._body = self._body, b""
         return data
 
     @property
     def is_complete(self) -> bool:
         return not self._body
-
-    def silent(self, seconds: float) -> bool:
-        return False
 
     def close(self) -> None:
         """There is no connection."""

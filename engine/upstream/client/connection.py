@@ -15,6 +15,7 @@ from gevent.monkey import get_original
 
 from engine.exchange.interfaces import Socket
 from engine.upstream.client.deadlines import Deadlines, DeadlineTimer, Wait
+from engine.upstream.client.failures import Silence
 from engine.upstream.client.http1 import ResponseParser
 
 PIECE = 64 * 1024
@@ -118,13 +119,18 @@ class Connection:
             parser.end()
 
     def stream(
-        self, parser: ResponseParser, deadlines: Deadlines, passing: Callable[[bytes], None]
+        self,
+        parser: ResponseParser,
+        deadlines: Deadlines,
+        passing: Callable[[bytes], None],
+        beat: float | None = None,
     ) -> None:
         """Like `receive`, but the event loop calls `passing` with each part of the body; between
         two of them the idle timeout holds. Returns after the body or the connection has ended.
-        Raises what `passing` raises, which must not be OSError."""
+        Raises what `passing` raises, which must not be OSError, and Silence if nothing arrives for
+        `beat` seconds."""
         recv, now = self._recv, deadlines.now
-        since = now()
+        start = since = now()
 
         def arrived() -> bool:
             nonlocal since
@@ -143,8 +149,16 @@ class Connection:
             since = now()
             return True
 
+        def remaining() -> float:
+            seconds = deadlines.idle_since(since)
+            if beat is None:
+                return seconds
+            if since + beat <= now():
+                raise Silence(since == start)
+            return min(seconds, since + beat - now())
+
         try:
-            self._timer.watch(self._arrival, lambda: deadlines.idle_since(since), arrived)
+            self._timer.watch(self._arrival, remaining, arrived)
         except OSError:
             parser.end(clean=False)
 
@@ -156,14 +170,6 @@ class Connection:
                 return self._recv(PIECE)
             except _NOT_NOW:
                 continue
-
-    def arrives(self, seconds: float) -> bool:
-        """Whether bytes, an end or an error arrive within `seconds`."""
-        try:
-            self._timer.wait(self._arrival, seconds)
-        except TimeoutError:
-            return False
-        return True
 
     def detach(self) -> Socket:
         """Give the socket away, in blocking mode."""

@@ -16,12 +16,13 @@ from engine.upstream.client.failures import (
     ConnectTimeout,
     FirstByteTimeout,
     IdleTimeout,
+    Silence,
     TotalTimeout,
     UpstreamFailure,
 )
 
-Wait = tuple[float, type[UpstreamFailure]]
-"""The time limit of the next wait in seconds, and the failure to raise after it."""
+Wait = tuple[float, type[UpstreamFailure] | type[Silence]]
+"""The time limit of the next wait in seconds, and what to raise after it."""
 
 
 class Timeouts(NamedTuple):
@@ -56,8 +57,10 @@ class Deadlines:
     def first_byte(self) -> Wait:
         return self._at_most(self.timeouts.first_byte, FirstByteTimeout)
 
-    def idle(self) -> Wait:
-        return self._at_most(self.timeouts.idle, IdleTimeout)
+    def idle(self, beat: float | None = None) -> Wait:
+        """The idle timeout, or Silence after `beat` seconds if that is shorter."""
+        wait = self._at_most(self.timeouts.idle, IdleTimeout)
+        return wait if beat is None or wait[0] <= beat else (beat, Silence)
 
     def idle_since(self, moment: float) -> float:
         """The seconds left of a wait between two reads that began at `moment`. Raises IdleTimeout
@@ -158,8 +161,8 @@ class DeadlineTimer:
             return
         try:
             seconds = self.remaining() if self._remaining is None else self._remaining()
-        except UpstreamFailure as failure:
-            self._waiting.throw(failure)
+        except (UpstreamFailure, Silence) as error:
+            self._waiting.throw(error)
             return
         if seconds > 0:
             self._set(seconds)

@@ -79,6 +79,17 @@ class HeadersTooLarge(UpstreamFailure):
     kind, words = "headers_too_large", "the headers of the upstream's answer are too large"
 
 
+class Silence(Exception):
+    """Nothing has arrived for the `beat` of a read. It is no failure: the response can be read on.
+
+    `whole`: nothing arrived since the read began either.
+    """
+
+    def __init__(self, whole: bool = True) -> None:
+        super().__init__()
+        self.whole = whole
+
+
 class Cancelled(UpstreamFailure):
     """The gateway closed the response before its end; the upstream is not at fault."""
 

@@ -26,9 +26,9 @@ class IncomingResponse(Protocol):
     @property
     def is_complete(self) -> bool: ...
 
-    def read(self, passing: Callable[[bytes], None] | None = None) -> bytes: ...
-
-    def silent(self, seconds: float) -> bool: ...
+    def read(
+        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+    ) -> bytes: ...
 
     def close(self) -> None: ...
 
@@ -88,12 +88,15 @@ class UpstreamResponse:
         """Whether the body has ended and all of it has been read."""
         return self._parser.is_complete and self._failure is None and not self._parser.body
 
-    def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
+    def read(
+        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+    ) -> bytes:
         """The next part of the body, after a wait if none has arrived; b"" at the end.
 
         What arrived before a failure is returned first; then each call raises the UpstreamFailure.
         During the wait the event loop calls `passing`, if given, with each part but the last. What
-        it raises (no OSError) is raised here; the response can still be read.
+        it raises (no OSError) is raised here; the response can still be read. So it can after
+        Silence, which is raised if nothing arrives for `beat` seconds.
         """
         parser = self._parser
         while not parser.body:
@@ -101,14 +104,8 @@ class UpstreamResponse:
                 raise self._failure
             if parser.is_complete:
                 return b""
-            self._receive(passing=passing)
+            self._receive(passing=passing, beat=beat)
         return parser.take()
-
-    def silent(self, seconds: float) -> bool:
-        """Whether nothing arrives for `seconds`. Returns as soon as something does."""
-        if self._parser.body or self._parser.is_complete or self._connection is None:
-            return False
-        return not self._connection.arrives(seconds)
 
     def close(self) -> None:
         """Release the connection: to the pool after the complete response, else close it.
@@ -141,17 +138,18 @@ class UpstreamResponse:
         self,
         deadline: float | None = None,
         passing: Callable[[bytes], None] | None = None,
+        beat: float | None = None,
     ) -> None:
         """Feed the parser what arrives next: before `deadline` if given, else within the idle
-        timeout. `passing` as in `read`."""
+        timeout. `passing` and `beat` as in `read`."""
         connection, deadlines = self._connection, self._deadlines
         try:
             if connection is None:
                 raise Cancelled
             if passing is not None:
-                connection.stream(self._parser, deadlines, passing)
+                connection.stream(self._parser, deadlines, passing, beat)
             elif deadline is None:
-                connection.receive(self._parser, deadlines.idle())
+                connection.receive(self._parser, deadlines.idle(beat))
             else:
                 connection.receive(self._parser, deadlines.until(deadline, FirstByteTimeout))
         except UpstreamFailure as failure:

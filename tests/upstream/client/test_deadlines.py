@@ -16,6 +16,7 @@ from engine.upstream.client.failures import (
     ConnectTimeout,
     FirstByteTimeout,
     IdleTimeout,
+    Silence,
     TotalTimeout,
 )
 from tests.support.clock import Clock
@@ -251,6 +252,12 @@ def test_no_wait_lasts_longer_than_the_total_timeout() -> None:
     for wait in (deadlines.connect, deadlines.first_byte, deadlines.idle):
         with pytest.raises(TotalTimeout):
             wait()
+
+
+def test_a_beat_is_a_shorter_wait_between_two_reads() -> None:
+    deadlines = Deadlines(TIMEOUTS, Clock(1000.0))
+    assert deadlines.idle(4.0) == (4.0, Silence)
+    assert deadlines.idle(10.0) == (10.0, IdleTimeout)
 
 
 def test_a_wait_between_two_reads_is_counted_from_its_beginning() -> None:

@@ -11,7 +11,7 @@ import gevent.event
 import gevent.socket
 import pytest
 
-from engine.upstream.client.failures import Cancelled, ProtocolFailure, Truncated
+from engine.upstream.client.failures import Cancelled, ProtocolFailure, Silence, Truncated
 from engine.upstream.client.http1 import ResponseParser
 from tests.support.http_client import LONG, SHORT, connected, failure_of, get, progress, read_all
 from tests.support.peer import (
@@ -101,6 +101,52 @@ def test_parts_of_a_body_can_be_pieces_to_a_function() -> None:
         assert response.read(passing) == b""
         assert pieces == [b"b", b"c"]
         assert response.is_complete
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_response_can_be_read_on_after_a_silence(streamed: bool) -> None:
+    go, pieces = gevent.event.Event(), list[bytes]()
+
+    def handle(sock: Any, _peer: Peer) -> None:
+        read_request(sock)
+        sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        go.wait()
+        sock.sendall(b"1\r\nb\r\n0\r\n\r\n")
+
+    with connected(handle) as (client, _):
+        response = get(client)
+        passing = pieces.append if streamed else None
+        assert response.read(passing) == b"a"  # it was there already
+        for _ in range(2):
+            with pytest.raises(Silence) as caught:
+                response.read(passing, 0.01)
+            assert caught.value.whole
+        go.set()
+        assert b"".join([*pieces, response.read(passing, 20.0)]) == b"b"
+
+
+def test_a_silence_after_something_has_arrived_is_not_whole() -> None:
+    go, pieces = gevent.event.Event(), list[bytes]()
+
+    def handle(sock: Any, _peer: Peer) -> None:
+        read_request(sock)
+        sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        go.wait()
+        sock.sendall(b"1\r\nb\r\n")
+        sock.recv(9)
+
+    silences: list[bool] = []
+    with connected(handle) as (client, _):
+        response = get(client)
+        response.read(pieces.append)
+        go.set()
+        while not pieces:
+            try:
+                response.read(pieces.append, 0.01)
+            except Silence as silence:
+                silences.append(silence.whole)
+        response.close()
+    assert (pieces, silences[-1]) == ([b"b"], False)
 
 
 def test_data_before_a_failure_is_returned_first() -> None:
