@@ -109,18 +109,18 @@ class Writer:
 
     def write(self, event: Event) -> bytes:
         """The chunks of an event; with the End the stream's end marker."""
+        if isinstance(event, Delta):  # nearly every event
+            choice = self._choices[event.candidate]
+            return self._chunk(choice, choice.text(event.text))
         if isinstance(event, Start):
             return self._start(event)
         if isinstance(event, End):
             return self._end(event)
-        begin, choice = b"", self._choices.get(event.candidate)
-        if choice is None:
-            begin, choice = self._begin(event.candidate)
-        if isinstance(event, Delta):  # nearly every event
-            return begin + self._chunk(choice, choice.text(event.text))
+        begin = b"" if event.candidate in self._choices else self._begin(event.candidate)
         if isinstance(event, Tokens):
             tokens = {"content": write_logprobs(event.logprobs), "refusal": None}
             return begin + self._whole_chunk(event.candidate, {"delta": {}, "logprobs": tokens})
+        choice = self._choices[event.candidate]
         delta = choice.delta(event)
         return begin if delta is None else begin + self._chunk(choice, delta)
 
@@ -132,14 +132,13 @@ class Writer:
             "created": event.created or request.time,
             "model": event.model or request.model,
         }
-        return self._begin(0)[0]
+        return self._begin(0)
 
-    def _begin(self, candidate: int) -> tuple[bytes, _Choice]:
+    def _begin(self, candidate: int) -> bytes:
         head = _encode(self._head)[:-1]
         members = b'{"index":%d,"logprobs":null,"finish_reason":null,"delta":' % candidate
-        choice = _Choice(b'data: %b,"choices":[%b' % (head, members))
-        self._choices[candidate] = choice
-        return self._chunk(choice, {"role": "assistant", "content": ""}), choice
+        choice = self._choices[candidate] = _Choice(b'data: %b,"choices":[%b' % (head, members))
+        return self._chunk(choice, {"role": "assistant", "content": ""})
 
     def _chunk(self, choice: _Choice, delta: Json) -> bytes:
         return choice.chunk_start + _encode(delta) + self._chunk_end

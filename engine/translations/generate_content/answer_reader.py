@@ -51,8 +51,9 @@ class Reader:
         """The events of one answer, or of those in a list: some upstreams wrap them."""
         if self._ended:
             return ()
-        is_list = data.lstrip()[:1] == b"["
-        return self._read_items(data) if is_list else self._read(documented(data))
+        if data.startswith(b"{") or data.lstrip()[:1] != b"[":  # nearly every event
+            return self._read(data)
+        return self._read_items(data)
 
     def end(self) -> Iterator[Event]:
         """The last events. Raises BrokenAnswer for an answer that is not complete."""
@@ -72,20 +73,21 @@ class Reader:
     def _read_items(self, data: bytes) -> Iterator[Event]:
         for item in _items(data):
             if bytes(item)[:1] == b"{":
-                yield from self._read(documented(bytes(item)))
+                yield from self._read(bytes(item))
 
     def _read(self, data: bytes) -> Iterable[Event]:
+        data = documented(data) if b"_" in data else data
         answer = read_shape(ANSWER, data)
-        if answer.error != NULL:
+        if answer.error and answer.error != NULL:
             raise stream_error(bytes(answer.error))
         if answer.usage_metadata is not None:
             self._usage.read(answer.usage_metadata)
         if answer.prompt_feedback is not None:
             self._read_feedback(answer.prompt_feedback)
-        candidates = answer.candidates or []
-        if self._started and len(candidates) == 1:  # nearly every event
+        candidates = answer.candidates
+        if self._started and candidates is not None and len(candidates) == 1:  # nearly every event
             return self._read_candidate(0, candidates[0], data)
-        return self._read_candidates(candidates, data)
+        return self._read_candidates(candidates or [], data)
 
     def _read_feedback(self, feedback: Feedback) -> None:
         reason = feedback.block_reason

@@ -68,7 +68,7 @@ class Answer(Struct, rename="camel"):
     candidates: list[Candidate] | None = None
     usage_metadata: dict[str, Raw] | None = None
     prompt_feedback: Feedback | None = None
-    error: Raw = NULL
+    error: Raw = Raw()
 
 
 class Head(Struct, rename="camel"):
@@ -117,7 +117,7 @@ _SNAKE_NAME = re.compile(rb'"(?:%b|\w+_count)"\s*:' % "|".join(_SNAKE_NAMES).enc
 def documented(text: bytes) -> bytes:
     """An answer with its members under the documented names: Protocol Buffers' JSON allows snake
     case too (`finish_reason`). Raises WrongType."""
-    if b"_" not in text or _SNAKE_NAME.search(text) is None:
+    if _SNAKE_NAME.search(text) is None:
         return text
     return msgspec.json.encode(_documented(Raw(text.strip())))
 

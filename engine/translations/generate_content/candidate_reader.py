@@ -110,7 +110,8 @@ class CandidateReader:
         text, call = part.thought_signature, part.function_call
         if self._partial is not None and call is None:
             raise BrokenAnswer("the upstream's answer goes on inside a tool call")
-        self._flush_signature(events)
+        if self._signature is not None:
+            self._flush_signature(events)
         if part.thought:
             self._text(Reasoning, part.text or "", events)
             if text is not None:

@@ -23,8 +23,6 @@ class TextOffsets:
     end: only where characters begin that have another number of bytes than those before them."""
 
     def __init__(self) -> None:
-        self.length = 0
-        """Characters up to now."""
         self._pending = bytearray()
         self._characters = self._bytes = 0
         """The characters and bytes before those that are pending."""
@@ -35,9 +33,13 @@ class TextOffsets:
         self._known: int | None = None
         """The characters up to the first run whose place is not kept."""
 
+    @property
+    def length(self) -> int:
+        """Characters up to now."""
+        return self._characters + len(self._pending.decode())
+
     def add(self, text: str) -> None:
         """The next piece."""
-        self.length += len(text)
         self._pending += text.encode()
         if len(self._pending) > _MOST_PENDING:
             self._tell_runs()

@@ -45,6 +45,11 @@ from engine.translations.responses.caller_tools import needs_whole
 Json = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
+_TEXT_DELTA = (
+    b"event: response.output_text.delta\n"
+    b'data: {"type":"response.output_text.delta","sequence_number":%d,%b,"delta":%b,"logprobs":[]}'
+    b"\n\n"
+)
 
 _ITEM_SIZE = 200
 """What an item, a citation or a token counts beside its text."""
@@ -67,7 +72,9 @@ class Writer:
         self._wrong_arguments: WrongType | None = None
         self._block: Block | None = None
         self._text = bytearray()  # a list of pieces takes ten times as much
-        self._has_deltas = False
+        self._part: Json = {}
+        """The members that say which part is open; `_part_members` is their text."""
+        self._part_members = b""
         self._logprobs: list[TokenLogprob] = []
         self._length = self._size = 0
 
@@ -107,7 +114,7 @@ class Writer:
         )
 
     def _open(self, block: Block) -> bytes:
-        self._block, self._text, self._has_deltas = block, bytearray(), False
+        self._block, self._text = block, bytearray()
         self._length, self._logprobs = 0, []
         self._grow(_ITEM_SIZE)
         if self._wrong_arguments is not None:
@@ -126,24 +133,30 @@ class Writer:
             self._message = []
             self._item = self._items.next_id(block)
             output += self._item_event("added", write_message(self._item, [], "in_progress"))
-        return output + self._in_part(
-            "response.content_part.added", {"part": write_part(block, [])}
-        )
+        self._part = {
+            "item_id": self._item,
+            "output_index": len(self._items.output),
+            "content_index": len(self._message),
+        }
+        self._part_members = _encode(self._part)[1:-1]
+        added = self._in_part("response.content_part.added", {"part": write_part(block, [])})
+        return output + added
 
     def _delta(self, text: str) -> bytes:
-        first, self._has_deltas = not self._has_deltas, True
+        is_first = not self._text
         self._text += text.encode()
         self._length += len(text)
         self._grow(len(text))
         block = self._block
-        if isinstance(block, Text):
-            return self._in_part("response.output_text.delta", {"delta": text, "logprobs": []})
+        if isinstance(block, Text):  # nearly every delta
+            self._sequence += 1
+            return _TEXT_DELTA % (self._sequence - 1, self._part_members, _encode(text))
         if isinstance(block, ToolCall):
             if needs_whole(block, self._request):
                 return b""
             return self._in_item("response.function_call_arguments.delta", {"delta": text})
         if isinstance(block, Reasoning):
-            begin = self._summary("part.added", {"part": _summary("")}) if first else b""
+            begin = self._summary("part.added", {"part": _summary("")}) if is_first else b""
             return begin + self._summary("text.delta", {"delta": text})
         return self._in_part("response.refusal.delta", {"delta": text})
 
@@ -260,12 +273,7 @@ class Writer:
         return self._event(kind, {**place, **members})
 
     def _in_part(self, kind: str, members: Json) -> bytes:
-        place = {
-            "item_id": self._item,
-            "output_index": len(self._items.output),
-            "content_index": len(self._message or ()),
-        }
-        return self._event(kind, {**place, **members})
+        return self._event(kind, {**self._part, **members})
 
     def _summary(self, kind: str, members: Json) -> bytes:
         kind = f"response.reasoning_summary_{kind}"
