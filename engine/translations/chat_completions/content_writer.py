@@ -63,34 +63,40 @@ class MessageWriter:
     def _others(self, message: Message) -> list[Json]:
         """A user's or system turn. Results are text: their images follow as the user's."""
         results = [block for block in message.blocks if isinstance(block, ToolResult)]
+        if not results:
+            content = self._content(message.blocks, message.role)
+            return [self._message(message, {"content": content})]
         messages = [self._result(block) for block in results]
-        images: list[Block] = []
+        others: list[Block] = []
         for block in results:
             if media := [each for each in block.content if isinstance(each, Media)]:
-                images += [Text(text=_MEDIA_OF_RESULT), *media]
-        content = [block for block in message.blocks if not isinstance(block, ToolResult)]
-        parts = self._parts([*images, *content], message.role)
-        if parts or not results:
-            messages.append(self._message(message, {"content": _simple(parts)}))
+                others += [Text(text=_MEDIA_OF_RESULT), *media]
+        others += [block for block in message.blocks if not isinstance(block, ToolResult)]
+        if content := self._content(others, message.role):
+            messages.append(self._message(message, {"content": content}))
         elif message.extra and self._same_language:
             messages[-1].update(message.extra)
         return messages
 
     def _assistant(self, message: Message) -> list[Json]:
         calls: list[Any] = []
+        thoughts: list[Reasoning] = []
         content: list[Block] = []
         for block in message.blocks:
             if isinstance(block, ToolCall):
                 calls.append(self._call(block))
+            elif isinstance(block, Reasoning):
+                thoughts.append(block)
             elif _is_call(block):
                 calls.append(block.raw)
-            elif not isinstance(block, Reasoning):
+            else:
                 content.append(block)
         parts = self._parts(content, "assistant")
-        thoughts = [block for block in message.blocks if isinstance(block, Reasoning)]
-        values, foreign_thoughts = write_thoughts(thoughts)
-        for block in foreign_thoughts:
-            self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
+        values: Json = {}
+        if thoughts:
+            values, foreign_thoughts = write_thoughts(thoughts)
+            for block in foreign_thoughts:
+                self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
         if not (parts or calls):
             return []
         values = {"content": _simple(parts) if parts else None, **values}
@@ -130,6 +136,9 @@ class MessageWriter:
         return call
 
     def _content(self, blocks: Sequence[Block], role: str) -> Any:
+        only = blocks[0] if len(blocks) == 1 else None
+        if isinstance(only, Text) and not (only.extra or only.cache):  # nearly always
+            return only.text
         return _simple(self._parts(blocks, role))
 
     def _parts(self, blocks: Sequence[Block], role: str) -> list[Any]:

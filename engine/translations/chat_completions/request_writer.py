@@ -156,6 +156,8 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
 
 
 def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:
+    if not request.stop:
+        return []
     most = None if request.language == NAME else most_stops(model)
     if most is None or len(request.stop) <= most:
         return request.stop

@@ -9,9 +9,10 @@ from engine.translations.neutral.request import Message
 def results_first(messages: list[Message]) -> list[Message]:
     """The messages with the results of tools directly behind the turn that called them.
 
-    What stands between a call and its results follows them, in its order. Results are messages
-    without anything else.
+    What stands between a call and its results follows them, in its order.
     """
+    if _are_first(messages):
+        return messages
     result: list[Message] = []
     after_results: list[Message] = []
     open_calls: set[str] = set()
@@ -35,6 +36,22 @@ def results_first(messages: list[Message]) -> list[Message]:
             result += after_results
             after_results = []
     return result + after_results
+
+
+def _are_first(messages: list[Message]) -> bool:
+    """Whether all results begin the message behind an assistant's turn."""
+    is_behind = False
+    for message in messages:
+        if message.role == "assistant":
+            is_behind = True
+            continue
+        for block in message.blocks:
+            if not isinstance(block, ToolResult):
+                is_behind = False
+            elif not is_behind:
+                return False
+        is_behind = False
+    return True
 
 
 def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
