@@ -77,7 +77,7 @@ class Import(NamedTuple):
 
 def names_of(source: str, importer: str) -> list[Import]:
     """Every import of a module, wherever it stands: at the top, in a function, for types only."""
-    found = []
+    result = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -89,8 +89,8 @@ def names_of(source: str, importer: str) -> list[Import]:
             continue
         for module in modules:
             inside = module.startswith("engine.")
-            found.append(Import(importer, module.removeprefix("engine."), node.lineno, inside))
-    return found
+            result.append(Import(importer, module.removeprefix("engine."), node.lineno, inside))
+    return result
 
 
 def sources() -> list[tuple[str, str]]:
@@ -107,9 +107,9 @@ def room(name: str) -> str:
     return name.partition(".")[0]
 
 
-def breaks_the_law(found: Import) -> bool:
+def breaks_the_law(each_import: Import) -> bool:
     """An import goes to a lower floor, or stays in its room. `__main__` calls the command."""
-    here, there = room(found.importer), room(found.imported)
+    here, there = room(each_import.importer), room(each_import.imported)
     if here not in FLOORS or there not in FLOORS:
         return True
     return here != there and FLOORS[there] >= FLOORS[here] and here != "__main__"
@@ -118,7 +118,7 @@ def breaks_the_law(found: Import) -> bool:
 @functools.cache
 def imports() -> list[Import]:
     """Every import of the engine."""
-    return [found for name, text in sources() for found in names_of(text, name)]
+    return [each_import for name, text in sources() for each_import in names_of(text, name)]
 
 
 def test_every_room_has_a_floor_and_nothing_else_lies_at_the_top():
@@ -138,34 +138,40 @@ def test_every_folder_says_what_belongs_there():
 
 
 def test_imports_go_down_or_stay_in_their_room():
-    assert [str(found) for found in imports() if found.inside and breaks_the_law(found)] == []
+    assert [
+        str(each_import)
+        for each_import in imports()
+        if each_import.inside and breaks_the_law(each_import)
+    ] == []
 
 
 def test_no_modules_import_each_other_in_a_circle():
     modules = {name.removesuffix(".__init__") for name, _ in sources()}
     below: dict[str, set[str]] = {}
-    for found in imports():
-        if found.inside:
-            imported = found.imported
+    for each_import in imports():
+        if each_import.inside:
+            imported = each_import.imported
             while imported and imported not in modules:
                 imported = imported.rpartition(".")[0]
-            importer = found.importer.removesuffix(".__init__")
+            importer = each_import.importer.removesuffix(".__init__")
             below.setdefault(importer, set()).add(imported)
-    done: set[str] = set()
+    visited: set[str] = set()
 
     def walk(name: str, way: tuple[str, ...]) -> None:
         assert name not in way, " -> ".join([*way, name])
-        if name not in done:
+        if name not in visited:
             for following in below.get(name, ()):
                 walk(following, (*way, name))
-            done.add(name)
+            visited.add(name)
 
     for name in sorted(below):
         walk(name, ())
 
 
 def test_no_import_is_relative():
-    assert [str(found) for found in imports() if found.imported == "a relative import"] == []
+    assert [
+        str(each_import) for each_import in imports() if each_import.imported == "a relative import"
+    ] == []
 
 
 ON_DEMAND = (
@@ -197,20 +203,20 @@ def test_no_import_of_ours_stands_in_a_function():
 def test_an_outside_library_stays_at_its_edge(library):
     allowed = EDGES[library]
     assert [
-        str(found)
-        for found in imports()
-        if not found.inside
-        and f"{found.imported}.".startswith(f"{library}.")
-        and not any(f"{found.importer}.".startswith(f"{part}.") for part in allowed)
+        str(each_import)
+        for each_import in imports()
+        if not each_import.inside
+        and f"{each_import.imported}.".startswith(f"{library}.")
+        and not any(f"{each_import.importer}.".startswith(f"{part}.") for part in allowed)
     ] == []
 
 
 def test_every_edge_but_the_closed_ones_is_in_use():
     """A rule about a library that nothing imports any more guards nothing: take it out."""
-    used = {found.imported for found in imports() if not found.inside}
+    used = {each_import.imported for each_import in imports() if not each_import.inside}
     in_use = {lib for lib in EDGES if any(f"{name}.".startswith(f"{lib}.") for name in used)}
-    wanted = {lib for lib, allowed in EDGES.items() if allowed}
-    assert wanted - in_use <= {
+    open_edges = {lib for lib, allowed in EDGES.items() if allowed}
+    assert open_edges - in_use <= {
         "ssl",
         "socket",
         "select",
@@ -233,7 +239,7 @@ def test_every_edge_but_the_closed_ones_is_in_use():
     ],
 )
 def test_the_law_can_be_broken(source, importer):
-    assert [breaks_the_law(found) for found in names_of(source, importer)] == [True]
+    assert [breaks_the_law(each_import) for each_import in names_of(source, importer)] == [True]
 
 
 @pytest.mark.parametrize(
@@ -246,4 +252,4 @@ def test_the_law_can_be_broken(source, importer):
     ],
 )
 def test_going_down_keeps_the_law(source, importer):
-    assert [breaks_the_law(found) for found in names_of(source, importer)] == [False]
+    assert [breaks_the_law(each_import) for each_import in names_of(source, importer)] == [False]

@@ -18,10 +18,12 @@ from tests.support.small import project
 @pytest.fixture(autouse=True)
 def _loggers():
     """What is told of loggers holds for the whole process."""
-    kept = [(logging.getLogger(name), logging.getLogger(name).handlers[:]) for name in LOGGERS]
-    levels = [logger.level for logger, _ in kept]
+    handlers_before = [
+        (logging.getLogger(name), logging.getLogger(name).handlers[:]) for name in LOGGERS
+    ]
+    levels = [logger.level for logger, _ in handlers_before]
     yield
-    for (logger, handlers), level in zip(kept, levels, strict=True):
+    for (logger, handlers), level in zip(handlers_before, levels, strict=True):
         logger.handlers[:], logger.propagate = handlers, True
         logger.setLevel(level)
 
@@ -33,12 +35,12 @@ def config(folder: Path, more: str = ""):
     return planned.plan.config
 
 
-def names_of(told):
+def names_of(telemetry):
     """Who is told of the end of an exchange: at once, and behind its answer."""
-    at_once = [each for each in told.observers if isinstance(each, MetricsRecorder)]
+    at_once = [each for each in telemetry.observers if isinstance(each, MetricsRecorder)]
     consumers = [
         consumer
-        for each in told.observers
+        for each in telemetry.observers
         if each not in at_once
         for consumer in each.__self__.consumers
     ]
@@ -55,23 +57,25 @@ def names_of(told):
     ],
 )
 def test_there_is_what_is_asked_for(tmp_path, more, observers):
-    told = observing(config(tmp_path, more), tmp_path)
-    assert names_of(told) == observers
-    assert (told.page is not None) == any(isinstance(o, MetricsRecorder) for o in told.observers)
-    for close in reversed(told.closing):
+    telemetry = observing(config(tmp_path, more), tmp_path)
+    assert names_of(telemetry) == observers
+    assert (telemetry.page is not None) == any(
+        isinstance(o, MetricsRecorder) for o in telemetry.observers
+    )
+    for close in reversed(telemetry.closing):
         close()
 
 
 def test_without_a_folder_there_are_no_metrics(tmp_path):
-    told = observing(config(tmp_path), None)
-    assert names_of(told) == ([], ["AccessLogWriter"])
-    for close in reversed(told.closing):
+    telemetry = observing(config(tmp_path), None)
+    assert names_of(telemetry) == ([], ["AccessLogWriter"])
+    for close in reversed(telemetry.closing):
         close()
 
 
 def test_loggers_that_are_not_ours_stay_as_they_are(tmp_path):
     before = logging.getLogger("gunicorn.error").handlers[:]
-    told = observing(config(tmp_path), None, ["modelway"])
+    telemetry = observing(config(tmp_path), None, ["modelway"])
     assert logging.getLogger("gunicorn.error").handlers == before
-    for close in reversed(told.closing):
+    for close in reversed(telemetry.closing):
         close()

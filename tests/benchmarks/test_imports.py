@@ -8,11 +8,13 @@ import sys
 
 import benchmarks
 
-MODULES = [found.name for found in pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")]
+MODULES = [module.name for module in pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")]
 
 
 def test_every_benchmark_can_be_imported() -> None:
     assert len(MODULES) > 30
     lines = "\n".join(f"import {name}" for name in MODULES)
-    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(
+        [sys.executable, "-c", lines], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr

@@ -30,17 +30,17 @@ def test_growth_needs_samples_and_a_worker_that_lived_through_them():
 
 
 def test_a_minute_is_the_median_of_its_samples():
-    found = minutes(samples([1, 2, 3, 4, 90, 6, 7, 7]))
-    assert [(s.seconds, s.requests, s.workers) for s in found] == [
+    medians = minutes(samples([1, 2, 3, 4, 90, 6, 7, 7]))
+    assert [(s.seconds, s.requests, s.workers) for s in medians] == [
         (50.0, 5000, {7: 4}),
         (70.0, 7000, {7: 7}),
     ]
 
 
 def test_memory_after_so_many_requests_is_found():
-    found = after(samples([10, 20, 30]), 1500)
-    assert found is not None
-    assert found.workers == {7: 30}
+    memory = after(samples([10, 20, 30]), 1500)
+    assert memory is not None
+    assert memory.workers == {7: 30}
     assert after(samples([10]), 1500) is None
 
 

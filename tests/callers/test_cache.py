@@ -23,18 +23,18 @@ ANNA, BERT = Caller("anna"), Caller("bert")
 
 
 class Records:
-    """Callers by digest, as the records would find them: `seen` lists the digests that were looked
+    """Callers by digest, as the records would find them: `digests` lists those that were looked
     up, `batches` how many at once."""
 
     def __init__(self, **callers):
         self.callers = callers
-        self.seen = []
+        self.digests = []
         self.batches = []
         self.fails = None
         self.before = lambda: None
 
     def __call__(self, digests):
-        self.seen += digests
+        self.digests += digests
         self.batches.append(len(digests))
         self.before()
         if self.fails is not None:
@@ -48,13 +48,13 @@ def clock():
 
 
 @pytest.fixture
-def asked():
+def lookups():
     return Records(a=ANNA, b=BERT)
 
 
 @pytest.fixture
-def directory(asked, clock):
-    return TokenCache({"c": Caller("config")}, asked, clock=clock)
+def directory(lookups, clock):
+    return TokenCache({"c": Caller("config")}, lookups, clock=clock)
 
 
 def refusal(directory, hashed):
@@ -63,97 +63,97 @@ def refusal(directory, hashed):
     return raised.value
 
 
-def test_the_tokens_of_the_config_come_first_and_ask_nobody(directory, asked):
-    asked.callers["c"] = BERT
+def test_the_tokens_of_the_config_come_first_and_ask_nobody(directory, lookups):
+    lookups.callers["c"] = BERT
     assert directory.get("c").name == "config"
-    assert asked.seen == []
+    assert lookups.digests == []
 
 
 @pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
-def test_what_was_said_holds_for_its_time(directory, asked, clock, hashed, caller):
+def test_what_was_said_holds_for_its_time(directory, lookups, clock, hashed, caller):
     for _ in range(4):
         assert directory.get(hashed) is caller
         clock.now += 4.9
-    assert asked.seen == [hashed, hashed]
+    assert lookups.digests == [hashed, hashed]
 
 
-def test_a_token_taken_away_or_made_is_noticed_in_time(directory, asked, clock):
+def test_a_token_taken_away_or_made_is_noticed_in_time(directory, lookups, clock):
     assert directory.get("a") is ANNA
     assert directory.get("x") is None
-    asked.callers = {"x": BERT}
+    lookups.callers = {"x": BERT}
     clock.now += 10
     assert directory.get("a") is None
     assert directory.get("x") is BERT
 
 
 @pytest.mark.parametrize("kind", ["known", "unknown"])
-def test_what_is_kept_is_bounded_and_the_least_used_goes_first(asked, clock, kind):
+def test_what_is_kept_is_bounded_and_the_least_used_goes_first(lookups, clock, kind):
     if kind == "known":
-        asked.callers = dict.fromkeys("pqrs", ANNA)
-    directory = TokenCache({}, asked, size=3, clock=clock)
+        lookups.callers = dict.fromkeys("pqrs", ANNA)
+    directory = TokenCache({}, lookups, size=3, clock=clock)
     for hashed in "pqr" + "p" + "s":
         directory.get(hashed)
-    asked.seen.clear()
+    lookups.digests.clear()
     for hashed in "prs":
         directory.get(hashed)
-    assert asked.seen == []
+    assert lookups.digests == []
     directory.get("q")
-    assert asked.seen == ["q"]
+    assert lookups.digests == ["q"]
 
 
-def test_guesses_do_not_push_out_what_is_known(asked, clock):
-    directory = TokenCache({}, asked, size=5, clock=clock)
+def test_guesses_do_not_push_out_what_is_known(lookups, clock):
+    directory = TokenCache({}, lookups, size=5, clock=clock)
     directory.get("a")
     for number in range(100):
         directory.get(f"guess {number}")
-    asked.seen.clear()
+    lookups.digests.clear()
     assert directory.get("a") is ANNA
-    assert asked.seen == []
+    assert lookups.digests == []
 
 
-def test_any_number_of_guesses_keeps_no_caller_from_being_found(directory, asked):
+def test_any_number_of_guesses_keeps_no_caller_from_being_found(directory, lookups):
     """Those who ask at the same moment are looked up in a few batches, callers among them."""
     guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(5000)]
     callers = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
     gevent.joinall([*guesses, *callers], timeout=30)
     assert [greenlet.get(block=False) for greenlet in callers] == [ANNA, BERT]
     assert not any(greenlet.get(block=False) for greenlet in guesses)
-    assert sorted(asked.batches) == [5002 % 256, *[256] * 19]
+    assert sorted(lookups.batches) == [5002 % 256, *[256] * 19]
     assert (directory.unknown, directory.lookups) == (5000, 5002)
 
 
-def test_guesses_that_push_each_other_out_of_memory_are_all_answered(asked, clock):
-    directory = TokenCache({}, asked, size=3, clock=clock)
+def test_guesses_that_push_each_other_out_of_memory_are_all_answered(lookups, clock):
+    directory = TokenCache({}, lookups, size=3, clock=clock)
     guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(100)]
     gevent.joinall(guesses, timeout=30)
     assert [greenlet.get(block=False) for greenlet in guesses] == [None] * 100
 
 
-def test_a_known_token_is_asked_about_again_among_guesses(directory, asked, clock):
+def test_a_known_token_is_asked_about_again_among_guesses(directory, lookups, clock):
     directory.get("a")
     clock.now += 10
     guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(400)]
     assert directory.get("a") is ANNA
-    assert "a" in asked.seen[1:]
+    assert "a" in lookups.digests[1:]
     gevent.joinall(guesses, timeout=30)
 
 
 @pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
-def test_one_greenlet_asks_and_the_others_wait_for_it(directory, asked, hashed, caller):
+def test_one_greenlet_asks_and_the_others_wait_for_it(directory, lookups, hashed, caller):
     goes_on = Event()
-    asked.before = goes_on.wait
+    lookups.before = goes_on.wait
     greenlets = [gevent.spawn(directory.get, hashed) for _ in range(50)]
     gevent.idle()
-    assert asked.seen == [hashed]
+    assert lookups.digests == [hashed]
     goes_on.set()
     gevent.joinall(greenlets, timeout=10)
     assert [greenlet.get(block=False) for greenlet in greenlets] == [caller] * 50
-    assert asked.seen == [hashed]
+    assert lookups.digests == [hashed]
 
 
-def test_one_who_is_killed_while_asking_leaves_nobody_waiting(directory, asked):
+def test_one_who_is_killed_while_asking_leaves_nobody_waiting(directory, lookups):
     goes_on = Event()
-    asked.before = goes_on.wait
+    lookups.before = goes_on.wait
     first, second = gevent.spawn(directory.get, "a"), gevent.spawn(directory.get, "a")
     gevent.idle()
     first.kill()
@@ -161,57 +161,57 @@ def test_one_who_is_killed_while_asking_leaves_nobody_waiting(directory, asked):
     assert second.get(timeout=10) is ANNA
 
 
-def test_different_tokens_are_asked_about_together(directory, asked):
+def test_different_tokens_are_asked_about_together(directory, lookups):
     goes_on = Event()
-    asked.before = goes_on.wait
+    lookups.before = goes_on.wait
     greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
     gevent.idle()
-    assert asked.batches == [2]
+    assert lookups.batches == [2]
     goes_on.set()
     assert [greenlet.get(timeout=10) for greenlet in greenlets] == [ANNA, BERT]
 
 
-def test_who_comes_while_a_batch_is_looked_up_does_not_wait_for_it(directory, asked):
+def test_who_comes_while_a_batch_is_looked_up_does_not_wait_for_it(directory, lookups):
     goes_on = Event()
-    asked.before = goes_on.wait
+    lookups.before = goes_on.wait
     first = gevent.spawn(directory.get, "a")
     gevent.idle()
-    asked.before = lambda: None
+    lookups.before = lambda: None
     assert directory.get("b") is BERT
     assert not first.ready()
     goes_on.set()
     assert first.get(timeout=10) is ANNA
 
 
-def test_no_more_than_four_batches_are_under_way(directory, asked):
+def test_no_more_than_four_batches_are_under_way(directory, lookups):
     goes_on = Event()
-    asked.before = goes_on.wait
+    lookups.before = goes_on.wait
     greenlets = []
     for number in range(10):
         greenlets.append(gevent.spawn(directory.get, f"x{number}"))
         gevent.idle()
-    assert asked.batches == [1] * 4
+    assert lookups.batches == [1] * 4
     goes_on.set()
     gevent.joinall(greenlets, timeout=10, raise_error=True)
-    assert sorted(asked.batches) == [1, 1, 1, 1, 6]
+    assert sorted(lookups.batches) == [1, 1, 1, 1, 6]
 
 
-def test_what_nobody_expected_is_raised_for_all_who_wait_and_blocks_none(directory, asked):
-    asked.fails = ZeroDivisionError()
+def test_what_nobody_expected_is_raised_for_all_who_wait_and_blocks_none(directory, lookups):
+    lookups.fails = ZeroDivisionError()
     greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
     gevent.joinall(greenlets, timeout=10)
     assert [type(greenlet.exception) for greenlet in greenlets] == [ZeroDivisionError] * 2
-    asked.fails = None
+    lookups.fails = None
     assert directory.get("a") is ANNA
 
 
 @pytest.mark.parametrize("why", [DatabaseAway("gone"), DatabaseRefuses("no tables yet")])
 def test_while_the_records_are_away_known_tokens_work_and_others_get_503(
-    directory, asked, clock, why
+    directory, lookups, clock, why
 ):
     directory.get("a")
     clock.now += 10
-    asked.fails = why
+    lookups.fails = why
     assert directory.get("a") is ANNA
     assert directory.away
     error = refusal(directory, "b")
@@ -222,84 +222,84 @@ def test_while_the_records_are_away_known_tokens_work_and_others_get_503(
     assert directory.failed == 1
 
 
-def test_a_token_known_as_ended_stays_ended_while_the_records_are_away(directory, asked, clock):
-    asked.callers["a"] = replace(ANNA, expires=0.0)
+def test_a_token_known_as_ended_stays_ended_while_the_records_are_away(directory, lookups, clock):
+    lookups.callers["a"] = replace(ANNA, expires=0.0)
     directory.get("a")
     clock.now += 10
-    asked.fails = DatabaseAway("gone")
+    lookups.fails = DatabaseAway("gone")
     assert directory.get("a").expires == 0.0
 
 
-def test_a_token_known_as_gone_is_not_found_in_memory(directory, asked, clock):
+def test_a_token_known_as_gone_is_not_found_in_memory(directory, lookups, clock):
     directory.get("a")
-    del asked.callers["a"]
+    del lookups.callers["a"]
     clock.now += 10
     directory.get("a")
     clock.now += 10
-    asked.fails = DatabaseAway("gone")
+    lookups.fails = DatabaseAway("gone")
     assert refusal(directory, "a").status == 503
 
 
-def test_memory_has_an_end(directory, asked, clock):
+def test_memory_has_an_end(directory, lookups, clock):
     directory.get("a")
-    asked.fails = DatabaseAway("gone")
+    lookups.fails = DatabaseAway("gone")
     clock.now += 86_399
     assert directory.get("a") is ANNA
     clock.now += 1
     assert refusal(directory, "a").status == 503
 
 
-def test_records_that_are_away_are_asked_less_and_less_often(directory, asked, clock):
-    asked.fails = DatabaseAway("gone")
+def test_records_that_are_away_are_asked_less_and_less_often(directory, lookups, clock):
+    lookups.fails = DatabaseAway("gone")
     times = []
     for _ in range(200):
-        before = len(asked.seen)
-        refusal(directory, f"x{len(asked.seen)}")
-        if len(asked.seen) > before:
+        before = len(lookups.digests)
+        refusal(directory, f"x{len(lookups.digests)}")
+        if len(lookups.digests) > before:
             times.append(clock.now - 1000)
         clock.now += 0.1
     assert times == pytest.approx([0, 1, 3, 7, 11, 15, 19], abs=0.25)
 
 
-def test_one_only_finds_out_whether_the_records_are_back(directory, asked, clock):
-    asked.fails = DatabaseAway("gone")
+def test_one_only_finds_out_whether_the_records_are_back(directory, lookups, clock):
+    lookups.fails = DatabaseAway("gone")
     refusal(directory, "x")
     clock.now += 1
     goes_on = Event()
-    asked.before = goes_on.wait
-    asked.seen.clear()
+    lookups.before = goes_on.wait
+    lookups.digests.clear()
     first = gevent.spawn(refusal, directory, "a")
     gevent.idle()
     greenlets = [gevent.spawn(refusal, directory, hashed) for hashed in "bde"]
     gevent.idle()
-    assert asked.seen == ["a"]
+    assert lookups.digests == ["a"]
     assert [greenlet.dead for greenlet in (first, *greenlets)] == [False, True, True, True]
     goes_on.set()
     greenlets.append(first)
     gevent.joinall(greenlets, timeout=10, raise_error=True)
 
 
-def test_a_known_caller_does_not_wait_for_records_that_are_away(directory, asked, clock):
+def test_a_known_caller_does_not_wait_for_records_that_are_away(directory, lookups, clock):
     directory.get("a")
     clock.now += 10
-    asked.fails = DatabaseAway("gone")
+    lookups.fails = DatabaseAway("gone")
     directory.get("a")
     clock.now += 1
-    asked.before = Event().wait
+    lookups.before = Event().wait
     with gevent.Timeout(5):
         for _ in range(3):
             assert directory.get("a") is ANNA
             gevent.idle()
-    assert asked.seen == ["a", "a", "a"]
+    assert lookups.digests == ["a", "a", "a"]
 
 
-def test_records_that_are_back_are_used_again(directory, asked, clock):
+def test_records_that_are_back_are_used_again(directory, lookups, clock):
     directory.get("a")
     clock.now += 10
-    asked.fails = DatabaseAway("gone")
+    lookups.fails = DatabaseAway("gone")
     directory.get("a")
-    asked.fails = None
-    asked.callers["a"] = replace(ANNA, expires=5.0)
+    lookups.fails = None
+    lookups.callers["a"] = replace(ANNA, expires=5.0)
     clock.now += 1
     directory.get("a")  # finds out behind its back
     gevent.idle()
@@ -308,13 +308,13 @@ def test_records_that_are_back_are_used_again(directory, asked, clock):
     assert directory.get("b") is BERT
 
 
-def test_being_away_is_said_once_a_minute_and_being_back_once(directory, asked, clock, caplog):
+def test_being_away_is_said_once_a_minute_and_being_back_once(directory, lookups, clock, caplog):
     caplog.set_level(logging.INFO, "modelway")
-    asked.fails = DatabaseAway("the database is gone")
+    lookups.fails = DatabaseAway("the database is gone")
     for _ in range(119):
         refusal(directory, "x")
         clock.now += 1
-    asked.fails = None
+    lookups.fails = None
     clock.now += 10
     directory.get("x")
     directory.get("a")
@@ -325,31 +325,31 @@ def test_being_away_is_said_once_a_minute_and_being_back_once(directory, asked, 
     ]
 
 
-def test_records_that_never_answer_count_as_away(asked, clock):
-    directory = TokenCache({}, asked, timeout=0.05, clock=clock)
-    asked.before = Event().wait
+def test_records_that_never_answer_count_as_away(lookups, clock):
+    directory = TokenCache({}, lookups, timeout=0.05, clock=clock)
+    lookups.before = Event().wait
     assert refusal(directory, "a").status == 503
     assert directory.away
 
 
-def test_a_time_limit_of_somebody_else_goes_to_them(directory, asked):
-    asked.before = Event().wait
+def test_a_time_limit_of_somebody_else_goes_to_them(directory, lookups):
+    lookups.before = Event().wait
     with pytest.raises(gevent.Timeout) as raised, gevent.Timeout(0.05) as outer:
         directory.get("a")
     assert raised.value is outer
     assert not directory.away
 
 
-def test_a_record_that_makes_no_sense_is_refused_and_says_why(directory, asked, clock):
-    sound, asked.callers["a"] = asked.callers["a"], ValueError("'20 EUR/30d' is in EUR")
+def test_a_record_that_makes_no_sense_is_refused_and_says_why(directory, lookups, clock):
+    sound, lookups.callers["a"] = lookups.callers["a"], ValueError("'20 EUR/30d' is in EUR")
     for _ in range(2):
         error = refusal(directory, "a")
         assert (error.status, error.code) == (500, "token_broken")
         assert "in EUR" in error.message
-    assert asked.seen == ["a"]
+    assert lookups.digests == ["a"]
     assert directory.get("b") is BERT
     assert not directory.away
-    asked.callers["a"] = sound
+    lookups.callers["a"] = sound
     clock.now += 10
     assert directory.get("a") is ANNA
 
@@ -444,8 +444,8 @@ def worker(postgres):
         text=True,
     )
 
-    def wait_for(*wanted):
-        process.stdin.write(" ".join(wanted) + "\n")
+    def wait_for(*results):
+        process.stdin.write(" ".join(results) + "\n")
         process.stdin.flush()
         longest, slowest, away, *said = process.stdout.readline().split()
         assert float(longest) < 20, "the worker stood still"

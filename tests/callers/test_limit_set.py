@@ -66,11 +66,11 @@ def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled)
 def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
     kind, exchange = limits(TOKENS), new_exchange("POST", "/", "", {}, takes=Takes())
     exchange.record.estimate = Usage(100, 50)
-    held = kind.costs(exchange, PRICES)
+    costs = kind.costs(exchange, PRICES)
     other = new_exchange("POST", "/", "", {}, takes=Takes())
     other.record.estimate = Usage(1, 1)
     assert kind.costs(other, PRICES) == [2]
-    assert held == [150]
+    assert costs == [150]
 
 
 def test_headers_tell_of_the_nearest_limit_of_each_kind():
@@ -84,11 +84,11 @@ def test_headers_tell_of_the_nearest_limit_of_each_kind():
 
 def test_another_limit_is_nearest_when_less_of_it_is_left():
     kind, resets = limits(RATE, TOKENS, Quota("requests", 100, 3600.0)), [1.0, 2.0, 7.25]
-    told = [kind.headers(left, resets) for left in ([9, 50, 5], [0, 40, 5], [0, 40, 5])]
-    assert [one["x-ratelimit-limit-requests"] for one in told] == ["100", "10", "10"]
-    assert [one["x-ratelimit-remaining-requests"] for one in told] == ["5", "0", "0"]
-    assert [one["x-ratelimit-reset-requests"] for one in told] == ["7.250s", "1.000s", "1.000s"]
-    assert [one["x-ratelimit-remaining-tokens"] for one in told] == ["50", "40", "40"]
+    headers = [kind.headers(left, resets) for left in ([9, 50, 5], [0, 40, 5], [0, 40, 5])]
+    assert [one["x-ratelimit-limit-requests"] for one in headers] == ["100", "10", "10"]
+    assert [one["x-ratelimit-remaining-requests"] for one in headers] == ["5", "0", "0"]
+    assert [one["x-ratelimit-reset-requests"] for one in headers] == ["7.250s", "1.000s", "1.000s"]
+    assert [one["x-ratelimit-remaining-tokens"] for one in headers] == ["50", "40", "40"]
 
 
 def test_headers_of_one_request_are_not_those_of_the_next():

@@ -16,7 +16,7 @@ from engine.stores.records.schema import tokens as table
 from engine.stores.records.tokens import Token
 
 
-def said(url: str, name: str = "alice", currency: str = "USD") -> str:
+def refusal_of(url: str, name: str = "alice", currency: str = "USD") -> str:
     with pytest.raises(TokenNotFound) as caught:
         lookup.caller(url, name, currency)
     return str(caught.value)
@@ -24,16 +24,16 @@ def said(url: str, name: str = "alice", currency: str = "USD") -> str:
 
 @pytest.fixture
 def url(records: Database, records_url: str) -> str:
-    made = Token("alice", "a" * 64, 1.0, models=("gpt-*",), rate="60/1m", expires=9e9)
-    gone = Token("robert", "b" * 64, 1.0, revoked=5.0)
-    tokens.add(records, [made, gone])
+    active = Token("alice", "a" * 64, 1.0, models=("gpt-*",), rate="60/1m", expires=9e9)
+    revoked = Token("robert", "b" * 64, 1.0, revoked=5.0)
+    tokens.add(records, [active, revoked])
     return records_url
 
 
 def test_it_is_who_would_call(url: str) -> None:
-    found = lookup.caller(url, "alice", "USD")
-    assert (found.name, found.models, found.expires) == ("alice", ("gpt-*",), 9e9)
-    assert [limit.kind for limit in found.limits] == ["requests"]
+    caller = lookup.caller(url, "alice", "USD")
+    assert (caller.name, caller.models, caller.expires) == ("alice", ("gpt-*",), 9e9)
+    assert [limit.kind for limit in caller.limits] == ["requests"]
 
 
 def test_a_revoked_one_is_no_longer_let_in(url: str) -> None:
@@ -41,25 +41,25 @@ def test_a_revoked_one_is_no_longer_let_in(url: str) -> None:
 
 
 def test_a_near_name_is_named(url: str) -> None:
-    assert "did you mean 'alice'?" in said(url, "alica")
-    assert "known: alice, robert" in said(url, "somebody-else")
+    assert "did you mean 'alice'?" in refusal_of(url, "alica")
+    assert "known: alice, robert" in refusal_of(url, "somebody-else")
 
 
 def test_an_empty_database_says_so(records: Database, records_url: str) -> None:
-    assert said(records_url).endswith("it has none yet")
+    assert refusal_of(records_url).endswith("it has none yet")
 
 
 def test_a_record_that_makes_no_sense_is_no_caller(records: Database, url: str) -> None:
     records.write(lambda c: c.execute(update(table).values(rate="often")))
-    assert re.search("its record in .* is invalid", said(url))
+    assert re.search("its record in .* is invalid", refusal_of(url))
 
 
 def test_tables_are_not_made(records_url: str, tmp_path: Path) -> None:
     if records_url.startswith("sqlite"):
-        assert "there is no database" in said(records_url)
+        assert "there is no database" in refusal_of(records_url)
         assert list(tmp_path.iterdir()) == []
         (tmp_path / "records.db").touch()
-    assert "are not up to date" in said(records_url)
+    assert "are not up to date" in refusal_of(records_url)
     database = open_database(records_url)
     tables = "sqlite_master" if database.kind == "sqlite" else "pg_tables WHERE schemaname='public'"
     counted = text(f"SELECT count(*) FROM {tables}")  # noqa: S608 - names of our own
@@ -68,12 +68,12 @@ def test_tables_are_not_made(records_url: str, tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_away_is_said_without_its_password() -> None:
-    words = said("postgresql+psycopg://me:hunter2@127.0.0.1:9/name?connect_timeout=2")
+    words = refusal_of("postgresql+psycopg://me:hunter2@127.0.0.1:9/name?connect_timeout=2")
     assert "does not answer" in words
     assert "hunter2" not in words
 
 
 def test_what_is_no_database_is_said(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("no database at all, and long enough to see that" * 20)
-    assert "no SQLite database" in said(f"sqlite:///{tmp_path}/x.db")
-    assert "is not a supported database" in said("mysql://host/x")
+    assert "no SQLite database" in refusal_of(f"sqlite:///{tmp_path}/x.db")
+    assert "is not a supported database" in refusal_of("mysql://host/x")

@@ -60,8 +60,8 @@ def test_a_config_that_fails_on_trial_is_not_served(masters, port):
 
 
 def test_an_address_in_use_leaves_the_database_alone(masters):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        write(taken.getsockname()[1], STORES % "journal")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        write(listener.getsockname()[1], STORES % "journal")
         result = modelway("serve")
     assert (result.exit_code, masters) == (1, [])
     assert not Path("records.db").exists()

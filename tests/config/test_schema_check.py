@@ -55,11 +55,11 @@ routes:
 
 
 def findings(value, against=None, text=None):
-    noted = Findings()
+    collected = Findings()
     marked = read(text if text is not None else json.dumps(value), "f")
     validator = schema_check.validator(against or json_schema.schema())
-    schema_check.check(marked.value, validator, marked, (), noted)
-    return noted.problems
+    schema_check.check(marked.value, validator, marked, (), collected)
+    return collected.problems
 
 
 def problems(value, against):
@@ -158,9 +158,9 @@ def test_every_policy_says_how_it_is_written(name):
 
 def test_the_shipped_config_passes():
     marked = read_file(files.CONFIG, "gateway.yaml", expander({}, files.CONFIG.parent))
-    noted = Findings()
-    schema_check.check(marked.value, schema_check.gateway_validator(), marked, (), noted)
-    assert (marked.problems, noted.problems) == ([], [])
+    collected = Findings()
+    schema_check.check(marked.value, schema_check.gateway_validator(), marked, (), collected)
+    assert (marked.problems, collected.problems) == ([], [])
 
 
 def test_the_example_of_the_manual_passes():
@@ -216,11 +216,11 @@ def test_all_breaches_are_told_at_once():
 
 
 def test_a_breach_inside_a_part_of_the_file_has_its_place_in_the_file():
-    noted = Findings()
+    collected = Findings()
     marked = read("a:\n  b: [1]\n", "f")
     validator = schema_check.validator({"items": {"type": "string"}})
-    schema_check.check([1], validator, marked, ("a", "b"), noted)
-    assert [(p.line, p.column) for p in noted.problems] == [(2, 7)]
+    schema_check.check([1], validator, marked, ("a", "b"), collected)
+    assert [(p.line, p.column) for p in collected.problems] == [(2, 7)]
 
 
 def test_all_breaches_of_the_branch_that_fits_the_value_are_told():

@@ -10,10 +10,10 @@ from engine.edge.router import Resource, application
 from engine.exchange.exchange import Response, compose
 from engine.values.errors import GatewayError
 
-OURS = "https://app.example.com"
+ALLOWED_ORIGIN = "https://app.example.com"
 OTHER = "https://evil.example.com"
 PREFLIGHT = {
-    "origin": OURS,
+    "origin": ALLOWED_ORIGIN,
     "access-control-request-method": "POST",
     "access-control-request-headers": "authorization,content-type, x-stainless-lang",
 }
@@ -40,7 +40,7 @@ def cors_headers(result):
 
 
 def test_cors_is_off_by_default():
-    result = client().simulate_post("/v1/x", headers={"origin": OURS})
+    result = client().simulate_post("/v1/x", headers={"origin": ALLOWED_ORIGIN})
     assert cors_headers(result) == {}
     preflight = client().simulate_options("/v1/x", headers=PREFLIGHT)
     assert preflight.status_code == 405
@@ -48,8 +48,8 @@ def test_cors_is_off_by_default():
 
 
 def test_a_known_origin_may_read_what_sdks_read():
-    result = client(OURS).simulate_post("/v1/x", headers={"origin": OURS})
-    assert result.headers["access-control-allow-origin"] == OURS
+    result = client(ALLOWED_ORIGIN).simulate_post("/v1/x", headers={"origin": ALLOWED_ORIGIN})
+    assert result.headers["access-control-allow-origin"] == ALLOWED_ORIGIN
     assert result.headers["vary"] == "origin"
     exposed = result.headers["access-control-expose-headers"]
     assert {
@@ -58,9 +58,13 @@ def test_a_known_origin_may_read_what_sdks_read():
     assert "access-control-allow-credentials" not in result.headers
 
 
-@pytest.mark.parametrize("origin", [OTHER, "null", OURS + ".evil.com", OURS.upper(), None])
+@pytest.mark.parametrize(
+    "origin", [OTHER, "null", ALLOWED_ORIGIN + ".evil.com", ALLOWED_ORIGIN.upper(), None]
+)
 def test_any_other_may_not(origin):
-    result = client(OURS).simulate_post("/v1/x", headers={"origin": origin} if origin else {})
+    result = client(ALLOWED_ORIGIN).simulate_post(
+        "/v1/x", headers={"origin": origin} if origin else {}
+    )
     assert cors_headers(result) == {"vary": "origin"}
 
 
@@ -72,43 +76,45 @@ def test_a_star_is_any_origin():
 
 def test_errors_and_misses_can_be_read_too():
     for result in (
-        client(OURS, handler=refuse).simulate_post("/v1/x", headers={"origin": OURS}),
-        client(OURS).simulate_get("/v1/nowhere", headers={"origin": OURS}),
+        client(ALLOWED_ORIGIN, handler=refuse).simulate_post(
+            "/v1/x", headers={"origin": ALLOWED_ORIGIN}
+        ),
+        client(ALLOWED_ORIGIN).simulate_get("/v1/nowhere", headers={"origin": ALLOWED_ORIGIN}),
     ):
         assert result.status_code in (401, 404)
-        assert result.headers["access-control-allow-origin"] == OURS
+        assert result.headers["access-control-allow-origin"] == ALLOWED_ORIGIN
 
 
 def test_a_browser_may_ask_first_without_a_token():
-    result = client(OURS, handler=refuse).simulate_options("/v1/x", headers=PREFLIGHT)
+    result = client(ALLOWED_ORIGIN, handler=refuse).simulate_options("/v1/x", headers=PREFLIGHT)
     assert result.status_code == 204
     assert result.headers["access-control-allow-methods"] == "POST"
     assert (
         result.headers["access-control-allow-headers"]
         == PREFLIGHT["access-control-request-headers"]
     )
-    assert result.headers["access-control-allow-origin"] == OURS
+    assert result.headers["access-control-allow-origin"] == ALLOWED_ORIGIN
     assert result.headers["access-control-max-age"] == "7200"
     assert "origin" in result.headers["vary"]
 
 
 def test_asking_from_elsewhere_tells_nothing():
-    result = client(OURS).simulate_options("/v1/x", headers=PREFLIGHT | {"origin": OTHER})
+    result = client(ALLOWED_ORIGIN).simulate_options("/v1/x", headers=PREFLIGHT | {"origin": OTHER})
     assert set(cors_headers(result)) == {"vary"}
 
 
 def test_what_is_no_list_of_headers_is_not_repeated():
     odd = PREFLIGHT | {"access-control-request-headers": "a b\tc;<script>"}
-    result = client(OURS).simulate_options("/v1/x", headers=odd)
+    result = client(ALLOWED_ORIGIN).simulate_options("/v1/x", headers=odd)
     assert "access-control-allow-headers" not in result.headers
 
 
 def test_plain_options_is_no_question_of_a_browsers():
-    assert client(OURS).simulate_options("/v1/x").status_code == 405
+    assert client(ALLOWED_ORIGIN).simulate_options("/v1/x").status_code == 405
 
 
 def test_headers_of_one_answer_do_not_reach_the_next():
-    api = client(OURS)
+    api = client(ALLOWED_ORIGIN)
     for _ in range(3):
-        api.simulate_post("/v1/x", headers={"origin": OURS})
+        api.simulate_post("/v1/x", headers={"origin": ALLOWED_ORIGIN})
     assert HEADERS == [("content-type", "text/plain")]

@@ -41,9 +41,9 @@ def test_a_streamed_answer_has_no_length_and_passes_piece_by_piece():
     assert (result.content, "content-length" in result.headers) == (b"abc", False)
 
 
-@pytest.mark.parametrize("theirs", [[], [("x-a", "1")], [("x-a", "1"), ("x-a", "2")]])
-def test_headers_of_the_gateway_replace_those_of_the_upstream(theirs):
-    answer = Response(200, [*theirs, ("x-b", "3")], b"", gateway_headers={"x-a": "9"})
+@pytest.mark.parametrize("upstream_headers", [[], [("x-a", "1")], [("x-a", "1"), ("x-a", "2")]])
+def test_headers_of_the_gateway_replace_those_of_the_upstream(upstream_headers):
+    answer = Response(200, [*upstream_headers, ("x-b", "3")], b"", gateway_headers={"x-a": "9"})
     headers = raw(client(lambda e: answer).app)[1]
     pairs = [pair for pair in headers if pair[0] in ("x-a", "x-b")]
     assert sorted(pairs) == [("x-a", "9"), ("x-b", "3")]

@@ -59,7 +59,7 @@ def test_every_warning_of_a_case_is_found_at_its_place_and_no_other(file):
 def test_no_secret_of_a_case_is_shown_with_any_problem(file):
     planned, problems = audited(file, case(file).environ)
     every = [Problem(file.name, n, 1, Level.INFO, "MW000", "") for n in range(1, 30)]
-    output = "".join(render(noted, planned.texts) for noted in [*problems, *every])
+    output = "".join(render(each_problem, planned.texts) for each_problem in [*problems, *every])
     assert "written-here" not in output
     assert "sk-from-outside" not in output.partition("# env:")[0]
 

@@ -38,9 +38,9 @@ def test_good_addresses_are_not_told_of(text, tmp_path, monkeypatch):
     ],
 )
 def test_an_upstream_that_cannot_be_connected_to(text, words, hint):
-    ((message, told),) = problems(f"upstreams: {{main: {text}}}")
+    ((message, actual_hint),) = problems(f"upstreams: {{main: {text}}}")
     assert words in message
-    assert hint in told
+    assert hint in actual_hint
     assert "pw" not in message
 
 

@@ -28,7 +28,7 @@ class Nowhere:
     rewrite_links = rewrite
 
 
-class Shown(Nowhere):
+class Visible(Nowhere):
     """Addresses that show how they were asked for."""
 
     def rewrite(self, address: str, path: str, mount: str) -> str | None:
@@ -86,8 +86,8 @@ OF_A_LOGIN = ["set-cookie", "set-cookie2", "www-authenticate", "authentication-i
 @each("dialect", ["plain", *VENDORS])
 @each("name", [*COMMANDS, *OF_OUR_ORIGIN, *OF_A_SERVER, *OF_A_HOP])
 def test_what_commands_a_proxy_or_a_browser_never_passes(name: str, dialect: str) -> None:
-    said = [(name, "x"), ("content-type", "text/plain")]
-    assert passed(said, dialect, [name]) == [("content-type", "text/plain")]
+    headers = [(name, "x"), ("content-type", "text/plain")]
+    assert passed(headers, dialect, [name]) == [("content-type", "text/plain")]
 
 
 @pytest.mark.parametrize("name", OF_A_LOGIN)
@@ -121,8 +121,8 @@ def test_a_vendors_other_headers_pass_only_if_the_document_declares_them(
 
 
 def test_other_headers_of_other_apis_pass() -> None:
-    said = [("x-anything", "1"), ("vary", "a"), ("vary", "b"), ("x-ratelimit-limit", "5")]
-    assert passed(said) == said
+    headers = [("x-anything", "1"), ("vary", "a"), ("vary", "b"), ("x-ratelimit-limit", "5")]
+    assert passed(headers) == headers
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_what_names_our_account_never_passes(dialect: str, name: str) -> None:
 
 
 def test_what_connection_names_stays_here_wherever_it_stands() -> None:
-    said = [("x-before", "1"), ("connection", "close, X-Before ,x-after"), ("x-after", "2")]
-    assert passed([*said, ("x-kept", "3")]) == [("x-kept", "3")]
+    headers = [("x-before", "1"), ("connection", "close, X-Before ,x-after"), ("x-after", "2")]
+    assert passed([*headers, ("x-kept", "3")]) == [("x-kept", "3")]
     two = [("connection", "x-a"), ("connection", "x-b"), ("x-a", "1"), ("x-b", "2")]
     assert passed(two) == []
 
@@ -170,10 +170,10 @@ def test_the_request_id_of_the_upstream_comes_back_under_another_name(
 @pytest.mark.parametrize("allowed", [None, ()])
 @pytest.mark.parametrize("name", ["location", "content-location", "link"])
 def test_addresses_are_rewritten_or_dropped(name: str, allowed: tuple[str, ...] | None) -> None:
-    said = [(name, "/x"), ("etag", "1")]
-    picked = ResponseHeaders(Shown(), allowed=allowed).pick(said, "/base/a", "/m")
+    headers = [(name, "/x"), ("etag", "1")]
+    picked = ResponseHeaders(Visible(), allowed=allowed).pick(headers, "/base/a", "/m")
     assert picked == [(name, "/m|/base/a|/x"), ("etag", "1")]
-    assert ResponseHeaders(Nowhere(), allowed=allowed).pick(said, "/", "") == [("etag", "1")]
+    assert ResponseHeaders(Nowhere(), allowed=allowed).pick(headers, "/", "") == [("etag", "1")]
 
 
 def test_any_number_of_names_takes_bounded_memory() -> None:

@@ -75,27 +75,29 @@ TABLE = [
 ROWS = [(row[0], *row[1:]) for row in TABLE]
 
 
-@each(("said", "passes"), [r[1:3] for r in ROWS], ids=[r[0] for r in ROWS])
+@each(("stream", "passes"), [r[1:3] for r in ROWS], ids=[r[0] for r in ROWS])
 @each("kind", ["openai", "anthropic"])
-def test_dialects_with_names_get_what_their_sdks_take(kind, said, passes):
-    assert through(kind, said) == passes
+def test_dialects_with_names_get_what_their_sdks_take(kind, stream, passes):
+    assert through(kind, stream) == passes
 
 
-@pytest.mark.parametrize(("said", "passes"), [(r[1], r[3]) for r in ROWS], ids=[r[0] for r in ROWS])
-def test_gemini_gets_data_lines_and_nothing_else(said, passes):
-    assert through("gemini", said) == passes
+@pytest.mark.parametrize(
+    ("stream", "passes"), [(r[1], r[3]) for r in ROWS], ids=[r[0] for r in ROWS]
+)
+def test_gemini_gets_data_lines_and_nothing_else(stream, passes):
+    assert through("gemini", stream) == passes
 
 
-@each("said", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
+@each("stream", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
 @each("kind", KINDS, ids=lambda kind: kind.name)
-def test_byte_by_byte_gives_the_same(kind, said):
-    assert through(kind, *[said[i : i + 1] for i in range(len(said))]) == through(kind, said)
+def test_byte_by_byte_gives_the_same(kind, stream):
+    assert through(kind, *[stream[i : i + 1] for i in range(len(stream))]) == through(kind, stream)
 
 
-@each("said", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
+@each("stream", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
 @each("kind", KINDS, ids=lambda kind: kind.name)
-def test_what_was_cleaned_is_clean(kind, said):
-    assert through(kind, through(kind, said)) == through(kind, said)
+def test_what_was_cleaned_is_clean(kind, stream):
+    assert through(kind, through(kind, stream)) == through(kind, stream)
 
 
 LINES = st.sampled_from(
@@ -172,14 +174,19 @@ def test_a_clean_stream_passes_byte_for_byte(words, cuts):
 
 def test_a_whole_clean_event_passes_as_the_very_bytes_that_came():
     for kind in KINDS:
-        made = cleaner(kind)
-        assert made.feed(A) is A
-        assert made.feed(B) is B
+        new_cleaner = cleaner(kind)
+        assert new_cleaner.feed(A) is A
+        assert new_cleaner.feed(B) is B
 
 
 def test_an_event_passes_as_soon_as_it_is_complete():
-    made = cleaner("openai")
-    assert [made.feed(b"data: x"), made.feed(b"\n"), made.feed(b"\n"), made.feed(A)] == [
+    new_cleaner = cleaner("openai")
+    assert [
+        new_cleaner.feed(b"data: x"),
+        new_cleaner.feed(b"\n"),
+        new_cleaner.feed(b"\n"),
+        new_cleaner.feed(A),
+    ] == [
         b"",
         b"",
         b"data: x\n\n",
@@ -198,9 +205,9 @@ def test_a_carriage_return_ends_a_line_in_every_piece(kind):
 
 
 def test_nothing_is_held_back_of_a_piece_with_one_and_a_half_events():
-    made = cleaner("openai")
-    assert made.feed(A + b"data: ha") == A
-    assert made.feed(b"lf\n\n") == b"data: half\n\n"
+    new_cleaner = cleaner("openai")
+    assert new_cleaner.feed(A + b"data: ha") == A
+    assert new_cleaner.feed(b"lf\n\n") == b"data: half\n\n"
 
 
 @pytest.mark.parametrize("cut_at", [1, 2, 3])
@@ -215,19 +222,19 @@ def test_a_byte_order_mark_later_on_is_no_such_mark():
 
 def test_a_large_event_in_small_pieces_is_searched_once():
     """Searched again with each piece it would take minutes; the test's timeout ends that."""
-    made = cleaner("openai")
+    new_cleaner = cleaner("openai")
     size, piece = 15_000_000, b"x" * 250
-    made.feed(b"data: ")
-    assert not any(made.feed(piece) for _ in range(size // 250))
-    assert len(made.feed(b"\n\n")) == size + 8
+    new_cleaner.feed(b"data: ")
+    assert not any(new_cleaner.feed(piece) for _ in range(size // 250))
+    assert len(new_cleaner.feed(b"\n\n")) == size + 8
 
 
 def test_an_event_beyond_all_measure_is_refused(monkeypatch):
     monkeypatch.setattr(sse, "MAX_EVENT", 1000)
-    made = cleaner("openai")
-    assert made.feed(b"data: " + b"x" * 990) == b""
+    new_cleaner = cleaner("openai")
+    assert new_cleaner.feed(b"data: " + b"x" * 990) == b""
     with pytest.raises(EventTooLarge):
-        made.feed(b"x" * 10)
+        new_cleaner.feed(b"x" * 10)
 
 
 def test_no_pattern_of_the_quick_way_backtracks():

@@ -44,12 +44,12 @@ def clock() -> Clock:
 def master(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Any:
     """A master without workers; `reloads` is what happened in its reloads, `starts` are the times
     at which gunicorn would have started missing workers."""
-    made: Any = Master(App(), clock)
-    made.reloads, made.starts = [], []
-    monkeypatch.setattr(Arbiter, "handle_hup", lambda self: made.reloads.append("reload"))
-    monkeypatch.setattr(Arbiter, "manage_workers", lambda self: made.starts.append(clock.now))
+    new_master: Any = Master(App(), clock)
+    new_master.reloads, new_master.starts = [], []
+    monkeypatch.setattr(Arbiter, "handle_hup", lambda self: new_master.reloads.append("reload"))
+    monkeypatch.setattr(Arbiter, "manage_workers", lambda self: new_master.starts.append(clock.now))
     monkeypatch.setattr(Arbiter, "reap_workers", lambda self: None)
-    return made
+    return new_master
 
 
 def test_of_many_hangups_that_wait_one_is_handled(master: Any) -> None:
@@ -69,8 +69,8 @@ def test_signals_that_count_are_all_handled(master: Any) -> None:
 def test_what_ends_the_master_is_handled_first(master: Any) -> None:
     for sig in (SIGHUP, SIGCHLD, SIGTERM, SIGTTIN, SIGINT, SIGQUIT):
         master.signal(sig, None)
-    came = master.wait_for_signals(1.0)
-    assert came == [SIGQUIT, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGTTIN]
+    signals = master.wait_for_signals(1.0)
+    assert signals == [SIGQUIT, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGTTIN]
 
 
 @pytest.mark.parametrize("sig", [SIGTERM, SIGINT, SIGQUIT])

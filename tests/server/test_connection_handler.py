@@ -85,14 +85,14 @@ class Connection:
 
 @pytest.fixture
 def connect() -> Iterator[Any]:
-    made: list[Connection] = []
+    connections: list[Connection] = []
 
     def connection(application: Any, **settings: Any) -> Connection:
-        made.append(Connection(application, **settings))
-        return made[-1]
+        connections.append(Connection(application, **settings))
+        return connections[-1]
 
     yield connection
-    for each in made:
+    for each in connections:
         each.close()
 
 

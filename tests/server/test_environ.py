@@ -31,29 +31,29 @@ def get(*headers: bytes, target: bytes = b"/") -> bytes:
 
 
 def test_the_environ_is_valid_wsgi() -> None:
-    made = environ(get())
-    made["wsgi.input"] = SimpleNamespace(read=1, readline=1, readlines=1, __iter__=1)
-    check_environ(made)
+    values = environ(get())
+    values["wsgi.input"] = SimpleNamespace(read=1, readline=1, readlines=1, __iter__=1)
+    check_environ(values)
 
 
 def test_the_target_is_there_raw_and_decoded() -> None:
-    made = environ(get(target=b"/a%2Fb%C3%A9?q=%20"))
-    assert made["RAW_URI"] == "/a%2Fb%C3%A9?q=%20"
-    assert made["PATH_INFO"] == "/a/b\xc3\xa9"
-    assert made["QUERY_STRING"] == "q=%20"
+    values = environ(get(target=b"/a%2Fb%C3%A9?q=%20"))
+    assert values["RAW_URI"] == "/a%2Fb%C3%A9?q=%20"
+    assert values["PATH_INFO"] == "/a/b\xc3\xa9"
+    assert values["QUERY_STRING"] == "q=%20"
 
 
 def test_content_type_and_length_have_no_http_prefix() -> None:
-    made = environ(get(b"Content-Type: a/b\r\n", b"Content-Length: 0\r\n", b"X-A: 1\r\n"))
-    assert (made["CONTENT_TYPE"], made["CONTENT_LENGTH"]) == ("a/b", "0")
-    assert "HTTP_CONTENT_TYPE" not in made
-    assert made["HTTP_X_A"] == "1"
+    values = environ(get(b"Content-Type: a/b\r\n", b"Content-Length: 0\r\n", b"X-A: 1\r\n"))
+    assert (values["CONTENT_TYPE"], values["CONTENT_LENGTH"]) == ("a/b", "0")
+    assert "HTTP_CONTENT_TYPE" not in values
+    assert values["HTTP_X_A"] == "1"
 
 
 def test_addresses_of_both_ends() -> None:
-    made = environ(get())
-    assert (made["REMOTE_ADDR"], made["REMOTE_PORT"]) == ("10.0.0.1", "4711")
-    assert (made["SERVER_NAME"], made["SERVER_PORT"]) == ("127.0.0.1", "8080")
+    values = environ(get())
+    assert (values["REMOTE_ADDR"], values["REMOTE_PORT"]) == ("10.0.0.1", "4711")
+    assert (values["SERVER_NAME"], values["SERVER_PORT"]) == ("127.0.0.1", "8080")
 
 
 @pytest.mark.parametrize("address", ["/run/mw.sock", b"/run/mw.sock"])
@@ -89,12 +89,12 @@ def test_only_a_trusted_proxy_says_the_scheme(
     ],
 )
 def test_the_scheme_is_what_the_proxy_says(headers: bytes, scheme: str) -> None:
-    made = environ(get(headers))
-    SchemeHeaders(HEADERS, []).apply(made)
-    assert made["wsgi.url_scheme"] == scheme
+    values = environ(get(headers))
+    SchemeHeaders(HEADERS, []).apply(values)
+    assert values["wsgi.url_scheme"] == scheme
 
 
 def test_contradictory_schemes_are_refused() -> None:
-    made = environ(get(b"X-Forwarded-Proto: https\r\nX-Forwarded-Ssl: off\r\n"))
+    values = environ(get(b"X-Forwarded-Proto: https\r\nX-Forwarded-Ssl: off\r\n"))
     with pytest.raises(InvalidRequest):
-        SchemeHeaders(HEADERS, []).apply(made)
+        SchemeHeaders(HEADERS, []).apply(values)

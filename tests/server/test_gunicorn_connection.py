@@ -46,11 +46,11 @@ def test_what_came_behind_the_request_is_handed_over_with_the_socket() -> None:
 
 def test_after_the_answer_the_rest_of_the_body_is_read_and_the_connection_closed() -> None:
     near, far = gevent.socket.socketpair()
-    made = connection(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n", near)
-    assert made.close_after()
+    new_connection = connection(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n", near)
+    assert new_connection.close_after()
     far.sendall(b"123456789")
     far.shutdown(1)
-    made.linger()
+    new_connection.linger()
     assert far.recv(1) == b""
     assert near.recv(1) == b""
     near.close()

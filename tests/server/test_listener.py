@@ -37,7 +37,7 @@ class Pair:
             return False
 
 
-def made(connections: int, most: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
+def admission_of(connections: int, most: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     monkeypatch.setattr("engine.values.file_descriptors.room", lambda: (most, 16))
     idle = IdleConnections()
     admission = Admission(connections, idle, lambda address: b"HTTP/1.1 503 No\r\n\r\n")
@@ -45,7 +45,7 @@ def made(connections: int, most: int, monkeypatch: pytest.MonkeyPatch) -> tuple[
 
 
 def test_the_connection_that_has_been_idle_longest_is_closed_for_a_new_one(clock, monkeypatch):
-    admission, idle = made(100, 2, monkeypatch)
+    admission, idle = admission_of(100, 2, monkeypatch)
     first, second, third = Pair(), Pair(), Pair()
     for pair in (first, second, third):
         idle.add(pair.near)
@@ -61,7 +61,7 @@ def test_the_connection_that_has_been_idle_longest_is_closed_for_a_new_one(clock
 
 
 def test_a_listener_has_places_of_its_own_and_gives_them_to_nobody(clock, monkeypatch):
-    admission, _ = made(100, 4, monkeypatch)
+    admission, _ = admission_of(100, 4, monkeypatch)
     own, idle, pair = [], IdleConnections(), Pair()
     admission.pools += [[1, 2], own]
     assert not admission.admits()
@@ -78,7 +78,7 @@ def test_a_listener_has_places_of_its_own_and_gives_them_to_nobody(clock, monkey
 
 
 def test_a_connection_whose_request_may_be_on_its_way_is_not_closed_for_another(clock, monkeypatch):
-    admission, idle = made(100, 1, monkeypatch)
+    admission, idle = admission_of(100, 1, monkeypatch)
     pair = Pair()
     idle.add(pair.near)
     admission.pools.append([1])
@@ -90,7 +90,7 @@ def test_a_connection_whose_request_may_be_on_its_way_is_not_closed_for_another(
 def test_with_descriptors_left_the_last_place_is_kept_free_and_nobody_is_refused(
     clock, monkeypatch, caplog
 ):
-    admission, idle = made(3, 100, monkeypatch)
+    admission, idle = admission_of(3, 100, monkeypatch)
     pair = Pair()
     idle.add(pair.near)
     clock[0] += 1
@@ -111,7 +111,7 @@ def until_closed(*pairs):
 
 
 def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
-    admission, _ = made(1, 1, monkeypatch)
+    admission, _ = admission_of(1, 1, monkeypatch)
     pair = Pair()
     pair.far.sendall(b"POST / HTTP/1.1\r\n\r\n")
     admission.refuse(pair.near, ("127.0.0.1", 1))
@@ -124,7 +124,7 @@ def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
 
 
 def test_many_who_are_refused_do_not_hold_descriptors(monkeypatch):
-    admission, _ = made(1, 1, monkeypatch)
+    admission, _ = admission_of(1, 1, monkeypatch)
     pairs = [Pair() for _ in range(20)]
     for pair in pairs:
         admission.refuse(pair.near, None)
@@ -142,7 +142,7 @@ def test_a_listener_without_descriptors_pauses_and_says_so_once(monkeypatch, cap
     warnings: list[int] = []
     monkeypatch.setattr("engine.values.file_descriptors.warn_exhausted", lambda: warnings.append(1))
     monkeypatch.setattr(StreamServer, "do_read", full)
-    admission, _ = made(10, 10, monkeypatch)
+    admission, _ = admission_of(10, 10, monkeypatch)
     sock = socket.socket(socket.AF_INET)
     sock.bind(("127.0.0.1", 0))
     sock.listen()

@@ -31,8 +31,8 @@ def application(tmp_path, garbage_collector):
         return applications[-1]
 
     yield make
-    for made in applications:
-        made.close()
+    for each_application in applications:
+        each_application.close()
 
 
 def details_of(served):

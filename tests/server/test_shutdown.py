@@ -9,11 +9,11 @@ from engine.server.shutdown import deadlines
 
 @pytest.mark.parametrize("grace", [0.0, 0.4, 1.0, 1.5, 4.0, 30.0, 3600.0])
 def test_requests_end_before_the_master_kills_their_worker(grace):
-    given = settings(Server(grace=grace))["graceful_timeout"]
-    assert given >= grace
-    interrupt, cut = deadlines(given)
-    assert 0 < interrupt < cut < given
-    assert given - interrupt >= 1.0
+    timeout = settings(Server(grace=grace))["graceful_timeout"]
+    assert timeout >= grace
+    interrupt, cut = deadlines(timeout)
+    assert 0 < interrupt < cut < timeout
+    assert timeout - interrupt >= 1.0
 
 
 def test_requests_have_nearly_all_of_a_long_grace():

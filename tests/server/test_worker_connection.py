@@ -54,9 +54,9 @@ class Caller:
 
 @pytest.fixture
 def caller() -> Iterator[Caller]:
-    made = Caller()
-    yield made
-    made.close()
+    new_caller = Caller()
+    yield new_caller
+    new_caller.close()
 
 
 def test_a_caller_who_closes_sends_no_request(caller: Caller) -> None:
@@ -208,9 +208,9 @@ def streaming(caller: Caller, room: int) -> tuple[WorkerConnection, Room]:
 
 @pytest.fixture
 def streamed() -> Iterator[Caller]:
-    made = Caller()
-    yield made
-    made.far.close()
+    new_caller = Caller()
+    yield new_caller
+    new_caller.far.close()
 
 
 def test_a_piece_that_is_sent_without_waiting_is_a_chunk(streamed: Caller) -> None:

@@ -54,8 +54,8 @@ def test_a_result_that_cannot_be_pickled_is_computed_here() -> None:
 
 
 def test_a_child_that_dies_costs_nothing() -> None:
-    ours = os.getpid()
-    assert run_in_child(lambda: os.getpid() if os.getpid() == ours else os._exit(3)) == ours
+    own_pid = os.getpid()
+    assert run_in_child(lambda: os.getpid() if os.getpid() == own_pid else os._exit(3)) == own_pid
 
 
 def test_a_result_counts_where_the_exit_status_is_unknown() -> None:

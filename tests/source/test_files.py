@@ -16,12 +16,12 @@ def test_line_ends_are_line_feeds_and_nothing_is_noted_unasked(tmp_path):
 def test_files_that_are_read_are_recorded_with_their_hashes(tmp_path):
     present, absent = tmp_path / "one", tmp_path / "gone"
     present.write_bytes(b"x")
-    with record_reads() as noted:
+    with record_reads() as recorded:
         read_text(present)
         with pytest.raises(FileNotFoundError):
             read_text(absent)
     read_text(present)
-    assert noted == {present: hashlib.sha256(b"x").hexdigest(), absent: ""}
+    assert recorded == {present: hashlib.sha256(b"x").hexdigest(), absent: ""}
 
 
 def test_notes_within_notes_are_apart(tmp_path):

@@ -198,9 +198,9 @@ def bodies(draw: Any, schema: Any, components: dict[str, Any], depth: int = 5) -
 def their_verdict(schema: Any, body: Any, version: str, components: dict[str, Any]) -> bool:
     value = document(version=version, components={"schemas": {"Root": schema, **components}})
     spec = SchemaPath.from_dict(value)
-    theirs = FACTORIES[version].create(spec, spec / "components" / "schemas" / "Root")
+    validator = FACTORIES[version].create(spec, spec / "components" / "schemas" / "Root")
     try:
-        theirs.validate(body)
+        validator.validate(body)
     except InvalidSchemaValue:
         return False
     return True
@@ -238,19 +238,19 @@ def test_the_fast_path_and_openapi_core_agree(version: str) -> None:
             document(version=version, components={"schemas": {"Root": schema, **components}})
         )
         at = value.document.get("components").get("schemas").step("Root")
-        ours = Schemas(value).validator(at)
+        own_validator = Schemas(value).validator(at)
         spec = SchemaPath.from_dict(value.document.value)
-        theirs = FACTORIES[version].create(spec, spec / "components" / "schemas" / "Root")
+        other_validator = FACTORIES[version].create(spec, spec / "components" / "schemas" / "Root")
         for _ in range(4):
             body = json.loads(json.dumps(data.draw(bodies(schema, components))))
             try:
-                theirs.validate(body)
+                other_validator.validate(body)
                 verdict = True
             except InvalidSchemaValue:
                 verdict = False
             except UnicodeEncodeError:  # its `format: byte`, see above: no verdict to compare
                 continue
-            assert ours.is_valid(body) is verdict, (schema, components, body)
+            assert own_validator.is_valid(body) is verdict, (schema, components, body)
             verdicts[verdict] += 1
 
     agree()
@@ -302,8 +302,8 @@ def test_the_fast_path_and_openapi_core_agree(version: str) -> None:
 )
 def test_both_agree_at_the_edges(version: str, schema: Any, body: Any) -> None:
     components = {"Leaf": {"type": "string"}}
-    theirs = their_verdict(schema, body, version, components)
-    assert our_verdict(schema, body, version, **components) is theirs
+    verdict = their_verdict(schema, body, version, components)
+    assert our_verdict(schema, body, version, **components) is verdict
 
 
 @each("version", ["3.0.3", "3.1.0"])

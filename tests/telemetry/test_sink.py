@@ -82,16 +82,16 @@ def test_a_closed_pipe_drops_the_line(pipe):
 
 
 def test_a_socket_does_not_block():
-    ours, theirs = socket.socketpair()
-    sink = Sink(ours.fileno(), limit=1000)
+    near, far = socket.socketpair()
+    sink = Sink(near.fileno(), limit=1000)
     for _ in range(10_000):
         sink.write(b"x" * 99 + b"\n")
     assert sink.dropped > 0
-    assert ours.getblocking()
-    assert theirs.recv(100) == b"x" * 99 + b"\n"
+    assert near.getblocking()
+    assert far.recv(100) == b"x" * 99 + b"\n"
     sink.close(0.01)
-    ours.close()
-    theirs.close()
+    near.close()
+    far.close()
 
 
 def test_a_moved_file_is_created_again(tmp_path, monkeypatch):

@@ -30,10 +30,10 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def caller() -> Iterator[tuple[Any, Any]]:
-    ours, theirs = socket.socketpair()
-    yield ours, theirs
-    ours.close()
-    theirs.close()
+    near, far = socket.socketpair()
+    yield near, far
+    near.close()
+    far.close()
 
 
 def result_of(greenlet: Any) -> BaseException | None:
@@ -74,18 +74,18 @@ def test_a_caller_who_sends_more_is_connected(caller: Any) -> None:
 
 def test_each_greenlet_is_woken_for_its_caller() -> None:
     watcher, pairs = DisconnectWatcher(), [socket.socketpair() for _ in range(50)]
-    greenlets = [gevent.spawn(waiting, watcher, ours) for ours, _ in pairs]
+    greenlets = [gevent.spawn(waiting, watcher, near) for near, _ in pairs]
     gevent.sleep(0.03)
-    for _, theirs in pairs[::2]:
-        theirs.close()
+    for _, far in pairs[::2]:
+        far.close()
     assert all(isinstance(result_of(greenlet), AbortConnection) for greenlet in greenlets[::2])
     gevent.sleep(0.05)
     assert not any(greenlet.ready() for greenlet in greenlets[1::2])
-    for _, theirs in pairs[1::2]:
-        theirs.close()
+    for _, far in pairs[1::2]:
+        far.close()
     assert all(isinstance(result_of(greenlet), AbortConnection) for greenlet in greenlets[1::2])
-    for ours, _ in pairs:
-        ours.close()
+    for near, _ in pairs:
+        near.close()
 
 
 def test_after_the_wait_no_greenlet_is_woken(caller: Any) -> None:

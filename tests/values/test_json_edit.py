@@ -260,13 +260,13 @@ def _changed(value, changes, path=()):
     """The value after the changes."""
     if path in changes:
         return json.loads(changes[path])
-    kept = [
+    members = [
         step for step in ((*path, s) for s in _steps(value)) if changes.get(step, b"") is not None
     ]
     if isinstance(value, dict):
-        return {step[-1]: _changed(value[step[-1]], changes, step) for step in kept}
+        return {step[-1]: _changed(value[step[-1]], changes, step) for step in members}
     if isinstance(value, list):
-        return [_changed(value[step[-1]], changes, step) for step in kept]
+        return [_changed(value[step[-1]], changes, step) for step in members]
     return value
 
 

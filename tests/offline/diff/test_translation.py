@@ -16,7 +16,7 @@ def levels(folder, old, new):
         )
         for name, text in (("old", old), ("new", new))
     ]
-    return {(str(found.level), found.kind) for found in between(*sides)}
+    return {(str(difference.level), difference.kind) for difference in between(*sides)}
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def levels(folder, old, new):
     ],
 )
 def test_a_change_of_translate_breaks_whom_it_refuses(tmp_path, old, new, level):
-    found = levels(tmp_path, f"translate: {old}", f"translate: {new}")
-    assert found == {(level, "model-translate")}
+    kinds = levels(tmp_path, f"translate: {old}", f"translate: {new}")
+    assert kinds == {(level, "model-translate")}
 
 
 @pytest.mark.parametrize(
@@ -45,10 +45,10 @@ def test_a_change_of_translate_breaks_whom_it_refuses(tmp_path, old, new, level)
     ],
 )
 def test_a_field_that_may_no_longer_be_dropped_breaks_its_callers(tmp_path, old, new, level):
-    found = levels(tmp_path, f"translate: strict, drop: {old}", f"translate: strict, drop: {new}")
-    assert found == {(level, "model-drop")}
+    kinds = levels(tmp_path, f"translate: strict, drop: {old}", f"translate: strict, drop: {new}")
+    assert kinds == {(level, "model-drop")}
 
 
 def test_drop_counts_for_nothing_where_everything_may_be_dropped(tmp_path):
-    found = levels(tmp_path, "translate: lossy, drop: [n]", "translate: lossy, drop: []")
-    assert found == {("changed", "model-drop")}
+    kinds = levels(tmp_path, "translate: lossy, drop: [n]", "translate: lossy, drop: []")
+    assert kinds == {("changed", "model-drop")}

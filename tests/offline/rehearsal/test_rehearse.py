@@ -77,9 +77,9 @@ def test_what_would_be_sent_is_what_is_sent(tmp_path, target, body):
     assert statuses == [f"{rehearsal.status} OK"]
     assert real.target == upstream_request.url.removeprefix(upstream.url)
     assert real.body == upstream_request.body
-    ours = {"host", "content-length", "x-request-id"}
-    assert [pair for pair in real.headers if pair[0].lower() not in ours] == [
-        pair for pair in upstream_request.headers if pair[0] not in ours
+    own_headers = {"host", "content-length", "x-request-id"}
+    assert [pair for pair in real.headers if pair[0].lower() not in own_headers] == [
+        pair for pair in upstream_request.headers if pair[0] not in own_headers
     ]
 
 

@@ -13,9 +13,9 @@ HEADERS = [("x-note", "n")]
 def client(answer=200, url="http://main.test/base/v1"):
     """A client of the upstream `main`, and the list of its requests."""
     requests = []
-    made = recorder(requests, UpstreamAnswers(each={"main": answer}))(url)
-    made.name = "main"
-    return made, requests
+    stand_in = recorder(requests, UpstreamAnswers(each={"main": answer}))(url)
+    stand_in.name = "main"
+    return stand_in, requests
 
 
 def test_a_request_is_recorded_as_the_upstream_receives_it():

@@ -34,25 +34,25 @@ def contexts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
 @pytest.fixture(params=WAYS)
 def sides(request: pytest.FixtureRequest, contexts: tuple[Any, Any]) -> Iterator[Any]:
     """A channel to a server, and the server's end of it."""
-    ours, theirs = pair(small=True)
+    near, far = pair(small=True)
     if request.param == "tls":
-        accepting = gevent.spawn(contexts[0].wrap_socket, theirs, server_side=True)
-        ours = contexts[1].wrap_socket(ours, server_hostname="localhost")
-        theirs = accepting.get(timeout=PATIENCE)
-    yield Channel(ours, client=False, limit=10**7), Peer(theirs, client=False)
-    ours.close()
-    theirs.close()
+        accepting = gevent.spawn(contexts[0].wrap_socket, far, server_side=True)
+        near = contexts[1].wrap_socket(near, server_hostname="localhost")
+        far = accepting.get(timeout=PATIENCE)
+    yield Channel(near, client=False, limit=10**7), Peer(far, client=False)
+    near.close()
+    far.close()
 
 
 def begin(channel: Channel) -> tuple[Any, list[RawFrame]]:
     """A greenlet that takes all frames of a channel, and what it has taken."""
-    taken: list[RawFrame] = []
+    frames_read: list[RawFrame] = []
 
     def take() -> None:
         for frame in channel.frames():
-            taken.append(RawFrame(int(frame.opcode), frame.fin, bytes(frame.data)))  # noqa: PERF401
+            frames_read.append(RawFrame(int(frame.opcode), frame.fin, bytes(frame.data)))  # noqa: PERF401
 
-    return gevent.spawn(take), taken
+    return gevent.spawn(take), frames_read
 
 
 def test_what_the_socket_does_not_take_waits_in_order(sides: Any) -> None:
@@ -81,14 +81,14 @@ def test_there_is_room_again_once_half_was_taken(sides: Any) -> None:
 
 def test_a_pong_waits_for_the_end_of_a_frame_and_only_the_last_one_does(sides: Any) -> None:
     channel, peer = sides
-    running, taken = begin(channel)
+    running, frames_read = begin(channel)
     channel.send(BINARY, b"x" * 200_000)
     channel.send(TEXT, b"after")
     assert channel.outbox.backlog
     for number in range(50):
         peer.send(PING, b"%d" % number)
     deadline = time.monotonic() + PATIENCE
-    while len(taken) < 50:
+    while len(frames_read) < 50:
         assert time.monotonic() < deadline
         gevent.sleep(0.005)
     assert len(peer.next().data) == 200_000
@@ -99,11 +99,11 @@ def test_a_pong_waits_for_the_end_of_a_frame_and_only_the_last_one_does(sides: A
 
 def test_a_close_is_answered_at_once_and_ends_the_frames(sides: Any) -> None:
     channel, peer = sides
-    running, taken = begin(channel)
+    running, frames_read = begin(channel)
     peer.text("a")
     peer.close(4000, b"why")
     running.get(timeout=PATIENCE)
-    assert [got.opcode for got in taken] == [1, CLOSE]
+    assert [each_frame.opcode for each_frame in frames_read] == [1, CLOSE]
     assert channel.closed == Close(4000, "why")
     assert peer.closed() == (4000, "why")
     channel.send(TEXT, b"too late")
@@ -142,17 +142,17 @@ def test_one_who_leaves_is_gone(sides: Any) -> None:
     channel, peer = sides
     peer.text("a")
     peer.sock.close()
-    running, taken = begin(channel)
+    running, frames_read = begin(channel)
     with pytest.raises(Gone):
         running.get(timeout=PATIENCE)
-    assert len(taken) == 1
+    assert len(frames_read) == 1
 
 
 def test_who_waits_for_frames_can_be_stopped(sides: Any) -> None:
     channel, peer = sides
-    running, taken = begin(channel)
+    running, frames_read = begin(channel)
     peer.text("a")
-    while not taken:
+    while not frames_read:
         gevent.sleep(0.005)
     channel.stop()
     with pytest.raises(Stopped):
@@ -163,12 +163,12 @@ def test_who_waits_for_frames_can_be_stopped(sides: Any) -> None:
 
 def test_a_large_message_comes_in(sides: Any) -> None:
     channel, peer = sides
-    running, taken = begin(channel)
+    running, frames_read = begin(channel)
     for size in (300_000, 16_384, 65_536, 1):
         peer.send(2, b"x" * size)
     peer.close()
     running.get(timeout=PATIENCE)
-    assert [len(got.data) for got in taken[:-1]] == [300_000, 16_384, 65_536, 1]
+    assert [len(each_frame.data) for each_frame in frames_read[:-1]] == [300_000, 16_384, 65_536, 1]
 
 
 def test_a_breach_is_raised(sides: Any) -> None:

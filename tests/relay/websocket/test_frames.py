@@ -34,8 +34,8 @@ def read(data, masked, step=0, limit=LIMIT, extensions=()):
     pieces = [data[i : i + step] for i in range(0, len(data), step)] if step else [data]
     try:
         for piece in pieces:
-            for found in reader.feed(piece):
-                frames.append((found.opcode, found.fin, bytes(found.data)))  # noqa: PERF401
+            for each_frame in reader.feed(piece):
+                frames.append((each_frame.opcode, each_frame.fin, bytes(each_frame.data)))  # noqa: PERF401
     except Violation as violation:
         return frames, violation
     return frames, None

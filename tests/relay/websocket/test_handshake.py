@@ -44,15 +44,15 @@ def test_a_request_that_asks_rightly(more):
 
 def test_what_is_offered_is_read():
     protocols = "realtime,  a.b ,,c"
-    said = parse_request(
+    offer = parse_request(
         {
             **RIGHT,
             "HTTP_SEC_WEBSOCKET_PROTOCOL": protocols,
             "HTTP_SEC_WEBSOCKET_EXTENSIONS": "permessage-deflate",
         }
     )
-    assert said.protocols == ("realtime", "a.b", "c")
-    assert said.extensions == "permessage-deflate"
+    assert offer.protocols == ("realtime", "a.b", "c")
+    assert offer.extensions == "permessage-deflate"
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_keys_are_random_and_of_the_right_length():
     ],
 )
 def test_compression_is_agreed_on_with_a_client_that_offers_it(offer, agreed):
-    said, extensions = deflating(offer)
-    assert (bool(said), len(extensions)) == (agreed, int(agreed))
+    headers, extensions = deflating(offer)
+    assert (bool(headers), len(extensions)) == (agreed, int(agreed))
     if agreed:
-        assert said.startswith("permessage-deflate")
+        assert headers.startswith("permessage-deflate")
 
 
 def test_an_offer_that_cannot_be_read_is_refused():
@@ -138,13 +138,13 @@ def test_an_offer_that_cannot_be_read_is_refused():
 
 
 def test_what_is_offered_can_be_taken():
-    said, _ = deflating(deflate_offer())
-    assert len(negotiated_deflate([said], True)) == 1
+    headers, _ = deflating(deflate_offer())
+    assert len(negotiated_deflate([headers], True)) == 1
     assert negotiated_deflate([], True) == negotiated_deflate([], False) == ()
 
 
 @pytest.mark.parametrize(
-    ("said", "was_offered"),
+    ("response_headers", "was_offered"),
     [
         (["permessage-deflate"], False),
         (["x-other"], True),
@@ -154,6 +154,6 @@ def test_what_is_offered_can_be_taken():
         (["=;"], True),
     ],
 )
-def test_what_was_not_offered_cannot_be_taken(said, was_offered):
+def test_what_was_not_offered_cannot_be_taken(response_headers, was_offered):
     with pytest.raises(ValueError, match="offered"):
-        negotiated_deflate(said, was_offered)
+        negotiated_deflate(response_headers, was_offered)

@@ -14,10 +14,10 @@ from tests.support.session import PATIENCE, pair
 @pytest.fixture
 def sides():
     """The server's side as messages, and the client that the test plays."""
-    ours, theirs = pair()
-    yield Messages(Channel(ours, client=True, limit=100)), Peer(theirs, client=True)
-    ours.close()
-    theirs.close()
+    near, far = pair()
+    yield Messages(Channel(near, client=True, limit=100)), Peer(far, client=True)
+    near.close()
+    far.close()
 
 
 def test_a_message_in_fragments_arrives_whole(sides):

@@ -17,11 +17,11 @@ LARGE = b"x" * 200_000
 @pytest.fixture
 def ends() -> Iterator[tuple[Any, Any]]:
     """The gateway's socket, which holds little that was not read, and the other end."""
-    ours, theirs = pair(small=True)
-    ours.settimeout(0.0)
-    yield ours, theirs
-    ours.close()
-    theirs.close()
+    near, far = pair(small=True)
+    near.settimeout(0.0)
+    yield near, far
+    near.close()
+    far.close()
 
 
 def received(sock: Any, size: int) -> bytes:

@@ -77,9 +77,9 @@ def turn_often():
 def test_frames_pass_as_they_came(way, frames):
     with session() as between:
         here, there = ends(between, way)
-        for got in frames:
-            here.send(got.opcode, got.data, fin=got.fin)
-            assert there.next() == got
+        for each_frame in frames:
+            here.send(each_frame.opcode, each_frame.data, fin=each_frame.fin)
+            assert there.next() == each_frame
 
 
 def test_errors_of_the_upstream_are_redacted():
@@ -140,8 +140,12 @@ def test_a_ping_in_the_middle_of_a_message_is_answered_there(way):
         here.send(PING, b"p")
         assert here.next() == RawFrame(PONG, True, b"p")
         here.send(CONT, b"gin")
-        got = [there.next() for _ in range(3)]
-        assert [(g.opcode, g.data) for g in got] == [(TEXT, b"be"), (PING, b"p"), (CONT, b"gin")]
+        frames_read = [there.next() for _ in range(3)]
+        assert [(g.opcode, g.data) for g in frames_read] == [
+            (TEXT, b"be"),
+            (PING, b"p"),
+            (CONT, b"gin"),
+        ]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -186,10 +190,10 @@ def test_a_slow_reader_stops_the_reading_of_the_other_side(way):
         sink = between.channels[1 if way == "caller" else 0].outbox
         until(lambda: sink.full)
         turn_often()
-        held = sent
+        sent_before = sent
         assert sink.backlog < FULL + 70_000
         turn_often()
-        assert sent == held < 2_000_000
+        assert sent == sent_before < 2_000_000
         for _ in range(400):
             assert len(there.next().data) == 10_000
         sending.get(timeout=PATIENCE)
@@ -322,8 +326,8 @@ def test_a_caller_who_leaves_while_the_upstream_takes_nothing_is_noticed():
 def test_a_caller_is_told_when_the_upstream_leaves(how):
     with session(error=lambda words: f"error: {words}".encode()) as between:
         hang_up(between.upstream.sock, how)
-        said = between.caller.next()
-        assert said == RawFrame(
+        message = between.caller.next()
+        assert message == RawFrame(
             TEXT, True, b"error: The upstream left in the middle of the session."
         )
         assert between.caller.closed() == (1011, "the upstream left")
@@ -379,14 +383,14 @@ def test_who_breaks_the_rules_is_told_so_and_the_other_that_it_is_over(case, way
     with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
         here, there = ends(between, way)
         here.sock.sendall(make(here.mask))
-        told, words = here.closed()
-        assert (told, bool(words)) == (code, True)
-        begun = [got := there.next()]
-        while got.opcode != CLOSE:
-            begun.append(got := there.next())
-        assert struct.unpack("!H", got.data[:2])[0] == passed
-        amid = any(not frame.fin for frame in begun)
-        events = [frame for frame in begun if frame.data == b"error"]
+        code_sent, words = here.closed()
+        assert (code_sent, bool(words)) == (code, True)
+        first_frames = [next_frame := there.next()]
+        while next_frame.opcode != CLOSE:
+            first_frames.append(next_frame := there.next())
+        assert struct.unpack("!H", next_frame.data[:2])[0] == passed
+        amid = any(not frame.fin for frame in first_frames)
+        events = [frame for frame in first_frames if frame.data == b"error"]
         assert len(events) == (way == "upstream" and not amid)
         there.close()
         assert here.ended() == there.ended() == b""
@@ -406,20 +410,20 @@ def test_what_comes_before_a_breach_passes(way):
 
 def test_an_idle_session_is_closed_with_words():
     with session(SessionLimits(idle=0.3)) as between:
-        begun = time.monotonic()
+        start = time.monotonic()
         between.caller.text("hello")
         assert between.upstream.next().data == b"hello"
         for peer in (between.caller, between.upstream):
             assert peer.closed() == (1001, "nothing was said for 0.3 s")
-        assert time.monotonic() - begun >= 0.3
+        assert time.monotonic() - start >= 0.3
 
 
 def test_a_session_ends_when_it_is_too_long_whatever_is_said():
     with session(SessionLimits(session=0.6)) as between:
         talking = gevent.spawn(chatter, between.caller)
-        while (got := between.upstream.next()).opcode != CLOSE:
-            assert got.data == b"and"
-        assert got.data == close(1001, b"the session reached its limit of 0.6 s")
+        while (next_frame := between.upstream.next()).opcode != CLOSE:
+            assert next_frame.data == b"and"
+        assert next_frame.data == close(1001, b"the session reached its limit of 0.6 s")
         talking.kill()
 
 
@@ -442,11 +446,11 @@ def test_a_side_that_is_silent_is_asked_and_then_given_up(way):
 
 
 def answer_pings(peer, counter=None):
-    while (got := peer.next()).opcode == PING:
-        peer.send(PONG, got.data)
+    while (next_frame := peer.next()).opcode == PING:
+        peer.send(PONG, next_frame.data)
         if counter is not None:
             counter[peer] += 1
-    return struct.unpack("!H", got.data[:2])
+    return struct.unpack("!H", next_frame.data[:2])
 
 
 def test_two_who_answer_pings_may_be_silent_for_long():
@@ -580,12 +584,12 @@ def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
             here.sock.sendall(data)
         here.sock.shutdown(gevent.socket.SHUT_WR)
         for peer in (here, there):
-            said = None
-            while said is None or said.opcode != CLOSE:
-                said = peer.next()
-            if peer is here and not said.data:
+            close_sent = None
+            while close_sent is None or close_sent.opcode != CLOSE:
+                close_sent = peer.next()
+            if peer is here and not close_sent.data:
                 continue  # its own close said nothing, and that is the answer to it
-            code = struct.unpack("!H", said.data[:2])[0]
+            code = struct.unpack("!H", close_sent.data[:2])[0]
             assert code in (*range(1000, 1004), *range(1007, 1015), *range(3000, 5000))
         there.close()
 

@@ -12,35 +12,35 @@ TEXT, BINARY, CONT = Opcode.TEXT, Opcode.BINARY, Opcode.CONT
 
 
 def tally(*frames, usage=None):
-    passed, seen = MessageCount(), []
+    passed, texts = MessageCount(), []
 
     def read(message):
-        seen.append(message)
+        texts.append(message)
         return usage
 
     counting = TrafficReader(passed, read)
     for frame in frames:
         counting.add(Frame(*frame))
-    return passed, counting.usage, seen
+    return passed, counting.usage, texts
 
 
 def test_messages_and_bytes_are_counted():
-    passed, _, seen = tally((TEXT, b"ab"), (BINARY, b"cde", False), (CONT, b"f", True))
+    passed, _, texts = tally((TEXT, b"ab"), (BINARY, b"cde", False), (CONT, b"f", True))
     assert passed == MessageCount(2, 6)
-    assert seen == [b"ab"]
+    assert texts == [b"ab"]
 
 
 def test_a_text_in_fragments_is_put_together():
-    _, total, seen = tally(
+    _, total, texts = tally(
         (TEXT, b"a", False), (CONT, b"b", False), (CONT, b"c"), usage=Usage(input=1)
     )
-    assert (seen, total.input) == ([b"abc"], 1)
+    assert (texts, total.input) == ([b"abc"], 1)
 
 
 def test_fragments_that_grow_too_long_are_not_kept():
     big = b"x" * (MAX_JOINED // 2 + 1)
-    _, _, seen = tally((TEXT, big, False), (CONT, big, False), (CONT, b"c"), (TEXT, b"next"))
-    assert seen == [b"next"]
+    _, _, texts = tally((TEXT, big, False), (CONT, big, False), (CONT, b"c"), (TEXT, b"next"))
+    assert texts == [b"next"]
 
 
 def test_what_is_told_is_added_up():

@@ -285,8 +285,8 @@ def agrees(data: bytes) -> bool:
     head = parsed[0]
     if any(name in head.headers for name in ("HTTP_SESSION_ID",)):
         return False  # gunicorn refuses every name with an underscore
-    ours = (head.method, head.target, head.minor_version, head.headers, head.content_length)
-    assert gunicorn_reads(data) == ours
+    own_reading = (head.method, head.target, head.minor_version, head.headers, head.content_length)
+    assert gunicorn_reads(data) == own_reading
     return True
 
 

@@ -24,13 +24,13 @@ TRAILERS = 16_384
 
 def fed(body: ChunkedBody, data: bytes, size: int) -> bytes:
     """What a body holds of data that comes in pieces; the rest is its excess."""
-    found = b""
+    content = b""
     for at in range(0, len(data), size):
-        found += body.feed(data[at : at + size])
+        content += body.feed(data[at : at + size])
         if body.complete:
             body.excess += data[at + size :]
             break
-    return found
+    return content
 
 
 def test_a_body_ends_where_its_length_says_and_leaves_the_next_request() -> None:
@@ -121,7 +121,7 @@ def test_what_gunicorn_refuses_is_refused_and_the_rest_reads_the_same(
 ) -> None:
     data, body = b"".join(parts), ChunkedBody()
     try:
-        ours = fed(body, data, size)
+        own_content = fed(body, data, size)
     except InvalidFraming:
         return
     if not body.complete:
@@ -129,7 +129,7 @@ def test_what_gunicorn_refuses_is_refused_and_the_rest_reads_the_same(
     head = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
     request = next(RequestParser(Config(), [head + data], ("10.0.0.1", 1)))
     try:
-        theirs = request.body.read()
+        gunicorn_content = request.body.read()
     except (
         ParseException,
         InvalidChunkSize,
@@ -138,4 +138,4 @@ def test_what_gunicorn_refuses_is_refused_and_the_rest_reads_the_same(
         NoMoreData,
     ) as error:
         pytest.fail(f"gunicorn refuses it: {error!r}")
-    assert ours == theirs
+    assert own_content == gunicorn_content

@@ -25,12 +25,12 @@ def sent(
     version: int = 1,
 ) -> list[bytes]:
     """What is sent for each piece of a body, and at its end."""
-    made = writer(method, version)
+    new_writer = writer(method, version)
     headers = [("content-type", "text/plain")]
     if length is not None:
         headers.append(("content-length", str(length)))
-    made.start(status, headers)
-    data = [made.write(piece) for piece in pieces] + [made.end()]
+    new_writer.start(status, headers)
+    data = [new_writer.write(piece) for piece in pieces] + [new_writer.end()]
     return [undated(each) for each in data if each]
 
 
@@ -66,12 +66,12 @@ def test_no_more_is_sent_than_was_announced() -> None:
 
 
 def test_after_less_than_was_announced_the_connection_is_closed() -> None:
-    made = writer()
-    made.start("200 OK", [("content-length", "3")])
-    made.write(b"ab")
-    assert not made.close
-    made.end()
-    assert made.close
+    new_writer = writer()
+    new_writer.start("200 OK", [("content-length", "3")])
+    new_writer.write(b"ab")
+    assert not new_writer.close
+    new_writer.end()
+    assert new_writer.close
 
 
 def test_head_has_the_length_and_no_body() -> None:
@@ -99,9 +99,9 @@ def test_http_1_0_is_ended_by_closing() -> None:
 
 @pytest.mark.parametrize("length", [None, "2"])
 def test_a_connection_that_is_to_be_closed_says_so(length: str | None) -> None:
-    made = writer(close=True)
-    made.start("200 OK", [("content-length", length)] if length else [])
-    assert b"\r\nConnection: close\r\n" in made.write(b"ok")
+    new_writer = writer(close=True)
+    new_writer.start("200 OK", [("content-length", length)] if length else [])
+    assert b"\r\nConnection: close\r\n" in new_writer.write(b"ok")
 
 
 @pytest.mark.parametrize(
@@ -116,17 +116,17 @@ def test_a_connection_that_is_to_be_closed_says_so(length: str | None) -> None:
 def test_headers_about_the_connection_are_the_servers(
     headers: list[tuple[str, str]], expected: list[bytes]
 ) -> None:
-    made = writer()
-    made.start("200 OK", [*headers, ("content-length", "0")])
+    new_writer = writer()
+    new_writer.start("200 OK", [*headers, ("content-length", "0")])
     first = b"Connection: upgrade" if ("connection", "Upgrade") in headers else KEEP
-    assert undated(made.end()) == head(first, *expected, b"content-length: 0")
+    assert undated(new_writer.end()) == head(first, *expected, b"content-length: 0")
 
 
 def test_the_date_is_that_of_now() -> None:
-    made = writer()
-    made.start("200 OK", [])
+    new_writer = writer()
+    new_writer.start("200 OK", [])
     pattern = rb"Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n"
-    assert re.search(pattern, made.end())
+    assert re.search(pattern, new_writer.end())
 
 
 def test_a_chunk_says_its_size() -> None:
@@ -134,16 +134,16 @@ def test_a_chunk_says_its_size() -> None:
 
 
 def test_what_is_text_in_latin_1_is_sent_as_it_is() -> None:
-    made = writer()
+    new_writer = writer()
     value = "".join(map(chr, [9, *range(32, 127), *range(128, 256)]))
-    made.start("200 OK", [("x-a", value)])
-    assert b"\r\nx-a: " + value.encode("latin-1") + b"\r\n\r\n" in made.end()
+    new_writer.start("200 OK", [("x-a", value)])
+    assert b"\r\nx-a: " + value.encode("latin-1") + b"\r\n\r\n" in new_writer.end()
 
 
 def test_long_names_are_sent_like_short_ones() -> None:
-    made = writer()
-    made.start("200 OK", [("x" * 60_000, "a")])
-    assert b"x" * 60_000 + b": a\r\n" in made.end()
+    new_writer = writer()
+    new_writer.start("200 OK", [("x" * 60_000, "a")])
+    assert b"x" * 60_000 + b": a\r\n" in new_writer.end()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_long_names_are_sent_like_short_ones() -> None:
     ],
 )
 def test_a_header_that_is_no_line_of_its_own_is_a_fault_of_ours(name: str, value: str) -> None:
-    made = writer()
+    new_writer = writer()
     with pytest.raises(ValueError, match="header"):
-        made.start("200 OK", [(name, value)])
-    assert not made.head_sent
+        new_writer.start("200 OK", [(name, value)])
+    assert not new_writer.head_sent

@@ -105,9 +105,9 @@ def problems(folder, text):
     file = folder / "shop.yaml"
     file.write_text(text)
     library = load(file, "shop.yaml", Findings())
-    noted = Findings()
-    misspelt_keys.check(library, noted)
-    return noted.problems
+    collected = Findings()
+    misspelt_keys.check(library, collected)
+    return collected.problems
 
 
 def test_the_document_of_these_tests_is_right(tmp_path):
@@ -173,18 +173,18 @@ def test_a_recursive_schema_terminates(tmp_path):
 
 @each("file", sorted((ROOT / "openapi").glob("*.yaml")), ids=lambda f: f.stem)
 def test_the_shipped_documents_have_none(file):
-    library, noted = load(file, file.name, Findings()), Findings()
-    misspelt_keys.check(library, noted)
-    assert noted.problems == []
+    library, findings = load(file, file.name, Findings()), Findings()
+    misspelt_keys.check(library, findings)
+    assert findings.problems == []
 
 
 def test_the_vendors_own_document_has_no_error():
     file = SHARED / "documents" / "openai" / "openapi.yaml"
     if not file.exists():
         pytest.skip("the vendor's document is not here: set MODELWAY_SHARED")
-    library, noted = load(file, file.name, Findings()), Findings()
-    misspelt_keys.check(library, noted)
-    assert noted.errors == []
+    library, findings = load(file, file.name, Findings()), Findings()
+    misspelt_keys.check(library, findings)
+    assert findings.errors == []
 
 
 def test_a_misspelt_key_fails_the_plan(tmp_path):

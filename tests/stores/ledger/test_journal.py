@@ -178,20 +178,20 @@ def test_a_full_file_continues_where_no_other_can_be_created(tmp_path, monkeypat
 
 
 def test_a_full_disk_is_tried_once_a_second(tmp_path, monkeypatch):
-    tried, now = [], [0.0]
+    attempts, now = [], [0.0]
 
     def full(folder, when):
-        tried.append(when)
+        attempts.append(when)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr("engine.stores.ledger.journal.create", full)
         journal = Journal(tmp_path, clock=lambda: now[0])
-        tried.clear()
+        attempts.clear()
         for tenth in range(25):
             now[0] = tenth / 10
             journal.append(entry(tenth))
-    assert tried == [0.0, 1.0, 2.0]
+    assert attempts == [0.0, 1.0, 2.0]
     assert journal.lost_rows == 25
     now[0] = 9.0
     journal.append(entry(25))

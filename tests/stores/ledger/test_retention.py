@@ -26,8 +26,8 @@ def test_a_clock_set_back_does_not_delay_the_task(tmp_path):
 
 def test_only_one_process_runs_the_task(tmp_path):
     file = tmp_path / "lock"
-    with hourly(file, 1e9) as ours:
-        assert ours
+    with hourly(file, 1e9) as own_turn:
+        assert own_turn
         assert not is_due(file, 1e9)
 
 

@@ -7,9 +7,9 @@ from tests.support.documents import document, library
 
 def names(value):
     """The paths of the mappings below components/schemas/Root."""
-    made = library(document(components={"schemas": {"Root": value}}))
+    files = library(document(components={"schemas": {"Root": value}}))
     at = ("components", "schemas", "Root")
-    paths = [schema.node.path for schema in schemas(made, Findings())]
+    paths = [schema.node.path for schema in schemas(files, Findings())]
     return {"/".join(map(str, path[3:])) for path in paths if path[:3] == at}
 
 
@@ -31,15 +31,15 @@ def test_a_literal_value_is_no_schema():
 
 def test_a_property_has_its_name_and_the_schema_that_it_belongs_to():
     root = {"properties": {"size": {"type": "integer"}}, "required": ["size"]}
-    made = library(document(components={"schemas": {"Root": root}}))
-    (schema,) = [each for each in schemas(made, Findings()) if each.name == "size"]
+    files = library(document(components={"schemas": {"Root": root}}))
+    (schema,) = [each for each in schemas(files, Findings()) if each.name == "size"]
     assert (schema.parent, schema.value) == (root, {"type": "integer"})
 
 
 def test_a_repair_is_a_warning_at_its_keyword():
     findings = Findings()
-    made = library(document(components={"schemas": {"Root": {"type": "binary"}}}))
-    schema = next(each for each in schemas(made, findings) if each.value == {"type": "binary"})
+    files = library(document(components={"schemas": {"Root": {"type": "binary"}}}))
+    schema = next(each for each in schemas(files, findings) if each.value == {"type": "binary"})
     schema.warn("type", "MW000", "no such type", "write string")
     (problem,) = findings.problems
     assert (problem.level.value, problem.code, problem.hint) == ("warning", "MW000", "write string")

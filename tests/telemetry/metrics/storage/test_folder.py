@@ -20,15 +20,15 @@ def test_a_master_has_one_folder_for_its_user_only(tmp_path):
 
 def test_folders_of_ended_masters_are_removed(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    theirs = folder_of(process.pid, tmp_path)
-    (theirs / "counter_0.db").touch()
-    assert theirs.exists()
-    ours = folder_of(os.getpid(), tmp_path)
-    assert theirs.exists()
+    folder_of_ended = folder_of(process.pid, tmp_path)
+    (folder_of_ended / "counter_0.db").touch()
+    assert folder_of_ended.exists()
+    own_folder = folder_of(os.getpid(), tmp_path)
+    assert folder_of_ended.exists()
     process.kill()
     process.communicate()
     folder_of(os.getpid(), tmp_path)
-    assert (ours.exists(), theirs.exists()) == (True, False)
+    assert (own_folder.exists(), folder_of_ended.exists()) == (True, False)
 
 
 def test_a_reused_pid_gets_a_new_folder(tmp_path):

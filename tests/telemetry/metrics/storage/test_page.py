@@ -39,11 +39,11 @@ def folder(tmp_path):
 
 
 def test_the_page_is_that_of_prometheus_client(folder):
-    theirs = samples(generate_latest(MultiProcessCollector(None, str(folder))))
+    expected = samples(generate_latest(MultiProcessCollector(None, str(folder))))
     page = MetricsPage()
-    assert samples(page.text(folder)) == pytest.approx(theirs)
-    assert samples(page.text(folder)) == pytest.approx(theirs), "and says it again"
-    assert len(theirs) > 400
+    assert samples(page.text(folder)) == pytest.approx(expected)
+    assert samples(page.text(folder)) == pytest.approx(expected), "and says it again"
+    assert len(expected) > 400
 
 
 def test_removed_files_are_not_on_the_page(folder):
