@@ -8,7 +8,7 @@ from gevent.event import Event
 
 from engine.callers.batch_lookup import Batches
 
-PATIENCE = 10.0
+PATIENCE = 20.0
 
 
 class Store:

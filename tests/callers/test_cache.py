@@ -380,7 +380,7 @@ from engine.values.caller import digest
 
 database = open_database(sys.argv[1])
 lookup = tokens.caller_lookup(database, "USD")
-directory = TokenCache({}, lookup, ttl=0.05, timeout=0.5, max_backoff=0.4)
+directory = TokenCache({}, lookup, ttl=0.05, timeout=1.0, max_backoff=0.4)
 seen = {}
 slowest = 0.0
 

@@ -97,7 +97,7 @@ WAYS = {
     "asked in no HTTP": Way([], request=b"nonsense\r\n\r\n"),
 }
 _TIMES = 3
-_PATIENCE = 10.0
+_PATIENCE = 20.0
 _REFUSES = 1
 """A port of this machine on which nobody listens."""
 

@@ -21,7 +21,7 @@ from typing import Any
 import gevent
 import pytest
 
-PATIENCE = 10.0
+PATIENCE = 20.0
 """Seconds until what is ending counts as left behind."""
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 """Processes that Python starts once, on somebody's first use, and keeps."""

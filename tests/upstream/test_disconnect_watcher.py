@@ -20,7 +20,7 @@ from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.values.errors import AbortConnection
 
-PATIENCE = 5.0
+PATIENCE = 20.0
 
 
 @pytest.fixture(autouse=True)
