@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from msgspec.structs import replace
 
 from engine.translations.neutral.content import Block, ToolCall, ToolResult
@@ -30,8 +32,10 @@ class _Renaming:
 
     def __init__(self, ids: set[str]) -> None:
         self._all = ids
-        self._called: set[str] = set()
-        self._open: dict[str, list[str]] = {}
+        """The callers' ids, which no new one may be."""
+        self._called: dict[str, int] = {}
+        """How often each of the callers' ids has been given a number."""
+        self._open: dict[str, deque[str]] = {}
         """The new ids of the calls of the last turn, by the callers' ids."""
         self._in_turn = False
 
@@ -46,19 +50,18 @@ class _Renaming:
         """The block with its new id."""
         if isinstance(block, ToolCall):
             new = self._new_id(block.id)
-            self._open.setdefault(block.id, []).append(new)
+            self._open.setdefault(block.id, deque()).append(new)
             return block if new == block.id else replace(block, id=new)
         if isinstance(block, ToolResult) and (waiting := self._open.get(block.id)):
-            new = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            new = waiting.popleft() if len(waiting) > 1 else waiting[0]
             return block if new == block.id else replace(block, id=new)
         return block
 
     def _new_id(self, call_id: str) -> str:
-        if call_id not in self._called:
-            self._called.add(call_id)
-            return call_id
-        number = 2
-        while (new := f"{call_id}_{number}") in self._all:
-            number += 1
-        self._all.add(new)
+        number = self._called.get(call_id, 0) + 1
+        new = call_id
+        if number > 1:
+            while (new := f"{call_id}_{number}") in self._all:
+                number += 1
+        self._called[call_id] = number
         return new

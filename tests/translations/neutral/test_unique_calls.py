@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.translations.neutral.unique_calls import with_unique_calls
 from tests.support.each import each
+from tests.support.growth import MOST_GROWTH, Work, growth
 from tests.translations.neutral.test_turns import turn
 
 
@@ -34,3 +35,11 @@ def test_a_new_id_is_none_that_the_caller_uses() -> None:
     messages[0].blocks[1].id = "x_2"  # type: ignore[attr-defined]
     first, second = with_unique_calls(messages)
     assert [block.id for block in [*first.blocks, *second.blocks]] == ["x", "x_2", "x_3"]  # type: ignore[attr-defined]
+
+
+def test_the_cost_of_one_id_for_all_calls_grows_with_their_number() -> None:
+    def prepare(size: int) -> Work:
+        messages = [turn("a:" + "x" * size), turn("u:" + "x" * size)]
+        return lambda: with_unique_calls(messages)
+
+    assert growth(prepare) < MOST_GROWTH
