@@ -13,9 +13,10 @@ from types import FrameType
 import gevent
 from gunicorn.errors import AppImportError
 
-from engine.app.stores import CannotConnect, prepare
+from engine.app.stores import prepare
 from engine.edge.router import Application
 from engine.plan.make import make_plan
+from engine.plan.route import CannotConnect
 from engine.server.gunicorn_connection import GunicornApplication
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines

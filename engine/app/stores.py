@@ -10,18 +10,15 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-import gevent
-
 from engine import policies
 from engine.app.telemetry import Observing
 from engine.config.config import Config
 from engine.config.routes import Policy
-from engine.exchange.exchange import Exchange, Observer
+from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
-from engine.stores.ledger.entry import entry_of
+from engine.plan.route import CannotConnect
 from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
-from engine.telemetry.metrics.stores import ledger_collector, lookup_collector
 from engine.values.counters import Counters, CountersAway
 from engine.values.runtime_dir import runtime_directory
 from engine.values.wildcard import ByName
@@ -29,18 +26,6 @@ from engine.values.wildcard import ByName
 if TYPE_CHECKING:  # what a deployment does not use is not imported
     from engine.stores.counters.memory import MemoryCounters
     from engine.stores.counters.redis import RedisCounters
-    from engine.stores.records.database import Database
-
-_PING_TIMEOUT = 1.0
-"""Seconds in which a store has to answer a health check."""
-
-
-class CannotServe(Exception):
-    """A plan cannot be served; `str` says why, in a sentence."""
-
-
-class CannotConnect(CannotServe):
-    """A store that is necessary cannot be used; `str` says why and what to do."""
 
 
 def prepare(config: Config) -> str:
@@ -51,23 +36,9 @@ def prepare(config: Config) -> str:
     """
     if config.stores.records is None:
         return ""
-    from engine.stores.ledger.journal import Journal, JournalError
-    from engine.stores.records.database import open_database
-    from engine.stores.records.failures import DatabaseAway, RecordsError
-    from engine.stores.records.migrate import upgrade
+    from engine.app import records
 
-    try:
-        Journal(config.stores.journal).close()  # raises if it cannot be written
-        database = open_database(config.stores.records)
-        try:
-            upgrade(database)
-        finally:
-            database.close()
-    except DatabaseAway as error:
-        return f"the database is unavailable: {error}"
-    except (RecordsError, JournalError) as error:
-        raise CannotConnect(str(error)) from error
-    return ""
+    return records.prepare(config.stores.records, config.stores.journal)
 
 
 def services_of(config: Config, telemetry: Observing | None = None) -> Services:
@@ -79,8 +50,10 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
     tokens: Lookup = config.tokens
     observers, closing = telemetry.observers, telemetry.closing
     if config.stores.records is not None:
-        tokens = _token_cache(config, config.stores.records, telemetry)
-        observers.append(_ledger(config, config.stores.records, telemetry))
+        from engine.app import records
+
+        tokens = records.token_cache(config, config.stores.records, telemetry)
+        observers.append(records.ledger(config, config.stores.records, telemetry))
     begin: Observer | None = None
     if config.telemetry.traces is not None:
         from engine.app.tracing import tracing
@@ -100,65 +73,6 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
         health=telemetry.health,
         closing=closing,
     )
-
-
-def _token_cache(config: Config, url: str, telemetry: Observing) -> Lookup:
-    from engine.callers.cache import TokenCache
-    from engine.stores.records.database import open_database
-    from engine.stores.records.tokens import caller_lookup
-
-    database = open_database(url, busy=0.05)
-    telemetry.closing.append(database.close)
-    records = caller_lookup(database, config.currency)
-    cache = TokenCache(config.tokens, records, ttl=config.stores.token_ttl)
-    telemetry.collectors.append(lookup_collector(cache))
-    # Until the first success, only the tokens of the config work.
-    telemetry.health.checks["records"] = StoreCheck(
-        partial(_ping_records, database), lambda connected: not connected
-    )
-    return cache
-
-
-def _ping_records(database: Database) -> str:
-    from engine.stores.records.failures import RecordsError
-
-    timeout = gevent.Timeout(_PING_TIMEOUT)
-    try:
-        with timeout:
-            database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
-    except RecordsError as error:
-        return str(error)
-    except gevent.Timeout as error:
-        if error is not timeout:
-            raise
-        return f"{database.display_url} does not answer in {_PING_TIMEOUT:g} s"
-    return ""
-
-
-def _ledger(config: Config, url: str, telemetry: Observing) -> Observer:
-    from engine.stores.ledger.journal import Journal, JournalError
-    from engine.stores.ledger.shipper import Shipper
-    from engine.stores.records.database import open_database
-    from engine.stores.records.migrate import upgrade
-    from engine.stores.records.usage import UsageTable
-
-    try:
-        journal = Journal(config.stores.journal)
-    except JournalError as error:
-        raise CannotConnect(str(error)) from error
-    database = open_database(url)
-    table = UsageTable(database, partial(upgrade, database))
-    shipper = Shipper(journal, table, retention=config.stores.retention)
-    if telemetry.background:
-        shipper.start()
-    telemetry.closing += [database.close, shipper.close if telemetry.background else journal.close]
-    telemetry.collectors.append(ledger_collector(journal, shipper))
-
-    def enter(exchange: Exchange) -> None:
-        if exchange.operation:
-            journal.append(entry_of(exchange, config.currency))
-
-    return enter
 
 
 def _counters(config: Config, telemetry: Observing) -> Counters:

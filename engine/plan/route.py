@@ -119,3 +119,11 @@ class PlanResult:
     def texts(self) -> dict[str, str]:
         """The texts of the files with problems, by the names that problems use."""
         return self.findings.texts
+
+
+class CannotServe(Exception):
+    """A plan cannot be served; `str` says why, in a sentence."""
+
+
+class CannotConnect(CannotServe):
+    """A store that is necessary cannot be used; `str` says why and what to do."""

@@ -11,8 +11,8 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.errors import AppImportError
 from gunicorn.glogging import Logger
 
-from engine.app.stores import CannotServe
 from engine.config.server import Server
+from engine.plan.route import CannotServe
 from engine.server.arbiter import Master
 from engine.server.boot_pipe import BootPipe
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses

@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 
 import gevent
 
-from engine.app.stores import CannotServe
-from engine.plan.route import Plan, PlanResult
+from engine.plan.route import CannotServe, Plan, PlanResult
 from engine.source.child_process import ChildFailed, describe, run
 from engine.source.problem import render
 from engine.values import runtime_dir

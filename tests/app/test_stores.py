@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
 
-from engine.app.stores import (
-    CannotConnect,
-    is_metered,
-    prepare,
-    services_of,
-)
-from engine.callers.cache import TokenCache
-from engine.plan.make import make_plan
+from engine.app.stores import is_metered, prepare, services_of
+from engine.plan.route import CannotConnect
 from engine.stores.counters.fallback import FallbackCounters
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis import RedisCounters
-from engine.stores.records.database import open_database
 from engine.values.caller import digest
-from tests.support.exchanges import new_exchange
 from tests.support.running import ALL
-from tests.support.small import project
 
 RATED = """
   - {name: rated, sha256: %s, rate: 1/1m}
@@ -32,34 +22,6 @@ RATED = """
 OFF = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
 
 
-@pytest.fixture
-def config(tmp_path):
-    def make(more):
-        path = tmp_path / "gateway.yaml"
-        text = project(tmp_path, "http://127.0.0.1:9", {"chat": "[]"}, more=more)
-        path.write_text(text.replace("{listen}", "127.0.0.1:1"))
-        planned = make_plan(path, {})
-        assert planned.plan is not None, planned.findings.errors
-        return planned.plan.config
-
-    return make
-
-
-@pytest.fixture
-def opened():
-    """Services that are closed in the end."""
-    opened_services = []
-
-    def make(config):
-        services = services_of(config)
-        opened_services.append(services)
-        return services
-
-    yield make
-    for services in opened_services:
-        services.close()
-
-
 def test_without_stores_there_is_nothing_but_the_tokens(config, opened):
     settings = config("")
     assert prepare(settings) == ""
@@ -67,13 +29,6 @@ def test_without_stores_there_is_nothing_but_the_tokens(config, opened):
     assert services.tokens.get(digest(ALL)).name == "everything"
     assert (services.counters, list(services.observers)) == (None, [])
     assert not services.allow_uncounted
-
-
-def end(services, name: str) -> None:
-    """An exchange ends."""
-    exchange = new_exchange("GET", "/", "", {}, name, operation="shop.listItems")
-    for observer in services.observers:
-        observer(exchange)
 
 
 @pytest.mark.parametrize(
@@ -108,64 +63,6 @@ def test_what_decides_while_redis_does_not_answer(config, opened, settings, kind
     more = f"stores: {{counters: 'redis://127.0.0.1:1/0'{settings}}}\n"
     services = opened(config(more + "policies: [{concurrency: {requests: 1}}]\n"))
     assert (type(services.counters), services.allow_uncounted) == (kind, allows)
-
-
-def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):
-    settings = config("stores: {records: 'sqlite:///deep/er/records.db', journal: deep/journal}\n")
-    assert prepare(settings) == ""
-    services = opened(settings)
-    assert isinstance(services.tokens, TokenCache)
-    assert isinstance(services.counters, MemoryCounters)  # its tokens may have limits at any time
-    end(services, "req_1")
-    services.close()
-    with sqlite3.connect(tmp_path / "deep/er/records.db") as connection:
-        assert connection.execute("SELECT id FROM usage").fetchall() == [("req_1",)]
-    connection.close()
-    assert (tmp_path / "deep/er/records.db").stat().st_mode & 0o077 == 0
-    assert list((tmp_path / "deep/journal").glob("*.jsonl")) == []
-
-
-def test_a_database_that_is_away_is_warned_of(config):
-    url = "postgresql+psycopg://me:very-secret@127.0.0.1:1/none"
-    warning = prepare(config(f"stores: {{records: '{url}'}}\n"))
-    assert "the database is unavailable" in warning
-    assert "127.0.0.1:1" in warning
-    assert "very-secret" not in warning
-
-
-def test_tables_are_made_when_a_database_comes_later(config, opened, tmp_path, postgres):
-    settings = config(f"stores: {{records: '{postgres.emptied()}'}}\n")
-    services = opened(settings)  # nobody has prepared it
-    end(services, "req_1")
-    services.close()
-    database = open_database(postgres.url)
-    rows = database.read(lambda c: c.exec_driver_sql("SELECT id FROM usage").fetchall())
-    database.close()
-    assert [tuple(row) for row in rows] == [("req_1",)]
-
-
-def test_a_newer_database_is_refused(config, tmp_path):
-    settings = config("stores: {records: 'sqlite:///records.db'}\n")
-    prepare(settings)
-    with sqlite3.connect(tmp_path / "records.db") as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    connection.close()
-    with pytest.raises(CannotConnect, match=r"made by a newer Modelway .* run that version"):
-        prepare(settings)
-
-
-def test_what_is_no_database_is_refused(config, tmp_path):
-    (tmp_path / "records.db").write_text("not a database, " * 100)
-    with pytest.raises(CannotConnect, match="no SQLite database"):
-        prepare(config("stores: {records: 'sqlite:///records.db'}\n"))
-
-
-def test_a_journal_that_cannot_be_kept_is_refused(config, tmp_path):
-    (tmp_path / "file").write_text("")
-    settings = config("stores: {records: 'sqlite:///records.db', journal: file/journal}\n")
-    for opening in (prepare, services_of):  # in the master already, before anything is served
-        with pytest.raises(CannotConnect, match=r"stores\.journal"):
-            opening(settings)
 
 
 def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, tmp_path):

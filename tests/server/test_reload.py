@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from engine.app.stores import CannotServe
+from engine.plan.route import CannotServe
 from engine.server.reload import Plans, read
 from engine.values.runtime_dir import prepare
 from tests.support.shop import CONFIG, DOCUMENT, Shop

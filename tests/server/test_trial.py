@@ -8,7 +8,7 @@ from pathlib import Path
 import gevent
 import pytest
 
-from engine.app.stores import CannotServe
+from engine.plan.route import CannotServe
 from engine.server.trial import try_out
 from engine.source.child_process import MEMORY
 from engine.values.runtime_dir import NoWritableFolder

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import orjson
 
 from engine.app.build import build
-from engine.app.stores import CannotServe, prepare, services_of
+from engine.app.stores import prepare, services_of
 from engine.app.telemetry import observing
 from engine.config.config import Config
 from engine.edge.router import Application
@@ -28,7 +28,7 @@ from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import Request, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import add_token, capture_log, environ_of, play
 from engine.offline.rehearsal.stand_ins import RecordingCounters, recorder
-from engine.plan.route import Plan, Route
+from engine.plan.route import CannotServe, Plan, Route
 from engine.spec import path_templates
 from engine.spec.document.node import Node
 from engine.spec.media_types import is_json

@@ -6,9 +6,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from engine.app.stores import CannotServe, prepare
+from engine.app.stores import prepare
 from engine.offline.rehearsal import boot as module
 from engine.plan.make import make_plan
+from engine.plan.route import CannotServe
 from engine.stores.records.database import open_database
 from engine.values.runtime_dir import runtime_directory
 from tests.support.paths import ROOT
@@ -159,7 +160,7 @@ def test_what_is_done_after_an_answer_is_looked_at_as_well(tmp_path, monkeypatch
     def fails(exchange, currency):
         raise ZeroDivisionError("a row")
 
-    monkeypatch.setattr("engine.app.stores.entry_of", fails)
+    monkeypatch.setattr("engine.app.records.entry_of", fails)
     with pytest.raises(CannotServe, match="ZeroDivisionError: a row"):
         boot(planned(tmp_path))
 

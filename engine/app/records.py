@@ -1,0 +1,98 @@
+"""The records of a config: its database of tokens and usage, and the journal of the ledger.
+
+Imported only where a config has `stores.records`: SQLAlchemy takes a tenth of a second.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import gevent
+
+from engine.app.telemetry import Observing
+from engine.callers.cache import TokenCache
+from engine.config.config import Config
+from engine.exchange.exchange import Exchange, Observer
+from engine.exchange.services import Lookup
+from engine.plan.route import CannotConnect
+from engine.stores.ledger.entry import entry_of
+from engine.stores.ledger.journal import Journal, JournalError
+from engine.stores.ledger.shipper import Shipper
+from engine.stores.records.database import Database, open_database
+from engine.stores.records.failures import DatabaseAway, RecordsError
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.tokens import caller_lookup
+from engine.stores.records.usage import UsageTable
+from engine.telemetry.health import StoreCheck
+from engine.telemetry.metrics.stores import ledger_collector, lookup_collector
+
+_PING_TIMEOUT = 1.0
+"""Seconds in which a store has to answer a health check."""
+
+
+def prepare(url: str, journal: Path) -> str:
+    """Create or upgrade the tables and the journal's folder. Returns a warning, or "". Raises
+    CannotConnect."""
+    try:
+        Journal(journal).close()  # raises if it cannot be written
+        database = open_database(url)
+        try:
+            upgrade(database)
+        finally:
+            database.close()
+    except DatabaseAway as error:
+        return f"the database is unavailable: {error}"
+    except (RecordsError, JournalError) as error:
+        raise CannotConnect(str(error)) from error
+    return ""
+
+
+def token_cache(config: Config, url: str, telemetry: Observing) -> Lookup:
+    """The lookup of tokens, in the config and in the database."""
+    database = open_database(url, busy=0.05)
+    telemetry.closing.append(database.close)
+    records = caller_lookup(database, config.currency)
+    cache = TokenCache(config.tokens, records, ttl=config.stores.token_ttl)
+    telemetry.collectors.append(lookup_collector(cache))
+    # Until the first success, only the tokens of the config work.
+    telemetry.health.checks["records"] = StoreCheck(
+        partial(_ping_records, database), lambda connected: not connected
+    )
+    return cache
+
+
+def _ping_records(database: Database) -> str:
+    timeout = gevent.Timeout(_PING_TIMEOUT)
+    try:
+        with timeout:
+            database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
+    except RecordsError as error:
+        return str(error)
+    except gevent.Timeout as error:
+        if error is not timeout:
+            raise
+        return f"{database.display_url} does not answer in {_PING_TIMEOUT:g} s"
+    return ""
+
+
+def ledger(config: Config, url: str, telemetry: Observing) -> Observer:
+    """The observer that enters each request into the journal, which is shipped to the database.
+    Raises CannotConnect."""
+    try:
+        journal = Journal(config.stores.journal)
+    except JournalError as error:
+        raise CannotConnect(str(error)) from error
+    database = open_database(url)
+    table = UsageTable(database, partial(upgrade, database))
+    shipper = Shipper(journal, table, retention=config.stores.retention)
+    if telemetry.background:
+        shipper.start()
+    telemetry.closing += [database.close, shipper.close if telemetry.background else journal.close]
+    telemetry.collectors.append(ledger_collector(journal, shipper))
+
+    def enter(exchange: Exchange) -> None:
+        if exchange.operation:
+            journal.append(entry_of(exchange, config.currency))
+
+    return enter

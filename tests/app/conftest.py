@@ -1,0 +1,37 @@
+"""Configs with stores, and the services that are opened for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.app.stores import services_of
+from engine.plan.make import make_plan
+from tests.support.small import project
+
+
+@pytest.fixture
+def config(tmp_path):
+    def make(more):
+        path = tmp_path / "gateway.yaml"
+        text = project(tmp_path, "http://127.0.0.1:9", {"chat": "[]"}, more=more)
+        path.write_text(text.replace("{listen}", "127.0.0.1:1"))
+        planned = make_plan(path, {})
+        assert planned.plan is not None, planned.findings.errors
+        return planned.plan.config
+
+    return make
+
+
+@pytest.fixture
+def opened():
+    """Services that are closed in the end."""
+    opened_services = []
+
+    def make(config):
+        services = services_of(config)
+        opened_services.append(services)
+        return services
+
+    yield make
+    for services in opened_services:
+        services.close()
