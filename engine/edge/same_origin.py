@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from engine.values.client_address import Network, within
 
-_OURS = frozenset({"same-origin", "none"})
+_SAME_ORIGIN_SITES = frozenset({"same-origin", "none"})
 """Values of Sec-Fetch-Site: a page of this gateway, and an address that a person typed."""
 
 _PORTS = {"http": "80", "https": "443"}
@@ -38,7 +38,7 @@ class SameOrigin:
     def allows(self, environ: Mapping[str, Any]) -> bool:
         """Whether a browser may have attached its credential to this request."""
         site, origin = environ.get("HTTP_SEC_FETCH_SITE"), environ.get("HTTP_ORIGIN")
-        if site in _OURS or (site is None and origin is None):
+        if site in _SAME_ORIGIN_SITES or (site is None and origin is None):
             return True
         return origin is not None and (origin in self._origins or self._is_host(origin, environ))
 

@@ -21,7 +21,7 @@ MAX_EVENT = 16_000_000
 
 _MOST_LINES = 10_000
 _FIELD = re.compile(rb"[A-Za-z][\w-]*:")
-_BEGUN = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
+_FIELD_START = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -65,7 +65,7 @@ class Cleaner:
     def __init__(self, rules: StreamRules = DEFAULT_RULES) -> None:
         self._rules = rules
         self._clean = _clean_events(rules)
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._searched = 0
         self._skip_lf = False
         self._started = False
@@ -78,25 +78,25 @@ class Cleaner:
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, cleaned; `b""` when it completes none."""
-        if not self._held and self._started and b"\r" not in data and self._clean.fullmatch(data):
+        if not self._buffer and self._started and b"\r" not in data and self._clean.fullmatch(data):
             return data
         if self.foreign:
             return b""
         data = self._line_feeds(data)
-        if not self._started and (self._held or data):
+        if not self._started and (self._buffer or data):
             data = self._without_bom(data)
-        if not self._held and self._clean.fullmatch(data):
+        if not self._buffer and self._clean.fullmatch(data):
             self._doubtful = b""
             return data
-        self._held += data
-        end = self._held.rfind(b"\n\n", max(self._searched - 1, 0))
-        self._searched = len(self._held)
+        self._buffer += data
+        end = self._buffer.rfind(b"\n\n", max(self._searched - 1, 0))
+        self._searched = len(self._buffer)
         if end < 0:
             if self._searched > MAX_EVENT:
                 raise EventTooLarge(f"an event of more than {MAX_EVENT} bytes")
             return b""
-        events = bytes(self._held[: end + 2])
-        del self._held[: end + 2]
+        events = bytes(self._buffer[: end + 2])
+        del self._buffer[: end + 2]
         self._searched = 0
         return self._events(events)
 
@@ -116,7 +116,7 @@ class Cleaner:
     def finish(self) -> bytes:
         """What a stream that ended without its last blank line still held, completed; half an
         event is `foreign`."""
-        block, self._held = bytes(self._held), bytearray()
+        block, self._buffer = bytes(self._buffer), bytearray()
         if self.foreign or not block.strip():
             self.foreign = self.foreign or self._doubtful
             return b""
@@ -137,10 +137,10 @@ class Cleaner:
         return data
 
     def _without_bom(self, data: bytes) -> bytes:
-        data = bytes(self._held) + data
-        self._held.clear()
+        data = bytes(self._buffer) + data
+        self._buffer.clear()
         if len(data) < len(_BOM) and _BOM.startswith(data):
-            self._held += data
+            self._buffer += data
             return b""
         self._started = True
         return data.removeprefix(_BOM)
@@ -195,7 +195,7 @@ def _is_half(block: bytes) -> bool:
     data = [line[5:].strip() for line in block.split(b"\n") if line.startswith(b"data:")]
     text = b"\n".join(data).strip()
     if not text:
-        return _BEGUN.search(block) is not None
+        return _FIELD_START.search(block) is not None
     return text != END_MARKER and json_or_none(text) is None
 
 

@@ -35,8 +35,8 @@ class TranslatedErrors:
             self._headers.append(("retry-after", str(math.ceil(error.retry_after))))
         message = error.message or f"The upstream answered {error.status}."
         status = error.status if error.status >= 400 else 502
-        ours = GatewayError(status, error.code or "upstream_error", message)
-        document = orjson.dumps(self._dialect.error(ours, self._request_id))
+        gateway_error = GatewayError(status, error.code or "upstream_error", message)
+        document = orjson.dumps(self._dialect.error(gateway_error, self._request_id))
         return self._redaction.redact(document) + b"\n"
 
     def failure(self, error: BrokenAnswer | UpstreamError) -> InvalidAnswer | NotAnEvent:

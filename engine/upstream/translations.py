@@ -68,8 +68,8 @@ class RouteTranslations:
 
         Raises GatewayError 400 for a request that cannot be carried.
         """
-        found = self._translations.get((target.entry, target.upstream.dialect))
-        if found is None:
+        translation = self._translations.get((target.entry, target.upstream.dialect))
+        if translation is None:
             return None
         # Bodies that are not checked, and do not name the model, have not been parsed.
         media_type = exchange.media_type or essence(exchange.header("CONTENT_TYPE") or "")
@@ -84,11 +84,11 @@ class RouteTranslations:
             time=int(self._clock()),
         )
         # The edits of the exchange ask for usage in the caller's format, which nobody reads here.
-        return found.translation.request(
+        return translation.translation.request(
             bytes(exchange.body.buffer),
             line,
             target.model or exchange.model,
-            found.rules,
+            translation.rules,
             ask_usage=target.upstream.ask_usage,
         )
 

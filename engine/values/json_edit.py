@@ -78,13 +78,13 @@ def edits(text: Buffer, changes: Mapping[JsonPath, bytes | None]) -> list[Edit]:
         for step in path[:-1]:
             at = at.setdefault(step, {})
         at[path[-1]] = new
-    found: list[Edit] = []
-    _edit(text, _after_space(text, 0), tree, found)
-    return sorted(found)
+    result: list[Edit] = []
+    _edit(text, _after_space(text, 0), tree, result)
+    return sorted(result)
 
 
-def _edit(text: Buffer, start: int, tree: dict[str | int, Any], found: list[Edit]) -> None:
-    """Append to `found` the edits of the object or array at `start`."""
+def _edit(text: Buffer, start: int, tree: dict[str | int, Any], result: list[Edit]) -> None:
+    """Append to `result` the edits of the object or array at `start`."""
     kept_end: int | None = None
     cut_from: int | None = None
     end = start + 1
@@ -94,15 +94,15 @@ def _edit(text: Buffer, start: int, tree: dict[str | int, Any], found: list[Edit
             cut_from = begin if cut_from is None else cut_from
             continue
         if isinstance(change, bytes):
-            found.append((value, end, change))
+            result.append((value, end, change))
         elif change is not _UNCHANGED:
-            _edit(text, value, change, found)
+            _edit(text, value, change, result)
         if cut_from is not None:
-            found.append((cut_from, begin, b""))
+            result.append((cut_from, begin, b""))
             cut_from = None
         kept_end = end
     if cut_from is not None:
-        found.append((cut_from if kept_end is None else kept_end, end, b""))
+        result.append((cut_from if kept_end is None else kept_end, end, b""))
 
 
 def _entries(text: Buffer, start: int) -> Iterator[tuple[str | int, int, int, int]]:

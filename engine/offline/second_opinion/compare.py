@@ -105,9 +105,9 @@ def _disagreements(
     media_type = essence(exchange.environ.get("CONTENT_TYPE", ""))
     schema = _body_schema(specification.node(operation), media_type)
     if schema is not None and _is_json_text(body):
-        ours = read_body(operation, schema, media_type, body)
-        theirs = reader.body(operation, media_type, body)
-        if (difference := disagreement("the body", ours, theirs)) is not None:
+        modelway = read_body(operation, schema, media_type, body)
+        openapi_core = reader.body(operation, media_type, body)
+        if (difference := disagreement("the body", modelway, openapi_core)) is not None:
             yield difference
 
 
@@ -176,12 +176,12 @@ def _compare_example(
     body = json.dumps(value.value, ensure_ascii=False).encode()
     if example.status:
         answers = specification.answers(operation)
-        ours = read_response(answers, example.schema, example.status, value.value)
-        theirs = reader.response(operation, example.status, example.media_type, body)
+        modelway = read_response(answers, example.schema, example.status, value.value)
+        openapi_core = reader.response(operation, example.status, example.media_type, body)
     else:
-        ours = read_body(operation, example.schema, example.media_type, body)
-        theirs = reader.body(operation, example.media_type, body)
-    difference = disagreement(f"this example of {operation.id}", ours, theirs)
+        modelway = read_body(operation, example.schema, example.media_type, body)
+        openapi_core = reader.body(operation, example.media_type, body)
+    difference = disagreement(f"this example of {operation.id}", modelway, openapi_core)
     if difference is not None:
         hint = "one of them misreads the document: say it in words that both read alike"
         findings.note(value.source, value.path, Level.WARNING, "MW421", str(difference), hint)
@@ -230,7 +230,7 @@ def _compare_parameters(
     except Malformed:
         return
     values = {name: exchange.variable(name) for name in exchange.variables}
-    theirs = reader.parameters(
+    core_verdicts = reader.parameters(
         operation,
         path={name: unquote(value) for name, value in values.items()},
         query=pairs,
@@ -240,11 +240,11 @@ def _compare_parameters(
     schemas = _parameter_schemas(operation, specification)
     for parameter in operation.parameters:
         key = parameter.place, parameter.name
-        verdict = theirs.get(key, Verdict())
+        verdict = core_verdicts.get(key, Verdict())
         if verdict is not None and _is_compared(parameter, query, exchange):
-            ours = read_parameter(parameter, schemas[key], parameter.source(exchange, query))
+            modelway = read_parameter(parameter, schemas[key], parameter.source(exchange, query))
             subject = f"{parameter.place} parameter '{parameter.name}'"
-            if (difference := disagreement(subject, ours, verdict)) is not None:
+            if (difference := disagreement(subject, modelway, verdict)) is not None:
                 yield difference
 
 

@@ -36,7 +36,7 @@ _FRAMES_PER_TURN = 256
 _UNANSWERED_PINGS = 32  # of more, the oldest are dropped
 
 
-class Gone(Exception):
+class PeerDisconnected(Exception):
     """The other side disconnected without a close frame (1006, RFC 6455 7.1.5)."""
 
 
@@ -48,8 +48,8 @@ class Channel:
     """One side. `client`: it is the client, and the gateway the server. `first`: bytes of it that
     were read before.
 
-    `closed` is the close it sent, `heard` the time (`time.monotonic`) of the last bytes from it;
-    `amid`: it has been sent the beginning of a message, and not its end.
+    `closed` is the close it sent, `last_received` the time (`time.monotonic`) of the last bytes
+    from it; `amid`: it has been sent the beginning of a message, and not its end.
     """
 
     def __init__(
@@ -74,17 +74,18 @@ class Channel:
         self.outbox = Outbox(sock)
         self.amid = False
         self.closed: Close | None = None
-        self.heard = time.monotonic()
+        self.last_received = time.monotonic()
 
     @property
     def alive(self) -> float:
         """The time of the last bytes from it, or of the last that it accepted."""
-        return max(self.heard, self.outbox.moved)
+        return max(self.last_received, self.outbox.moved)
 
     def frames(self) -> Iterator[Frame]:
         """Its frames, to the close frame and including it.
 
-        Raises Gone when it leaves without one, Violation for what it must not send, Stopped.
+        Raises PeerDisconnected when it leaves without one, Violation for what it must not send,
+        Stopped.
         """
         data, self._first = self._first, b""
         try:
@@ -120,10 +121,10 @@ class Channel:
                 continue  # `stop` may take effect in a later wait
             except OSError as error:
                 self.outbox.drop()
-                raise Gone from error
+                raise PeerDisconnected from error
             if not data:
-                raise Gone
-            self.heard = time.monotonic()
+                raise PeerDisconnected
+            self.last_received = time.monotonic()
             return data
 
     def stop(self) -> None:
@@ -185,6 +186,6 @@ class Channel:
                 self._sock.shutdown(gevent.socket.SHUT_WR)
                 while True:
                     self._receive()  # closing with unread bytes would reset the connection
-            except (Gone, Violation, OSError):
+            except (PeerDisconnected, Violation, OSError):
                 pass
         self.outbox.drop()

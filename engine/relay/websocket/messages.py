@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Frame
 
 from engine.exchange.caller_connection import CallerConnection
-from engine.relay.websocket.channel import Channel, Gone
+from engine.relay.websocket.channel import Channel, PeerDisconnected
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.handshake import deflating, parse_request, switching
 from engine.values.errors import AbortConnection, AbortReason
@@ -61,7 +61,7 @@ class Messages:
     def _frames_of(self, channel: Channel) -> Iterator[Frame]:
         try:
             yield from channel.frames()
-        except Gone as error:
+        except PeerDisconnected as error:
             raise Closed(1006, "") from error
         except Violation as error:
             channel.close(Close(error.code, error.words))

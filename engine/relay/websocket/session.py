@@ -20,7 +20,7 @@ from websockets.frames import CLOSE, PING, PONG, TEXT, Close, Frame
 
 from engine.exchange.record import Traffic
 from engine.relay.websocket import ending
-from engine.relay.websocket.channel import Channel, Gone, Stopped
+from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.ending import Ending
 from engine.relay.websocket.frames import Violation, sendable
 from engine.relay.websocket.traffic import ReadUsage, TrafficReader
@@ -148,14 +148,14 @@ class Session:
                 else:
                     sink.send(opcode, self._redacted(frame, source), frame.fin)
                     traffic.add(frame)
-                    self._last_message = source.heard
+                    self._last_message = source.last_received
                 if sink.outbox.full:
                     self._wait_for_room(source, sink)
                 if self._ending is not None:
                     return
         except Stopped:
             return
-        except Gone:
+        except PeerDisconnected:
             self.end(self._disconnected(source))
         except Violation as violation:
             of_caller = source is self._caller
@@ -174,7 +174,7 @@ class Session:
 
     def _count_ping(self, pings: TokenBucket, source: Channel) -> None:
         """Raises Violation for a side that sends too many pings and pongs."""
-        if pings.take(source.heard):
+        if pings.take(source.last_received):
             most = self._limits.max_pings
             raise Violation(1008, f"more than {most} pings and pongs a minute")
 
@@ -184,10 +184,10 @@ class Session:
         try:
             while self._ending is None and not sink.outbox.room(CHECK_INTERVAL):
                 if source.is_disconnected():
-                    raise Gone
+                    raise PeerDisconnected
         finally:
             self._paused.discard(source)
-            source.heard = time.monotonic()
+            source.last_received = time.monotonic()
 
     def _disconnected(self, source: Channel) -> Ending:
         if source is self._caller:

@@ -132,7 +132,7 @@ class CacheEntry:
 
     def _read(self) -> bytes | None:
         """The bytes of the entry, if it exists and only our user could have written it."""
-        if not _ours(self._folder):
+        if not _is_private(self._folder):
             return None
         try:
             descriptor = os.open(self._file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -149,7 +149,7 @@ class CacheEntry:
     def _write(self, data: bytes) -> None:
         """Write the entry atomically, readable by our user only."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _ours(self._folder):
+        if not _is_private(self._folder):
             log.warning(
                 "%s can be written by other users: documents are not cached there", self._folder
             )
@@ -168,14 +168,14 @@ class CacheEntry:
             old.unlink(missing_ok=True)
 
 
-def _ours(folder: FilePath) -> bool:
+def _is_private(folder: FilePath) -> bool:
     """Whether a folder exists, is no link, and only our user may write to it."""
     try:
         info = folder.lstat()
     except OSError:
         return False
-    ours = info.st_uid == os.geteuid() and not info.st_mode & 0o022
-    return stat.S_ISDIR(info.st_mode) and ours
+    closed_to_others = info.st_uid == os.geteuid() and not info.st_mode & 0o022
+    return stat.S_ISDIR(info.st_mode) and closed_to_others
 
 
 @cache

@@ -36,5 +36,5 @@ def _schema_repairs() -> list[Any]:
     """The modules that repair schemas; those that move keywords to another schema are the last."""
     names = sorted(module.name for module in pkgutil.iter_modules(repairs.__path__))
     modules = [importlib.import_module(f"{repairs.__name__}.{name}") for name in names]
-    found = [module for module in modules if hasattr(module, "KEYS")]
-    return sorted(found, key=lambda module: hasattr(module, "MOVES_KEYWORDS"))
+    repairs_of_schemas = [module for module in modules if hasattr(module, "KEYS")]
+    return sorted(repairs_of_schemas, key=lambda module: hasattr(module, "MOVES_KEYWORDS"))

@@ -28,11 +28,11 @@ _LONGEST = 200
 def breaches(library: Library, findings: Findings) -> None:
     """Note every breach, fifty of a document at most."""
     document = library.document
-    noted = 0
+    count = 0
     for error in islice(_validator(library.is_30).iter_errors(document.value), _MOST):
         _note(library, tuple(error.instance_path), _words(error), findings)
-        noted += 1
-    for path, words in islice(_undeclared(library), _MOST - noted):
+        count += 1
+    for path, words in islice(_undeclared(library), _MOST - count):
         _note(library, path, words, findings)
 
 

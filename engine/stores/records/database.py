@@ -95,8 +95,8 @@ class Database:
             try:
                 return dialect.connect(*arguments, **options)
             except dialect.loaded_dbapi.OperationalError as error:
-                ours = options.get("options") == _CONNECTION_LIMITS["options"]
-                if not ours or _POOLER_REFUSES not in str(error):
+                sets_limits = options.get("options") == _CONNECTION_LIMITS["options"]
+                if not sets_limits or _POOLER_REFUSES not in str(error):
                     raise
             self.pooled = True
             options.pop("options")

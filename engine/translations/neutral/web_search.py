@@ -32,10 +32,10 @@ class WebSearch(Struct):
 
     def carry(self, losses: Losses, *names: str) -> dict[str, Any]:
         """The options of these names that were given. They are no losses any more."""
-        given = {name: value for name in names if (value := getattr(self, name))}
-        for name in given:
+        options = {name: value for name in names if (value := getattr(self, name))}
+        for name in options:
             losses.withdraw(_FIELDS[name])
-        return given
+        return options
 
 
 class _Location(Struct):

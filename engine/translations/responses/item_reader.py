@@ -138,22 +138,22 @@ def _substitute(kind: str, raw: Raw, place: str, request: ChatRequest) -> Block 
 
 def _search_call(raw: Raw, place: str, unread: list[str]) -> ToolCall | None:
     """A search of the caller's; None for one that the vendor runs."""
-    noted: list[str] = []
-    item = _SEARCH_CALL.read(raw, place, noted)
+    places: list[str] = []
+    item = _SEARCH_CALL.read(raw, place, places)
     if item.execution != _CLIENT:
         return None
-    unread += noted
+    unread += places
     arguments = bytes(item.arguments or b"{}").decode()
     call_id = required(item.call_id, f"{place}.call_id")
     return ToolCall(id=call_id, name=SEARCH, arguments=arguments, place=place, extra=item.extra)
 
 
 def _search_result(raw: Raw, place: str, request: ChatRequest) -> ToolResult | None:
-    noted: list[str] = []
-    item = _SEARCH_RESULT.read(raw, place, noted)
+    places: list[str] = []
+    item = _SEARCH_RESULT.read(raw, place, places)
     if item.execution != _CLIENT:
         return None
-    request.unread += noted
+    request.unread += places
     tools = read_tools(item.tools, f"{place}.tools", request)
     request.loaded_tools += tools
     result = _result(item, place, request.unread)

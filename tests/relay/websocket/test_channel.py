@@ -12,7 +12,7 @@ import gevent.ssl
 import pytest
 from websockets.frames import BINARY, TEXT, Close
 
-from engine.relay.websocket.channel import Channel, Gone, Stopped
+from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.outbox import FULL
 from tests.support.frames import CLOSE, PING, PONG, Peer, RawFrame
@@ -143,7 +143,7 @@ def test_one_who_leaves_is_gone(sides: Any) -> None:
     peer.text("a")
     peer.sock.close()
     running, frames_read = begin(channel)
-    with pytest.raises(Gone):
+    with pytest.raises(PeerDisconnected):
         running.get(timeout=PATIENCE)
     assert len(frames_read) == 1
 
