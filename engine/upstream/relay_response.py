@@ -174,7 +174,8 @@ class _EventStream:
             self._exchange.record.outcome = Outcome.COMPLETE
         except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
             yield self._broke_off(failure)
-            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(failure)) from failure
+            cause = failure.with_traceback(None)  # which refers to this stream
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(cause)) from cause
         except GreenletExit:
             self._exchange.record.outcome = Outcome.SHUTDOWN
             document = self._dialect.error(shutting_down(), self._exchange.request_id)

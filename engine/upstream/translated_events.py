@@ -109,6 +109,7 @@ class TranslatedEvents:
 
     def _break_off(self, error: Exception, output: list[bytes]) -> bytes:
         """Set the failure; what the events before the error come to."""
+        error.__traceback__ = error.__cause__ = error.__context__ = None  # refer to this stream
         if not isinstance(error, BrokenAnswer | UpstreamError):
             error = BrokenAnswer(f"the upstream's answer cannot be read: {error}")
         self.failure = self._errors.failure(error)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
+import weakref
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -18,12 +21,17 @@ from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
+from engine.upstream.attempt import AttemptResult
 from engine.upstream.client import failures
 from engine.upstream.client.failures import InvalidAnswer, Silence, UpstreamFailure
+from engine.upstream.first_content import read_first_content
+from engine.upstream.relay_response import relay
 from engine.upstream.translated_response import TranslatedResponse
+from engine.values.errors import AbortConnection
 from engine.values.redaction import Redaction
+from tests.support.documents import exchange
 from tests.support.translations import CASES
-from tests.support.upstreams import EVENTS, JSON, FakeResponse, failure
+from tests.support.upstreams import EVENTS, JSON, WATCHER, Client, FakeResponse, failure, target
 
 KEY = "sk-live-0123456789abcdef"
 REQUEST = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"stream":%b}'
@@ -290,6 +298,37 @@ def test_a_redirect_is_no_answer() -> None:
     from_upstream = response([b"<html>moved</html>"], status=302)
     assert (from_upstream.status, read(from_upstream)) == (302, b"")
     assert from_upstream.header("content-type") == "application/json"  # no stream has begun
+
+
+NAMELESS = b'data: {"choices":[{"delta":{"tool_calls":[{"id":"c"}]}}]}\n\n'
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [STREAM],
+        [event("Hel"), b'data: {"error":{"message":"busy"}}\n\n'],
+        [event("Hel"), NAMELESS],
+        [event("Hel")],
+        [event("Hel"), failure(failures.Truncated, response_started=True)],
+    ],
+    ids=["whole", "error", "broken", "without its end", "cut"],
+)
+def test_a_relayed_stream_leaves_nothing_to_the_garbage_collector(pieces: list[Any]) -> None:
+    dialect, from_upstream = dialects.get("anthropic"), response(pieces)
+    content = read_first_content(from_upstream, dialect, None, from_upstream.events)
+    result = AttemptResult(target(Client()), response=from_upstream, content=content)
+    relayed = relay(result, [], exchange(), dialect, WATCHER)
+    left = weakref.ref(from_upstream)
+    del from_upstream, content, result
+    gc.disable()
+    try:
+        with suppress(AbortConnection):
+            b"".join(relayed.body)  # type: ignore[arg-type]
+        del relayed
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_the_upstreams_connection_is_released_with_the_end() -> None:
