@@ -20,12 +20,13 @@ from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
 from engine.config.server import read_server
 from engine.config.specs import read_spec
-from engine.config.stores import read_prices, read_stores
+from engine.config.stores import read_stores
 from engine.config.telemetry import check_listen, read_telemetry
 from engine.config.tokens import TokenReader
 from engine.config.upstreams import UpstreamReader
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
+from engine.values.usage import price_of
 
 _NAMED_SECTIONS = ("specs", "upstreams", "models")
 
@@ -163,7 +164,7 @@ def _config(
         tokens=tokens.callers(values.get("tokens", [])),
         broken=broken,
         stores=read_stores(values.get("stores", {}), folder, source, findings),
-        prices=read_prices(values.get("prices", {})),
+        prices={n: price_of(v) for n, v in values.get("prices", {}).items()},
         currency=values["currency"],
         console=Console(**values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),

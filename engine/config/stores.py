@@ -1,4 +1,4 @@
-"""`stores:` and `prices:` of gateway.yaml."""
+"""`stores:` of gateway.yaml."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from engine.config import keys
 from engine.config.keys import default
 from engine.source.problem import Findings, Source
-from engine.values.usage import Price, price_of
 
 _SQLITE = "sqlite:///"
 _RECORDS = (_SQLITE, "postgresql+psycopg://")
@@ -63,8 +62,3 @@ def _records(url: str | None, folder: FilePath, source: Source, findings: Findin
     at = ("stores", "records")
     findings.error(source, at, "MW104", "'records' is not a supported database", hint)
     return url
-
-
-def read_prices(section: Mapping[str, Any]) -> dict[str, Price]:
-    """`prices:` by model's name or wildcard."""
-    return {name: price_of(price) for name, price in section.items()}

@@ -22,7 +22,7 @@ from engine.plan.names import check_names
 from engine.plan.paths import check_paths
 from engine.plan.route import Plan, PlanResult, Route
 from engine.policies import Guards, guards
-from engine.relay.headers import NEVER_SENT
+from engine.relay.request_headers import NEVER_SENT
 from engine.source.files import record_reads
 from engine.source.problem import Findings, Level
 from engine.spec import path_templates, security

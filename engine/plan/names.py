@@ -11,7 +11,7 @@ from engine.config.config import Config
 from engine.config.models import Model, TargetConfig
 from engine.config.routes import Policy, RouteConfig
 from engine.config.upstreams import UpstreamConfig
-from engine.relay.headers import NEVER_SENT
+from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.values.wildcard import matches

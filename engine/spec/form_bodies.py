@@ -16,8 +16,8 @@ from engine.spec.bracket_names import Tree, split_name, tree_of
 from engine.spec.casting import Cast, compile_cast, compile_shape
 from engine.spec.media_types import is_json
 from engine.spec.multipart import Buffer, Part
+from engine.spec.parameter_readers import compile_reader, splits_at_commas
 from engine.spec.parameter_styles import Reader, nested_in, parse_json
-from engine.spec.parameters import compile_reader, splits_at_commas
 from engine.spec.query_string import Query, decode
 from engine.spec.schema_types import (
     Kind,

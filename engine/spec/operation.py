@@ -16,7 +16,7 @@ from engine.source.problem import Findings, Path, Source
 from engine.spec import path_templates
 from engine.spec.document.node import Node, declared_parameters
 from engine.spec.document.repairs.path_keys import Address
-from engine.spec.parameters import compile_reader, splits_at_commas
+from engine.spec.parameter_readers import compile_reader, splits_at_commas
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import explain
 from engine.spec.request_bodies import Bodies, compile_bodies

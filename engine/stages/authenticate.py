@@ -14,7 +14,7 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.services import Services
 from engine.exchange.wsgi_environ import environ_key
-from engine.spec.parameters import cookies
+from engine.spec.parameter_readers import cookies
 from engine.spec.query_string import Query
 from engine.spec.security import Carrier
 from engine.values.caller import Caller, digest

@@ -14,7 +14,7 @@ import orjson
 from engine.config.upstreams import HeaderChanges
 from engine.exchange.exchange import Exchange
 from engine.exchange.interfaces import Headers
-from engine.relay.headers import Forwarded
+from engine.relay.request_headers import Forwarded
 from engine.spec.expression import Expression
 from engine.spec.path_templates import unsafe
 from engine.upstream.client.request import Spool, UpstreamRequest

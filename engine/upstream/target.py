@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from engine import dialects
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, UpstreamConfig
 from engine.dialects import Dialect
-from engine.relay.headers import Forwarded
+from engine.relay.request_headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
 from engine.upstream.breaker import CircuitBreaker
 from engine.upstream.client.client import Client

@@ -5,6 +5,7 @@ from pathlib import Path
 from engine.config.load import load
 from engine.config.server import Server
 from engine.source.problem import Findings
+from engine.values.usage import price_of
 from tests.support.configs import read_config, read_errors
 
 
@@ -31,3 +32,11 @@ def test_a_value_that_could_not_be_read_is_not_found_missing_as_well():
         (5, 12, "MW005"),
         (6, 11, "MW005"),
     ]
+
+
+def test_prices_are_by_the_name_of_a_model():
+    config = read_config("prices: {small: {input: 1, output: 2}, 'large-*': {image: 0.5}}\n")
+    assert config.prices == {
+        "small": price_of({"input": 1, "output": 2}),
+        "large-*": price_of({"image": 0.5}),
+    }

@@ -1,11 +1,10 @@
-"""`stores:` and `prices:` as values."""
+"""`stores:` as values."""
 
 from pathlib import Path
 
 import pytest
 
 from engine.config.stores import Stores
-from engine.values.usage import price_of
 from tests.support.configs import read_config, read_errors
 
 
@@ -47,11 +46,3 @@ def test_counters_are_in_memory_or_in_redis(counters):
 def test_a_store_that_is_not_supported_is_an_error_at_its_value(entry):
     column = len("stores: {") + entry.index(": ") + 3
     assert read_errors(f"stores: {{{entry}}}\n") == [(4, column, "MW104")]
-
-
-def test_prices_are_by_the_name_of_a_model():
-    config = read_config("prices: {small: {input: 1, output: 2}, 'large-*': {image: 0.5}}\n")
-    assert config.prices == {
-        "small": price_of({"input": 1, "output": 2}),
-        "large-*": price_of({"image": 0.5}),
-    }

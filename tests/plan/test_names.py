@@ -6,7 +6,7 @@ import pytest
 
 from engine import dialects
 from engine.plan.make import make_plan
-from engine.relay.headers import NEVER_SENT
+from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Level
 
 DOCUMENT = """

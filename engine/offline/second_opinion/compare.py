@@ -32,7 +32,7 @@ from engine.source.problem import Findings, Level
 from engine.spec.document.node import Node, declared_parameters
 from engine.spec.media_types import essence, is_json
 from engine.spec.operation import Operation, Parameter
-from engine.spec.parameters import cookies
+from engine.spec.parameter_readers import cookies
 from engine.spec.query_string import Query
 from engine.spec.spec import Specification
 from engine.values.errors import Malformed

@@ -4,7 +4,7 @@ import pytest
 
 from engine import dialects
 from engine.exchange.wsgi_environ import environ_key
-from engine.relay.headers import ALWAYS_SENT, NEVER_SENT, Forwarded
+from engine.relay.request_headers import ALWAYS_SENT, NEVER_SENT, Forwarded
 
 
 def environ(*names):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.exchange.exchange import MISSING
-from engine.spec.parameters import compile_reader
+from engine.spec.parameter_readers import compile_reader
 from engine.spec.query_string import Query
 from engine.values.errors import Malformed
 from tests.support.each import each
