@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -40,6 +39,7 @@ from engine.translations.neutral.names import ToolNames
 Json = dict[str, Any]
 
 _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+_OBJECT = msgspec.json.Decoder(dict)
 
 
 class ContentWriter:
@@ -66,27 +66,28 @@ class ContentWriter:
                 parts.append(part)
         return parts
 
-    def parts(self, blocks: list[Block]) -> list[Json]:
+    def ordered_parts(self, blocks: list[Block]) -> list[Json]:
         """The parts of a turn: results first, in the order of their calls, as the vendor wants
-        them; the vendor's own turns as they were."""
-        results: list[Json] = []
-        if not self._same_language:
-            results = self._results([each for each in blocks if isinstance(each, ToolResult)])
-            blocks = [each for each in blocks if not isinstance(each, ToolResult)]
-        return [*results, *self._parts_with_signatures(blocks)]
+        them."""
+        results = [each for each in blocks if isinstance(each, ToolResult)]
+        if not results:
+            return self.parts(blocks)
+        others = [each for each in blocks if not isinstance(each, ToolResult)]
+        return self._results(results) + self.parts(others)
 
-    def _parts_with_signatures(self, blocks: list[Block]) -> Iterator[Json]:
-        """The parts of blocks with their signatures, which stand before what they sign. The first
+    def parts(self, blocks: list[Block]) -> list[Json]:
+        """The parts of blocks in their order. Signatures stand before what they sign. The first
         call of a turn that has none gets one that the vendor accepts."""
+        parts: list[Json] = []
         signature: Signature | None = None
         needs_signature = self._model.generation_3 and not self._same_language
         for block in blocks:
             if isinstance(block, Reasoning):
                 if signature is not None:
-                    yield {"text": "", "thoughtSignature": write_signature(signature)}
+                    parts.append({"text": "", "thoughtSignature": write_signature(signature)})
                 thought, signature = self._reasoning(block)
                 if thought is not None:
-                    yield thought
+                    parts.append(thought)
                 continue
             part = self._part(block)
             if part is None:
@@ -94,12 +95,13 @@ class ContentWriter:
             if signature is not None:
                 part["thoughtSignature"] = write_signature(signature)
                 signature = None
-            elif isinstance(block, ToolCall) and needs_signature:
-                part["thoughtSignature"] = UNSIGNED
-            needs_signature = needs_signature and not isinstance(block, ToolCall)
-            yield part
+            if isinstance(block, ToolCall) and needs_signature:
+                part.setdefault("thoughtSignature", UNSIGNED)
+                needs_signature = False
+            parts.append(part)
         if signature is not None:
-            yield {"text": "", "thoughtSignature": write_signature(signature)}
+            parts.append({"text": "", "thoughtSignature": write_signature(signature)})
+        return parts
 
     def _reasoning(self, block: Reasoning) -> tuple[Json | None, Signature | None]:
         """The part of thoughts, and the signature of the block that follows."""
@@ -136,14 +138,15 @@ class ContentWriter:
         if not name:
             self._losses.add(block.place, "it is the result of no call before it")
         result: Json = {"id": block.id} if self._model.generation_3 else {}
-        result |= {"name": name, "response": _response(block)}
-        media = []
+        result["name"], result["response"] = name, _response(block)
+        parts = []
         for each in block.content:
-            if isinstance(each, Media):
-                media.append(self._part(each))
-            elif not isinstance(each, Text):
+            if isinstance(each, Text):
+                continue
+            if not isinstance(each, Media):
                 self._lose(each)
-        parts = [part for part in media if part is not None]
+            elif (part := self._part(each)) is not None:
+                parts.append(part)
         if parts and self._model.generation_3:
             result["parts"] = parts
             parts = []
@@ -151,9 +154,9 @@ class ContentWriter:
 
     def _part(self, block: Block) -> Json | None:
         """One part; None for a block without content and for one that cannot be said."""
-        if self._same_language and block.extra:
+        if block.extra and self._same_language:
             return vendor_part(block.extra[PART])
-        if isinstance(block, Text | Refusal):
+        if isinstance(block, (Text, Refusal)):
             return {"text": block.text} if block.text else None
         if isinstance(block, ToolCall):
             return {"functionCall": self._call(block)}
@@ -171,7 +174,8 @@ class ContentWriter:
         self._count += 1
         self._calls[block.id] = (self._count, name)
         call: Json = {"id": block.id} if self._model.generation_3 else {}
-        return {**call, "name": name, "args": arguments_object(block)}
+        call["name"], call["args"] = name, arguments_object(block)
+        return call
 
     def _media(self, block: Media) -> Json | None:
         source = block.source
@@ -220,7 +224,7 @@ def _response(block: ToolResult) -> Json | Raw:
         return {"error": text}
     if text.lstrip().startswith("{"):
         try:
-            msgspec.json.decode(text, type=dict)
+            _OBJECT.decode(text)
             return Raw(text.encode())
         except (msgspec.DecodeError, RecursionError):
             pass  # text that only looks like an object

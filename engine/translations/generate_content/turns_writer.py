@@ -34,21 +34,24 @@ def write_turns(
             system += message.blocks
         else:
             turns.append(message)
-    if not same_language:
+    if same_language:
+        contents = [_content(turn, writer.parts(turn.blocks)) | turn.extra for turn in turns]
+    else:
         _lose_names(turns, losses)
         turns = _without_prefill(merged(turns), model, losses)
-    contents = []
-    for message in turns:
-        if (parts := writer.parts(message.blocks)) or same_language:
-            role = "model" if message.role == "assistant" else "user"
-            extra = message.extra if same_language else {}
-            contents.append({"role": role, "parts": parts, **extra})
+        contents = [
+            _content(turn, parts) for turn in turns if (parts := writer.ordered_parts(turn.blocks))
+        ]
     if not same_language and all(loss.hint for loss in losses.losses):
         _check_turns(turns, contents, request.place_of("messages"))
     members: Json = {"contents": contents}
     if instructions := writer.instructions(system):
         members["systemInstruction"] = {"parts": instructions}
     return members
+
+
+def _content(turn: Message, parts: list[Json]) -> Json:
+    return {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
 
 
 def _check_turns(turns: list[Message], contents: list[Json], place: str) -> None:

@@ -27,6 +27,10 @@ from engine.translations.responses.part_reader import PART
 Json = dict[str, Any]
 
 
+_PARTS = (Text, Refusal, Media)
+"""Blocks that are parts of messages, not items."""
+
+
 class ItemWriter:
     """Writes the items of one request. `same_language`: the request was of this language."""
 
@@ -50,7 +54,7 @@ class ItemWriter:
         items: list[Any] = []
         parts: list[Any] = []
         for block in message.blocks:
-            if isinstance(block, Text | Refusal | Media) or _is_part(block):
+            if isinstance(block, _PARTS) or _is_part(block):
                 part = self._part(block, message.role)
                 if part is not None:
                     parts.append(part)
@@ -60,7 +64,8 @@ class ItemWriter:
                 parts = []
         if not items and not parts and message.role == "user" and not self._same_language:
             parts = [{"type": "input_text", "text": ""}]  # a turn that says nothing is one
-        return items + self._message(message, parts)
+        items += self._message(message, parts)
+        return items
 
     def _message(self, message: Message, parts: list[Any]) -> list[Json]:
         """The message of some parts, none without any."""
@@ -68,8 +73,8 @@ class ItemWriter:
             return []
         if message.role != "assistant" or self._same_language:
             role = "developer" if message.role == "system" else message.role
-            extra = message.extra if self._same_language else {}
-            return [{"role": role, "content": parts, **extra}]
+            item: Json = {"role": role, "content": parts}
+            return [item | message.extra if self._same_language else item]
         if all(part["type"] == "output_text" for part in parts):
             return [{"role": "assistant", "content": "".join(part["text"] for part in parts)}]
         self._messages += 1
