@@ -68,7 +68,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
 @pytest.fixture(scope="session")
 def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     """axe-core's program."""
-    found = axe_core.script(tmp_path_factory.mktemp("axe"))
-    if not found:
+    script = axe_core.script(tmp_path_factory.mktemp("axe"))
+    if not script:
         pytest.skip("axe-core cannot be had: npm is missing, or reaches nothing")
-    return found
+    return script

@@ -74,8 +74,8 @@ SIGNATURES = {"messages": b'"EqQBCkYIBxg0"', "generate_content": b'"CiQBjz1rX7A0
 
 @pytest.fixture(scope="module")
 def listening() -> Iterator[Recorder]:
-    with recorder() as made:
-        yield made
+    with recorder() as recording:
+        yield recording
 
 
 @pytest.fixture
@@ -181,6 +181,6 @@ def test_a_tool_that_the_agent_found_is_called(
     first, second, last = [json.loads(each.body) for each in upstream.requests]
     assert closing not in json.dumps(first["tools"])
     assert closing in json.dumps(second["tools"])
-    [found, closed] = tool_results(language("messages"), last)
-    assert closing in json.dumps(found)
+    [listed, closed] = tool_results(language("messages"), last)
+    assert closing in json.dumps(listed)
     assert "invalid agent id" in json.dumps(closed)

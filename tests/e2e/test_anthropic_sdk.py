@@ -12,8 +12,8 @@ from openai import OpenAI
 
 from tests.support.running import ALL, LIMITED, Platform
 
-SAID = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
-TURNS = [{"role": "user", "content": SAID}]
+MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
+TURNS = [{"role": "user", "content": MESSAGE}]
 WEATHER = {
     "name": "get_weather",
     "description": "Today's weather",
@@ -23,8 +23,8 @@ WEATHER = {
 
 @pytest.fixture(scope="module")
 def client(platform: Platform) -> Iterator[Anthropic]:
-    with Anthropic(base_url=platform.url, api_key=ALL, max_retries=0, timeout=20) as made:
-        yield made
+    with Anthropic(base_url=platform.url, api_key=ALL, max_retries=0, timeout=20) as sdk:
+        yield sdk
 
 
 def text_of(message: object) -> str:
@@ -35,7 +35,7 @@ def test_message_answers_what_was_said(client: Anthropic) -> None:
     answer = client.messages.create(
         model="claude-sonnet", max_tokens=99, system="Be brief.", messages=TURNS
     )
-    assert text_of(answer) == SAID
+    assert text_of(answer) == MESSAGE
     assert answer.model == "claude-sonnet-4-5"
     assert answer.usage.output_tokens > 0
     assert answer.stop_reason == "end_turn"
@@ -44,7 +44,7 @@ def test_message_answers_what_was_said(client: Anthropic) -> None:
 @pytest.mark.parametrize("model", ["claude-opus-9", "meta-llama/Llama-3:free"])
 def test_message_takes_models_of_any_name(client: Anthropic, model: str) -> None:
     answer = client.messages.create(model=model, max_tokens=99, messages=TURNS)
-    assert (text_of(answer), answer.model) == (SAID, model)
+    assert (text_of(answer), answer.model) == (MESSAGE, model)
 
 
 def test_message_takes_blocks_images_tools_and_thinking(client: Anthropic) -> None:
@@ -71,7 +71,7 @@ def test_message_takes_blocks_images_tools_and_thinking(client: Anthropic) -> No
         {
             "role": "user",
             "content": [
-                {"type": "text", "text": SAID, "cache_control": {"type": "ephemeral"}},
+                {"type": "text", "text": MESSAGE, "cache_control": {"type": "ephemeral"}},
             ],
         },
     ]
@@ -85,14 +85,14 @@ def test_message_takes_blocks_images_tools_and_thinking(client: Anthropic) -> No
         stop_sequences=["x"],
         extra_body={"temperature": 1, "top_k": 5},
     )
-    assert text_of(answer) == SAID
+    assert text_of(answer) == MESSAGE
 
 
 def test_beta_headers_and_fields_pass(client: Anthropic) -> None:
     answer = client.beta.messages.create(
         model="claude-sonnet", max_tokens=99, messages=TURNS, betas=["context-1m-2025-08-07"]
     )
-    assert text_of(answer) == SAID
+    assert text_of(answer) == MESSAGE
 
 
 def test_message_streams_events(client: Anthropic) -> None:
@@ -104,16 +104,16 @@ def test_message_streams_events(client: Anthropic) -> None:
         for event in events
         if event.type == "content_block_delta" and event.delta.type == "text_delta"
     ]
-    assert "".join(pieces) == SAID
-    assert len(pieces) == len(SAID.split())
+    assert "".join(pieces) == MESSAGE
+    assert len(pieces) == len(MESSAGE.split())
     assert events[0].type == "message_start"
     assert events[-1].type == "message_stop"
 
 
 def test_message_stream_helper(client: Anthropic) -> None:
     with client.messages.stream(model="claude-sonnet", max_tokens=99, messages=TURNS) as stream:
-        assert "".join(stream.text_stream) == SAID
-        assert text_of(stream.get_final_message()) == SAID
+        assert "".join(stream.text_stream) == MESSAGE
+        assert text_of(stream.get_final_message()) == MESSAGE
         assert stream.get_final_message().stop_reason == "end_turn"
 
 
@@ -148,7 +148,7 @@ def test_token_may_travel_as_x_api_key(platform: Platform) -> None:
         base_url=platform.url, api_key="unused", default_headers=headers, max_retries=0
     ) as client:
         answer = client.messages.create(model="claude-sonnet", max_tokens=9, messages=TURNS)
-    assert text_of(answer) == SAID
+    assert text_of(answer) == MESSAGE
 
 
 def test_token_may_travel_as_bearer(platform: Platform) -> None:
@@ -157,7 +157,7 @@ def test_token_may_travel_as_bearer(platform: Platform) -> None:
         base_url=platform.url, api_key="unused", default_headers=headers, max_retries=0
     ) as client:
         answer = client.messages.create(model="claude-sonnet", max_tokens=9, messages=TURNS)
-    assert text_of(answer) == SAID
+    assert text_of(answer) == MESSAGE
 
 
 def test_async_client_runs_streams_side_by_side(platform: Platform) -> None:

@@ -188,8 +188,8 @@ def test_headers_of_several_values(port: int, upstream: Recorder) -> None:
 def test_range_of_a_binary_file(port: int, upstream: Recorder) -> None:
     headers = ("Content-Type: video/mp4", "Content-Range: bytes 5-9/100", "Accept-Ranges: bytes")
     upstream.speak = answer(BYTES[5:10], headers, 206)
-    asked = ["Range: bytes=5-9", 'If-Range: "v1"']
-    answered = ask(port, request(THING, token=ALL, headers=asked))
+    conditions = ["Range: bytes=5-9", 'If-Range: "v1"']
+    answered = ask(port, request(THING, token=ALL, headers=conditions))
     assert (answered.status, answered.body) == (206, BYTES[5:10])
     assert answered.value("content-range") == "bytes 5-9/100"
     assert answered.value("accept-ranges") == "bytes"
@@ -199,18 +199,18 @@ def test_range_of_a_binary_file(port: int, upstream: Recorder) -> None:
 
 def test_conditions_pass(port: int, upstream: Recorder) -> None:
     moment = "Wed, 21 Oct 2015 07:28:00 GMT"
-    asked = [
+    conditions = [
         f"If-Modified-Since: {moment}",
         f"If-Unmodified-Since: {moment}",
         'If-Match: "a", "b"',
         "Accept: text/csv;q=0.5, */*",
         "Accept-Language: de",
     ]
-    assert ask(port, request(THING, token=ALL, headers=asked)).status == 200
-    got = dict(upstream.last.headers)
-    for line in asked:
+    assert ask(port, request(THING, token=ALL, headers=conditions)).status == 200
+    headers = dict(upstream.last.headers)
+    for line in conditions:
         name, _, value = line.partition(": ")
-        assert got[name.lower()] == value
+        assert headers[name.lower()] == value
 
 
 def test_events_pass_with_all_their_lines(port: int, upstream: Recorder) -> None:

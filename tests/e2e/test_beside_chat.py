@@ -60,9 +60,9 @@ def _speak(received: Received, sock: socket.socket) -> None:
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        made.speak = _speak
-        yield made
+    with recorder() as recording:
+        recording.speak = _speak
+        yield recording
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +89,11 @@ def _gemini(running: Running) -> genai.Client:
 
 def test_openai_embeddings_of_a_gemini_model(running: Running, upstream: Recorder) -> None:
     with _openai(running) as client:  # the SDK asks for base64
-        made = client.embeddings.create(model="gemini-model", input=["fox", "dog"], dimensions=2)
-    assert [each.embedding for each in made.data] == [[0.5, -0.25], [1.0, 0.0]]
-    assert made.model == "gemini-model"
+        embeddings = client.embeddings.create(
+            model="gemini-model", input=["fox", "dog"], dimensions=2
+        )
+    assert [each.embedding for each in embeddings.data] == [[0.5, -0.25], [1.0, 0.0]]
+    assert embeddings.model == "gemini-model"
     assert upstream.last.target == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
     first = json.loads(upstream.last.body)["requests"][0]
     assert first["outputDimensionality"] == 2
@@ -100,9 +102,9 @@ def test_openai_embeddings_of_a_gemini_model(running: Running, upstream: Recorde
 
 def test_gemini_embeddings_of_an_openai_model(running: Running, upstream: Recorder) -> None:
     with _gemini(running) as client:
-        made = client.models.embed_content(model="gpt-4o-mini", contents=["fox"])
-    assert made.embeddings is not None
-    assert [each.values for each in made.embeddings] == [[0.5, -0.25]]
+        embeddings = client.models.embed_content(model="gpt-4o-mini", contents=["fox"])
+    assert embeddings.embeddings is not None
+    assert [each.values for each in embeddings.embeddings] == [[0.5, -0.25]]
     assert json.loads(upstream.last.body) == {"model": "gpt", "input": ["fox"]}
 
 

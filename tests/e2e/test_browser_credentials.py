@@ -55,7 +55,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, 
 
 @pytest.mark.parametrize("socket", [False, True], ids=["form", "websocket"])
 @pytest.mark.parametrize(
-    ("said", "allowed"),
+    ("origins", "allowed"),
     [
         (["Origin: https://evil.example.com"], False),
         (["Origin: null"], False),
@@ -68,11 +68,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, 
     ],
 )
 def test_a_cookie_opens_nothing_for_another_page(
-    served: tuple[Running, Recorder], socket: bool, said: list[str], allowed: bool
+    served: tuple[Running, Recorder], socket: bool, origins: list[str], allowed: bool
 ) -> None:
     running, upstream = served
     upstream.reset()
-    headers = [COOKIE, *said, *(UPGRADE if socket else [])]
+    headers = [COOKIE, *origins, *(UPGRADE if socket else [])]
     target, body = ("/api/live", None) if socket else ("/api/things", b"a=b")
     answered = ask(running.port, request(target, body, headers=headers, media_type=FORM))
     assert (len(upstream.requests) == 1) is allowed

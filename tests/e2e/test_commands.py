@@ -87,35 +87,35 @@ def knock(port: int) -> None:
 
 
 def test_help_lists_every_command() -> None:
-    said = modelway("--help").stdout
-    assert [name for name in COMMANDS if f"\n  {name} " not in said] == []
+    output = modelway("--help").stdout
+    assert [name for name in COMMANDS if f"\n  {name} " not in output] == []
 
 
 def test_version_is_told() -> None:
-    done = modelway("--version")
-    assert (done.returncode, done.stdout.split()[0]) == (0, "modelway,")
+    result = modelway("--version")
+    assert (result.returncode, result.stdout.split()[0]) == (0, "modelway,")
 
 
 def test_wrong_usage_is_2() -> None:
-    done = modelway("chekc")
-    assert done.returncode == 2
-    assert "Usage:" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = modelway("chekc")
+    assert result.returncode == 2
+    assert "Usage:" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 # check, routes, init
 
 
 def test_starter_project_is_clean(project: Path) -> None:
-    done = modelway("check", cwd=project, environ=VENDOR_KEYS)
-    assert (done.returncode, done.stdout) == (0, "gateway.yaml: no problems\n")
+    result = modelway("check", cwd=project, environ=VENDOR_KEYS)
+    assert (result.returncode, result.stdout) == (0, "gateway.yaml: no problems\n")
 
 
 def test_init_overwrites_nothing(copy: Path) -> None:
     (copy / "gateway.yaml").write_text("mine")
-    done = modelway("init", copy)
-    assert done.returncode == 1
-    assert "already exists" in done.stderr
+    result = modelway("init", copy)
+    assert result.returncode == 1
+    assert "already exists" in result.stderr
     assert (copy / "gateway.yaml").read_text() == "mine"
 
 
@@ -123,22 +123,22 @@ def test_check_shows_every_problem_with_its_place(copy: Path) -> None:
     first = changed(copy, "- openai.createEmbedding\n", "- openai.createEmbeding\n")
     second = changed(copy, "to: [{upstream: rerank}]", "to: [{upstream: rerunk}]")
     third = changed(copy, "workers: 2", "worker: 2")
-    done = modelway("check", cwd=copy)
-    assert done.returncode == 1
+    result = modelway("check", cwd=copy)
+    assert result.returncode == 1
     for line, words in ((first, "createEmbedding"), (second, "'rerank'"), (third, "'workers'")):
         place = rf"^gateway\.yaml:{line}:\d+: "
-        assert re.search(place, done.stdout, re.MULTILINE), done.stdout
-        assert words in done.stdout
-    assert "^" in done.stdout
-    assert re.search(r"\b\d errors", done.stdout)
-    assert "Traceback" not in done.stderr
+        assert re.search(place, result.stdout, re.MULTILINE), result.stdout
+        assert words in result.stdout
+    assert "^" in result.stdout
+    assert re.search(r"\b\d errors", result.stdout)
+    assert "Traceback" not in result.stderr
 
 
 def test_check_notes_what_is_not_served_and_says_0(copy: Path) -> None:
     changed(copy, "      - openai.createSpeech\n", "")
-    done = modelway("check", *ALONE, cwd=copy)
-    assert done.returncode == 0
-    assert re.search("no route serves 1 of .*: openai.createSpeech", done.stdout)
+    result = modelway("check", *ALONE, cwd=copy)
+    assert result.returncode == 0
+    assert re.search("no route serves 1 of .*: openai.createSpeech", result.stdout)
     assert "no route serves" not in modelway("check", "-q", *ALONE, cwd=copy).stdout
 
 
@@ -155,52 +155,54 @@ def test_check_notes_what_is_not_served_and_says_0(copy: Path) -> None:
 def test_check_of_what_is_no_config_is_1(copy: Path, file: str, text: bytes | None) -> None:
     if text is not None:
         (copy / file).write_bytes(text)
-    done = modelway("check", "-c", file, cwd=copy)
-    assert done.returncode == 1
-    assert f"{file}:" in done.stdout
-    assert "Traceback" not in done.stderr
+    result = modelway("check", "-c", file, cwd=copy)
+    assert result.returncode == 1
+    assert f"{file}:" in result.stdout
+    assert "Traceback" not in result.stderr
 
 
 def test_config_may_be_named_by_the_environment(copy: Path) -> None:
     (copy / "gateway.yaml").rename(copy / "other.yaml")
-    done = modelway(
+    result = modelway(
         "check", *ALONE, cwd=copy, environ=VENDOR_KEYS | {"MODELWAY_CONFIG": "other.yaml"}
     )
-    assert (done.returncode, done.stdout) == (0, "other.yaml: no problems\n")
+    assert (result.returncode, result.stdout) == (0, "other.yaml: no problems\n")
 
 
 def test_secrets_are_never_shown(copy: Path) -> None:
     changed(copy, "credential: {header: x-api-key,", "credential: {header: x-api-key, nothing: 1,")
     secret = "sk-very-secret"
-    done = modelway("check", cwd=copy, environ={"ANTHROPIC_API_KEY": secret})
-    assert done.returncode == 1
-    assert secret not in done.stdout + done.stderr
+    result = modelway("check", cwd=copy, environ={"ANTHROPIC_API_KEY": secret})
+    assert result.returncode == 1
+    assert secret not in result.stdout + result.stderr
 
 
 def test_routes_shows_where_everything_goes(project: Path) -> None:
-    done = modelway("routes", cwd=project, environ={"COLUMNS": "220"})
-    assert done.returncode == 0
-    rows = [row.split() for row in done.stdout.splitlines()]
+    result = modelway("routes", cwd=project, environ={"COLUMNS": "220"})
+    assert result.returncode == 0
+    rows = [row.split() for row in result.stdout.splitlines()]
     assert rows[0][:3] == ["METHOD", "PATH", "OPERATION"]
     assert any(row[:3] == ["POST", CHAT, "openai.createChatCompletion"] for row in rows)
     for mount in ("/v1beta", "/v1", "/v1alpha"):
-        assert f"{mount}/models/{{model}}:generateContent" in done.stdout
-    assert "body#/model" in done.stdout
+        assert f"{mount}/models/{{model}}:generateContent" in result.stdout
+    assert "body#/model" in result.stdout
 
 
 def test_routes_of_a_narrow_terminal_keep_method_and_path(project: Path) -> None:
-    done = modelway("routes", cwd=project, environ={"COLUMNS": "80"})
-    assert f"POST    {CHAT}" in done.stdout
+    result = modelway("routes", cwd=project, environ={"COLUMNS": "80"})
+    assert f"POST    {CHAT}" in result.stdout
 
 
 # token, serve
 
 
 def test_new_token_works_when_its_entry_is_pasted(tmp_path: Path) -> None:
-    made = modelway("token", "new", 'alice: "x"', "--models", "gpt-4o*", "--expires", "2099-01-31")
-    assert made.returncode == 0
-    secret = re.search(r"^  (mw-[0-9a-f]{64})$", made.stdout, re.MULTILINE)
-    entry = re.search(r"^  - \{.*\}$", made.stdout, re.MULTILINE)
+    result = modelway(
+        "token", "new", 'alice: "x"', "--models", "gpt-4o*", "--expires", "2099-01-31"
+    )
+    assert result.returncode == 0
+    secret = re.search(r"^  (mw-[0-9a-f]{64})$", result.stdout, re.MULTILINE)
+    entry = re.search(r"^  - \{.*\}$", result.stdout, re.MULTILINE)
     assert secret is not None
     assert entry is not None
     assert secret[1] not in entry[0]
@@ -217,11 +219,11 @@ def test_new_token_works_when_its_entry_is_pasted(tmp_path: Path) -> None:
 
 
 def test_token_with_an_impossible_day_is_refused(copy: Path) -> None:
-    made = modelway("token", "new", "bob", "--expires", "soon")
-    if made.returncode:
-        assert made.returncode == 2
+    result = modelway("token", "new", "bob", "--expires", "soon")
+    if result.returncode:
+        assert result.returncode == 2
         return
-    entry = next(line for line in made.stdout.splitlines() if line.startswith("  - {"))
+    entry = next(line for line in result.stdout.splitlines() if line.startswith("  - {"))
     changed(copy, "tokens:", f"tokens:\n{entry}\n#")
     assert modelway("check", cwd=copy).returncode == 1
 
@@ -230,11 +232,11 @@ def test_broken_config_is_not_served(copy: Path) -> None:
     port = free_port()
     changed(copy, "127.0.0.1:8080", f"127.0.0.1:{port}")
     line = changed(copy, "workers: 2", "workerz: 2")
-    done = modelway("serve", cwd=copy)
-    assert done.returncode == 1
-    assert f"gateway.yaml:{line}:" in done.stdout + done.stderr
-    assert "did you mean" in (done.stdout + done.stderr).lower()
-    assert "nothing is served" in done.stderr
+    result = modelway("serve", cwd=copy)
+    assert result.returncode == 1
+    assert f"gateway.yaml:{line}:" in result.stdout + result.stderr
+    assert "did you mean" in (result.stdout + result.stderr).lower()
+    assert "nothing is served" in result.stderr
     assert not listens(port)
 
 
@@ -247,12 +249,12 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
         broken = rest.replace("type: integer", "type: integr", 1)
         (copy / "openapi" / name).write_text(head + mark + broken)
         lines.append((name, (head + mark + broken).partition("integr")[0].count("\n") + 1))
-    done = modelway("serve", cwd=copy)
-    assert done.returncode == 1
-    said = r"gateway.yaml:\d+:\d+: error: anthropic.createMessage cannot be served"
-    assert re.search(said, done.stdout), done.stdout
-    assert f"see openapi/anthropic.yaml:{dict(lines)['anthropic.yaml']}:" in done.stdout
-    assert "Traceback" not in done.stderr
+    result = modelway("serve", cwd=copy)
+    assert result.returncode == 1
+    problem = r"gateway.yaml:\d+:\d+: error: anthropic.createMessage cannot be served"
+    assert re.search(problem, result.stdout), result.stdout
+    assert f"see openapi/anthropic.yaml:{dict(lines)['anthropic.yaml']}:" in result.stdout
+    assert "Traceback" not in result.stderr
     checked = modelway("check", cwd=copy)
     assert checked.returncode == 1
     for name, line in lines:
@@ -270,18 +272,18 @@ def test_check_starts_the_config_on_trial_when_asked_to(copy: Path) -> None:
     assert modelway("check", "--boot", "-q", *ALONE, cwd=copy).returncode == 0
     unwritable(copy)
     assert modelway("check", "-q", *ALONE, cwd=copy).returncode == 0
-    done = modelway("check", "--boot", "-q", *ALONE, cwd=copy)
-    assert done.returncode == 1
-    assert "gateway.yaml: error: the ledger's journal cannot be kept" in done.stdout
-    assert "Traceback" not in done.stdout + done.stderr
+    result = modelway("check", "--boot", "-q", *ALONE, cwd=copy)
+    assert result.returncode == 1
+    assert "gateway.yaml: error: the ledger's journal cannot be kept" in result.stdout
+    assert "Traceback" not in result.stdout + result.stderr
 
 
 def test_a_config_that_cannot_be_started_is_told_in_a_sentence(copy: Path) -> None:
     unwritable(copy)
-    done = modelway("serve", cwd=copy)
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: the ledger's journal cannot be kept in ")
-    assert "Traceback" not in done.stdout + done.stderr
+    result = modelway("serve", cwd=copy)
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: the ledger's journal cannot be kept in ")
+    assert "Traceback" not in result.stdout + result.stderr
 
 
 def test_a_database_that_never_answers_is_a_warning_and_holds_nothing_up(copy: Path) -> None:
@@ -289,19 +291,19 @@ def test_a_database_that_never_answers_is_a_warning_and_holds_nothing_up(copy: P
         url = f"postgresql+psycopg://127.0.0.1:{silent.getsockname()[1]}/none"
         config = copy / "gateway.yaml"
         config.write_text(config.read_text() + f'stores: {{records: "{url}"}}\n')
-        done = modelway("check", "--boot", "-q", *ALONE, cwd=copy)
-    assert done.returncode == 0, done.stdout
-    assert re.search(r"gateway.yaml: warning: unavailable: records: .*MW322", done.stdout)
+        result = modelway("check", "--boot", "-q", *ALONE, cwd=copy)
+    assert result.returncode == 0, result.stdout
+    assert re.search(r"gateway.yaml: warning: unavailable: records: .*MW322", result.stdout)
 
 
 def test_port_in_use_is_told_and_ends_it(copy: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         changed(copy, "127.0.0.1:8080", f"127.0.0.1:{port}")
-        done = modelway("serve", cwd=copy)
-    assert done.returncode != 0
-    assert str(port) in done.stderr
-    assert "in use" in done.stderr
+        result = modelway("serve", cwd=copy)
+    assert result.returncode != 0
+    assert str(port) in result.stderr
+    assert "in use" in result.stderr
 
 
 # demo
@@ -371,13 +373,13 @@ def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> No
 
 def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
     with demo(tmp_path) as (running, _, _):
-        said = running.output()
-        curl = said[said.index("  curl -N") : said.index("Python, with")]
-        done = subprocess.run(
+        output = running.output()
+        curl = output[output.index("  curl -N") : output.index("Python, with")]
+        result = subprocess.run(
             ["bash", "-c", curl], capture_output=True, text=True, timeout=20, env=environment()
         )
-        assert "data: [DONE]" in done.stdout, done.stderr
-        python = said[said.index("  from openai") : said.index("Model names")]
+        assert "data: [DONE]" in result.stdout, result.stderr
+        python = output[output.index("  from openai") : output.index("Model names")]
         script = "\n".join(line[2:] for line in python.splitlines())
         ran = subprocess.run(
             [sys.executable, "-c", script],
@@ -449,18 +451,18 @@ def test_own_gunicorn_serves_the_config_named_by_the_environment(
 def test_own_gunicorn_does_not_start_with_a_broken_config(copy: Path) -> None:
     line = changed(copy, "workers: 2", "workerz: 2")
     port = free_port()
-    done = ended(own_gunicorn(port), copy)
-    assert done.returncode != 0
-    assert f"gateway.yaml:{line}:" in done.stderr
+    result = ended(own_gunicorn(port), copy)
+    assert result.returncode != 0
+    assert f"gateway.yaml:{line}:" in result.stderr
     assert not listens(port)
 
 
 def test_own_gunicorn_is_not_to_load_the_application_for_its_workers(copy: Path) -> None:
     port = free_port()
-    done = ended(own_gunicorn(port, "--preload"), copy)
-    assert done.returncode == 4
-    assert "leave out gunicorn's --preload" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = ended(own_gunicorn(port, "--preload"), copy)
+    assert result.returncode == 4
+    assert "leave out gunicorn's --preload" in result.stderr
+    assert "Traceback" not in result.stderr
     assert not listens(port)
 
 

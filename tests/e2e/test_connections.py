@@ -23,16 +23,18 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
         yield running
 
 
-@pytest.mark.parametrize(("requests", "begun"), [(0, b""), (1, b""), (2, b""), (1, CHAT[:30])])
+@pytest.mark.parametrize(
+    ("requests", "first_bytes"), [(0, b""), (1, b""), (2, b""), (1, CHAT[:30])]
+)
 def test_an_idle_connection_ends_after_its_time_without_a_word(
-    recorded: Recorded, requests: int, begun: bytes
+    recorded: Recorded, requests: int, first_bytes: bytes
 ) -> None:
     with Wire(recorded.gateway.port) as wire:
         for _ in range(requests):
             wire.send(CHAT)
             assert wire.answer("POST").status == 200
-        wire.send(begun)
+        wire.send(first_bytes)
         assert wire.rest() == b""
-    said = recorded.gateway.output()
-    assert "error" not in said
-    assert "Traceback" not in said
+    output = recorded.gateway.output()
+    assert "error" not in output
+    assert "Traceback" not in output

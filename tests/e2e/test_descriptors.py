@@ -55,9 +55,9 @@ def limited(
 
 
 def assert_calm(running: Running) -> None:
-    said = running.output()
-    assert "Traceback" not in said
-    assert said.count("short of file descriptors") == 1
+    output = running.output()
+    assert "Traceback" not in output
+    assert output.count("short of file descriptors") == 1
 
 
 def test_idle_connections_make_room_for_requests(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_connections_beyond_the_configured_number_close_idle_ones_too(tmp_path: 
 def test_the_soft_limit_is_raised_at_the_start(tmp_path: Path) -> None:
     with limited(tmp_path, "-Sn 256", ", connections: 500") as (running, _):
         (worker,) = running.workers()
-        found = re.search(r"Max open files +(\d+)", Path(f"/proc/{worker}/limits").read_text())
-        assert found is not None
-        assert int(found[1]) >= 1000
+        limit = re.search(r"Max open files +(\d+)", Path(f"/proc/{worker}/limits").read_text())
+        assert limit is not None
+        assert int(limit[1]) >= 1000
         assert ask(running.port, request("/healthz")).status == 200

@@ -332,8 +332,8 @@ def test_success_has_a_request_id_too(platform: Platform) -> None:
 
 def consume(stream: Any, into: list[Any] | None = None) -> None:
     """Read a stream to its end, keeping what came before it breaks."""
-    kept = [] if into is None else into
-    kept.extend(stream)
+    events = [] if into is None else into
+    events.extend(stream)
 
 
 # Each with a number of events of which the last ones have content.
@@ -357,10 +357,10 @@ OPENAI_STREAMS: list[tuple[Callable[[OpenAI, str], Any], int]] = [
 def test_openai_stream_that_breaks_raises(
     platform: Platform, call: Callable[[OpenAI, str], Any], events: int, model: str, words: str
 ) -> None:
-    got: list[Any] = []
+    received: list[Any] = []
     with of_openai(platform) as client, pytest.raises(openai.APIError, match=words):
-        consume(call(client, f"{model}-{events}"), got)
-    assert len(got) == events
+        consume(call(client, f"{model}-{events}"), received)
+    assert len(received) == events
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,8 @@ class World:
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("faults")
     project = folder / "project"
-    done = modelway("init", project)
-    assert done.returncode == 0, done.stdout
+    result = modelway("init", project)
+    assert result.returncode == 0, result.stdout
     config = CONFIG
     for word, text in SHORT.items():
         config = config.replace(word, text)
@@ -189,19 +189,19 @@ class Deaf:
     """Takes the head of a request, and the rest only when it is told to."""
 
     def __init__(self) -> None:
-        self.asked = threading.Event()
+        self.arrived = threading.Event()
         self.go_on = threading.Event()
-        self.took: queue.Queue[int] = queue.Queue()
+        self.head_sizes: queue.Queue[int] = queue.Queue()
 
     def __call__(self, sock: socket.socket) -> None:
-        took = len(read_head(sock))
-        self.asked.set()
+        head_size = len(read_head(sock))
+        self.arrived.set()
         self.go_on.wait(PATIENCE)
         sock.settimeout(PATIENCE)
         with contextlib.suppress(ConnectionError):
             while data := sock.recv(65536):
-                took += len(data)
-        self.took.put(took)
+                head_size += len(data)
+        self.head_sizes.put(head_size)
 
 
 DEAF = Deaf()
@@ -317,8 +317,8 @@ def assert_error_object(way: Way, document: Any, status: int, code: str, words: 
     elif way.name == "anthropic":
         identity = document["request_id"]
         assert identity.startswith("req_")
-        wanted = {"type": "error", "error": {**common, "code": code}, "request_id": identity}
-        assert document == wanted
+        expected = {"type": "error", "error": {**common, "code": code}, "request_id": identity}
+        assert document == expected
     else:
         assert document == {"error": {**common, "code": code}}
 
@@ -511,10 +511,10 @@ def test_status_that_is_asked_again(world: World, status: int) -> None:
 def test_callers_own_mistake_is_relayed_and_not_asked_again(
     world: World, way: Way, status: int
 ) -> None:
-    said = way.failing.partition(b"data: ")[2].strip()
-    world.one.speak = answer(said, ("Content-Type: application/json", "ETag: 1"), status)
+    error = way.failing.partition(b"data: ")[2].strip()
+    world.one.speak = answer(error, ("Content-Type: application/json", "ETag: 1"), status)
     answered = ask(world.port, way.ask("spare"))
-    assert (answered.status, answered.body) == (status, said)
+    assert (answered.status, answered.body) == (status, error)
     assert answered.value("etag") == "1"
     assert answered.values("x-should-retry") == []
     assert (len(world.one.requests), len(world.two.requests)) == (1, 0)
@@ -580,10 +580,10 @@ def broken(world: World, data: bytes) -> tuple[int, Headers, bytes, bool]:
     with Wire(world.port) as wire:
         wire.send(data)
         status, headers = wire.head()
-        said = dict(headers)
+        values = dict(headers)
         raw = wire.rest()
-    if "content-length" in said:
-        return status, headers, raw, len(raw) == int(said["content-length"])
+    if "content-length" in values:
+        return status, headers, raw, len(raw) == int(values["content-length"])
     return status, headers, raw, raw.endswith(END)
 
 
@@ -624,11 +624,11 @@ def test_stream_that_breaks_ends_with_an_error_and_a_cut(
     events = chunk(way.beginning + way.content) + chunk(way.content)
     world.one.speak = script(SSE + events, *steps)
     model = f"spare-{TIMEOUTS[fault]}" if fault in TIMEOUTS else "spare"
-    got, whole = consumed(world, way.ask(model, stream=True))
+    body, whole = consumed(world, way.ask(model, stream=True))
     assert not whole
-    assert got.startswith(way.beginning + way.content * 2)
-    assert b"[DONE]" not in got
-    last = got.removeprefix(way.beginning + way.content * 2)
+    assert body.startswith(way.beginning + way.content * 2)
+    assert b"[DONE]" not in body
+    last = body.removeprefix(way.beginning + way.content * 2)
     name = b"event: error\n" if way is ANTHROPIC else b""
     assert last.startswith(name + b"data: {")
     assert last.endswith(b"}\n\n")
@@ -642,10 +642,10 @@ def test_stream_that_breaks_ends_with_an_error_and_a_cut(
 def test_stream_beyond_its_total_time_is_cut(world: World, way: Way) -> None:
     steps = [step for _ in range(200) for step in (chunk(way.content), 0.05)]
     world.one.speak = script(SSE, *steps, END)
-    got, whole = consumed(world, way.ask("total", stream=True))
+    body, whole = consumed(world, way.ask("total", stream=True))
     assert not whole
-    assert 0 < got.count(way.content) < 200
-    document = json.loads(got.rpartition(b"data: ")[2])
+    assert 0 < body.count(way.content) < 200
+    document = json.loads(body.rpartition(b"data: ")[2])
     assert_error_object(way, document, 504, "upstream_timeout", "the time one request may take")
 
 
@@ -653,15 +653,15 @@ def test_stream_beyond_its_total_time_is_cut(world: World, way: Way) -> None:
 def test_error_event_in_mid_stream_is_relayed(world: World, way: Way) -> None:
     """It is the upstream's own word to the caller; what follows it is too."""
     world.one.speak = streaming(way.content, way.failing)
-    got, _ = consumed(world, way.ask("spare", stream=True))
-    assert got.startswith(way.content + way.failing)
-    assert b"[DONE]" not in got
+    body, _ = consumed(world, way.ask("spare", stream=True))
+    assert body.startswith(way.content + way.failing)
+    assert b"[DONE]" not in body
     assert world.two.requests == []
 
 
 def consumed(world: World, data: bytes) -> tuple[bytes, bool]:
     """The body of a chunked answer 200, and whether it had an end."""
-    got = b""
+    body = b""
     with Wire(world.port) as wire:
         wire.send(data)
         status, headers = wire.head()
@@ -669,10 +669,10 @@ def consumed(world: World, data: bytes) -> tuple[bytes, bool]:
         assert dict(headers)["content-type"] == "text/event-stream"
         try:
             for piece in wire.pieces():
-                got += piece
+                body += piece
         except (EOFError, ConnectionResetError):
-            return got, False
-    return got, True
+            return body, False
+    return body, True
 
 
 # Too many requests
@@ -680,11 +680,11 @@ def consumed(world: World, data: bytes) -> tuple[bytes, bool]:
 
 @every_way
 def test_429_is_relayed_as_it_is(world: World, way: Way) -> None:
-    said = way.failing.partition(b"data: ")[2].strip()
-    world.one.speak = answer(said, ("Content-Type: application/json", "X-RateLimit-Left: 0"), 429)
+    error = way.failing.partition(b"data: ")[2].strip()
+    world.one.speak = answer(error, ("Content-Type: application/json", "X-RateLimit-Left: 0"), 429)
     for _ in range(2):
         answered = ask(world.port, way.ask("one"))
-        assert (answered.status, answered.body) == (429, said)
+        assert (answered.status, answered.body) == (429, error)
         assert answered.value("x-ratelimit-left") == "0"
         assert answered.values("retry-after") == answered.values("x-should-retry") == []
 
@@ -703,15 +703,15 @@ def test_429_says_when_to_come_back(world: World) -> None:
 def test_429_is_waited_for_when_that_is_short(world: World) -> None:
     moments: list[float] = []
 
-    def noted(speak: Speak) -> Speak:
-        def noting(received: Received, sock: socket.socket) -> None:
+    def with_moments(speak: Speak) -> Speak:
+        def speak_at_moment(received: Received, sock: socket.socket) -> None:
             moments.append(time.monotonic())
             speak(received, sock)
 
-        return noting
+        return speak_at_moment
 
     headers = ("Content-Type: application/json", "Retry-After-Ms: 400")
-    world.one.speak = in_turn(noted(answer(b"{}", headers, 429)), noted(answer()))
+    world.one.speak = in_turn(with_moments(answer(b"{}", headers, 429)), with_moments(answer()))
     assert ask(world.port, OPENAI.ask("again")).status == 200
     assert 0.38 < moments[1] - moments[0] < SOON
 
@@ -831,7 +831,7 @@ def test_all_targets_down(world: World, way: Way) -> None:
 # Credentials
 
 
-def shown(upstream: Recorder) -> list[str]:
+def credentials(upstream: Recorder) -> list[str]:
     """The credentials an upstream was shown, in order."""
     return [value[-3:] for r in upstream.requests for value in r.values("authorization")]
 
@@ -839,8 +839,8 @@ def shown(upstream: Recorder) -> list[str]:
 def test_credentials_are_used_in_turn(world: World) -> None:
     for _ in range(6):
         assert ask(world.port, OPENAI.ask("turning")).status == 200
-    assert sorted(shown(world.one)[:2]) == ["k-1", "k-2"]
-    assert shown(world.one) == shown(world.one)[:2] * 3
+    assert sorted(credentials(world.one)[:2]) == ["k-1", "k-2"]
+    assert credentials(world.one) == credentials(world.one)[:2] * 3
 
 
 def only(good: str, status: int) -> Speak:
@@ -858,8 +858,8 @@ def test_credential_that_fails_rests(world: World, model: str, status: int) -> N
     world.one.speak = only("k-2", status)
     for _ in range(4):
         assert ask(world.port, OPENAI.ask(model)).status == 200
-    assert shown(world.one).count("k-1") == 1
-    assert shown(world.one).count("k-2") == 4
+    assert credentials(world.one).count("k-1") == 1
+    assert credentials(world.one).count("k-2") == 4
 
 
 @every_way
@@ -887,7 +887,7 @@ def test_caller_leaves_before_the_first_byte(world: World, way: Way) -> None:
     world.one.speak = leaving = Leaving()
     wire = Wire(world.port)
     wire.send(way.ask("patient", stream=True))
-    assert leaving.asked.wait(PATIENCE)
+    assert leaving.arrived.wait(PATIENCE)
     assert leaving.seconds_after(leave(wire)) < SOON
 
 
@@ -896,7 +896,7 @@ def test_caller_leaves_before_the_first_content(world: World, way: Way) -> None:
     world.one.speak = leaving = Leaving(SSE, chunk(way.beginning))
     wire = Wire(world.port)
     wire.send(way.ask("patient", stream=True))
-    assert leaving.asked.wait(PATIENCE)
+    assert leaving.arrived.wait(PATIENCE)
     time.sleep(0.1)
     assert leaving.seconds_after(leave(wire)) < SOON
 
@@ -925,7 +925,7 @@ def test_caller_leaves_in_the_middle_of_an_error(world: World) -> None:
     world.one.speak = leaving = Leaving(b"HTTP/1.1 400 No\r\nContent-Length: 9\r\n\r\n{")
     wire = Wire(world.port)
     wire.send(OPENAI.ask("patient"))
-    assert leaving.asked.wait(PATIENCE)
+    assert leaving.arrived.wait(PATIENCE)
     time.sleep(0.1)
     assert leaving.seconds_after(leave(wire)) < SOON
 
@@ -943,11 +943,11 @@ def test_caller_leaves_while_uploading(world: World) -> None:
 def test_caller_leaves_while_the_upstream_takes_the_request(world: World) -> None:
     wire = Wire(world.port)
     wire.send(OPENAI.ask("deaf", more="x" * 20_000_000))
-    assert DEAF.asked.wait(PATIENCE)
+    assert DEAF.arrived.wait(PATIENCE)
     leave(wire)
     time.sleep(1)
     DEAF.go_on.set()  # had the gateway not hung up by now, it would send the rest
-    assert DEAF.took.get(timeout=PATIENCE) < 20_000_000
+    assert DEAF.head_sizes.get(timeout=PATIENCE) < 20_000_000
 
 
 def test_caller_leaves_while_the_gateway_waits_to_ask_again(world: World) -> None:
@@ -968,8 +968,8 @@ def resident(running: Running) -> int:
     """Bytes of the worker's own memory."""
     (pid,) = running.workers()
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    said = next(line for line in lines if line.startswith("RssAnon:"))
-    return int(said.split()[1]) * 1024
+    memory = next(line for line in lines if line.startswith("RssAnon:"))
+    return int(memory.split()[1]) * 1024
 
 
 class Pushing:
@@ -1017,10 +1017,10 @@ def test_slow_caller_slows_the_upstream(
             time.sleep(0.02)
         assert 0 < stopped_at < 750 * len(piece)  # the buffers of two sockets hold the rest
         assert resident(world.gateway) - before < 3_000_000
-        got = 0
+        size = 0
         for part in wire.pieces():
-            got += len(part)
-        assert got == 1000 * len(piece)
+            size += len(part)
+        assert size == 1000 * len(piece)
     assert resident(world.gateway) - before < 3_000_000
 
 
@@ -1032,17 +1032,17 @@ def test_silent_stream_has_a_heartbeat(world: World, way: Way) -> None:
     go_on = threading.Event()
     pause: Step = go_on if way.heartbeat else 0.25
     world.one.speak = script(SSE, chunk(way.content), pause, chunk(way.content), END)
-    got = b""
+    body = b""
     with Wire(world.port) as wire:
         wire.send(way.ask("calm", stream=True))
         assert wire.head()[0] == 200
         for piece in wire.pieces():
-            got += piece
-            if got.endswith(way.heartbeat * 2):
+            body += piece
+            if body.endswith(way.heartbeat * 2):
                 go_on.set()
-    assert got.startswith(way.content)
-    assert got.endswith(way.content)
-    between = got.removeprefix(way.content).removesuffix(way.content)
+    assert body.startswith(way.content)
+    assert body.endswith(way.content)
+    between = body.removeprefix(way.content).removesuffix(way.content)
     assert between.replace(way.heartbeat or b" ", b"") == b""
 
 
@@ -1050,10 +1050,10 @@ def test_silent_stream_has_a_heartbeat(world: World, way: Way) -> None:
 def test_heartbeat_does_not_keep_a_dead_stream_alive(world: World, way: Way) -> None:
     world.one.speak = script(SSE, chunk(way.content), STALL)
     started = time.monotonic()
-    got, whole = consumed(world, way.ask("calm-idle", stream=True))
+    body, whole = consumed(world, way.ask("calm-idle", stream=True))
     assert not whole
     assert 0.7 < time.monotonic() - started < SOON
-    document = json.loads(got.rpartition(b"data: ")[2])
+    document = json.loads(body.rpartition(b"data: ")[2])
     assert_error_object(way, document, 504, "upstream_timeout", "fell silent")
 
 
@@ -1061,9 +1061,9 @@ def test_no_heartbeat_falls_inside_an_event(world: World) -> None:
     half = len(OPENAI.content) // 2
     first, second = OPENAI.content[:half], OPENAI.content[half:]
     world.one.speak = script(SSE, chunk(OPENAI.content), chunk(first), 0.25, chunk(second), END)
-    got, _ = consumed(world, OPENAI.ask("calm", stream=True))
-    assert got.replace(OPENAI.heartbeat, b"") == OPENAI.content * 2
-    assert got.endswith(OPENAI.content)
+    body, _ = consumed(world, OPENAI.ask("calm", stream=True))
+    assert body.replace(OPENAI.heartbeat, b"") == OPENAI.content * 2
+    assert body.endswith(OPENAI.content)
 
 
 @every_way

@@ -43,8 +43,10 @@ GENERATE = "/v1beta/models/gemini-2.5-flash:generateContent"
 STREAM = "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"
 TRANSCRIBE = "/v1/audio/transcriptions"
 FINE = b'{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}'
-ASKED = b'{"contents":[{"parts":[{"text":"hi"}]}]}'
-SAID = b'{"model":"claude-sonnet","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
+CONTENTS = b'{"contents":[{"parts":[{"text":"hi"}]}]}'
+MESSAGES_REQUEST = (
+    b'{"model":"claude-sonnet","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
+)
 EVENTS = ("Content-Type: text/event-stream; charset=utf-8",)
 
 ODD = """
@@ -142,20 +144,22 @@ JSON_BODIES = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "wanted"), JSON_BODIES)
+@pytest.mark.parametrize(("sent", "expected"), JSON_BODIES)
 def test_json_is_changed_in_the_models_name_alone(
-    port: int, upstream: Recorder, sent: bytes, wanted: bytes | None
+    port: int, upstream: Recorder, sent: bytes, expected: bytes | None
 ) -> None:
     sent = sent.replace(b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]')
     if b'"messages"' not in sent or b'"messages" : [ ]' in sent:
         target = "/v1/responses"  # nothing is required there
     else:
         target = CHAT
-    wanted = wanted or sent.replace(b'"renamed"', b'"the-real-name"')
-    wanted = wanted.replace(b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]')
+    expected = expected or sent.replace(b'"renamed"', b'"the-real-name"')
+    expected = expected.replace(
+        b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]'
+    )
     received = passed(port, upstream, request(target, sent, token=ALL))
-    assert received.body == wanted
-    assert received.values("content-length") == [str(len(wanted))]
+    assert received.body == expected
+    assert received.values("content-length") == [str(len(expected))]
 
 
 def test_json_is_not_touched_where_the_name_stays(port: int, upstream: Recorder) -> None:
@@ -200,7 +204,7 @@ DECOY = ('name="prompt"', b'name="model"\r\n\r\nrenamed')
 
 
 @pytest.mark.parametrize(
-    ("sent", "wanted"),
+    ("sent", "expected"),
     [
         ((MODEL, FILE), (REAL, FILE)),
         ((FILE, MODEL), (FILE, REAL)),
@@ -211,11 +215,11 @@ def test_multipart_is_changed_in_the_models_name_alone(
     port: int,
     upstream: Recorder,
     sent: tuple[tuple[str, bytes], ...],
-    wanted: tuple[tuple[str, bytes], ...],
+    expected: tuple[tuple[str, bytes], ...],
 ) -> None:
     data = request(TRANSCRIBE, multipart(*sent), token=ALL, media_type=MULTIPART)
     received = passed(port, upstream, data)
-    assert received.body == multipart(*wanted)
+    assert received.body == multipart(*expected)
     assert received.values("content-type") == [MULTIPART]
 
 
@@ -280,12 +284,12 @@ def test_mount_is_replaced_by_the_upstreams_own_path(
     port: int, upstream: Recorder, mount: str
 ) -> None:
     target = f"{mount}/models/gemini-2.5-flash:generateContent?key={ALL}"
-    assert passed(port, upstream, request(target, ASKED)).target == GENERATE
+    assert passed(port, upstream, request(target, CONTENTS)).target == GENERATE
 
 
 def test_models_name_in_the_path_is_replaced(port: int, upstream: Recorder) -> None:
     target = f"/v1/models/g%2Drenamed:streamGenerateContent?alt=sse&key={ALL}&x=%7e"
-    assert passed(port, upstream, request(target, ASKED)).target == (
+    assert passed(port, upstream, request(target, CONTENTS)).target == (
         "/v1beta/models/the%2Freal%3An%C3%A4me:streamGenerateContent?alt=sse&x=%7e"
     )
 
@@ -341,7 +345,7 @@ KEPT_HERE = [
 def test_headers_pass_by_an_allow_list(port: int, upstream: Recorder) -> None:
     headers = [f"{name}: {value}" for name, value in SENT.items()] + KEPT_HERE
     received = passed(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
-    ours = {
+    own_headers = {
         "host": f"127.0.0.1:{upstream.port}",
         "authorization": f"Bearer {CREDENTIAL}",
         "accept-encoding": "identity",
@@ -349,11 +353,11 @@ def test_headers_pass_by_an_allow_list(port: int, upstream: Recorder) -> None:
         "content-type": "application/json",
         "content-length": str(len(FINE)),
     }
-    wanted = {**ours, **{name.lower(): value for name, value in SENT.items()}}
-    got = dict(received.headers)
-    assert got.pop("x-request-id").startswith("req_")
-    assert got == wanted
-    assert len(received.headers) == len(got) + 1
+    expected = {**own_headers, **{name.lower(): value for name, value in SENT.items()}}
+    received_headers = dict(received.headers)
+    assert received_headers.pop("x-request-id").startswith("req_")
+    assert received_headers == expected
+    assert len(received.headers) == len(received_headers) + 1
 
 
 CORRELATION = {
@@ -379,14 +383,16 @@ KEPT_HERE = [
 def test_headers_by_which_clients_correlate_requests_pass(
     port: int, upstream: Recorder, target: str
 ) -> None:
-    said = CORRELATION[target]
-    lines = [f"{name}: {value}" for name, value in said.items()]
-    body = {CHAT: FINE, MESSAGES: SAID, GENERATE: ASKED}[target]
+    header_lines = CORRELATION[target]
+    lines = [f"{name}: {value}" for name, value in header_lines.items()]
+    body = {CHAT: FINE, MESSAGES: MESSAGES_REQUEST, GENERATE: CONTENTS}[target]
     passed(port, upstream, request(target, body, headers=[*lines, *KEPT_HERE, carrier(target)]))
-    for name, value in said.items():
+    for name, value in header_lines.items():
         assert upstream.last.values(name) == [value]
-    kept = {(name.lower(), value) for name, value in (line.split(": ") for line in KEPT_HERE)}
-    assert not kept & set(upstream.last.headers)
+    removed_pairs = {
+        (name.lower(), value) for name, value in (line.split(": ") for line in KEPT_HERE)
+    }
+    assert not removed_pairs & set(upstream.last.headers)
 
 
 @pytest.mark.parametrize("split", [0, 60, 130, 150])
@@ -420,7 +426,9 @@ def test_header_that_connection_names_is_of_one_hop(port: int, upstream: Recorde
 
 def test_anthropic_headers_pass(port: int, upstream: Recorder) -> None:
     headers = [f"x-api-key: {ALL}", "anthropic-version: 2023-06-01", "anthropic-beta: a,b"]
-    received = passed(port, upstream, request(f"{MESSAGES}?beta=true", SAID, headers=headers))
+    received = passed(
+        port, upstream, request(f"{MESSAGES}?beta=true", MESSAGES_REQUEST, headers=headers)
+    )
     assert received.target == f"{MESSAGES}?beta=true"
     assert received.values("anthropic-version") == ["2023-06-01"]
     assert received.values("anthropic-beta") == ["a,b"]
@@ -456,7 +464,7 @@ def test_forward_headers_pass_to_their_upstream(port: int, upstream: Recorder) -
 def test_token_never_reaches_the_upstream(
     port: int, upstream: Recorder, target: str, headers: list[str]
 ) -> None:
-    body = {CHAT: FINE, MESSAGES: SAID}.get(target, ASKED)
+    body = {CHAT: FINE, MESSAGES: MESSAGES_REQUEST}.get(target, CONTENTS)
     data = request(target, None if target.startswith("/odd") else body, headers=headers)
     received = passed(port, upstream, data)
     everything = repr(received)
@@ -511,8 +519,14 @@ def test_answer_comes_back_as_it_is(port: int, upstream: Recorder) -> None:
     assert answered.value("x-request-id").startswith("req_")
     assert answered.values("server") == []
     assert answered.value("date") != "theirs"
-    gone = ("set-cookie", "openai-organization", "x-hop", "keep-alive", "proxy-authenticate")
-    assert [name for name in gone if answered.values(name)] == []
+    removed_headers = (
+        "set-cookie",
+        "openai-organization",
+        "x-hop",
+        "keep-alive",
+        "proxy-authenticate",
+    )
+    assert [name for name in removed_headers if answered.values(name)] == []
 
 
 def test_upstream_is_told_the_request_id_of_the_answer(port: int, upstream: Recorder) -> None:
@@ -621,7 +635,7 @@ DIRTY = (
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 @pytest.mark.parametrize(
-    ("target", "body", "wanted"),
+    ("target", "body", "expected"),
     [
         (
             CHAT,
@@ -629,23 +643,25 @@ DIRTY = (
             b': hello\n\ndata: {"n":1}\n\ndata: {"n":2}\n\n'
             b': ping\n\ndata: {"n":3}\n\ndata: [DONE]\n\n',
         ),
-        (STREAM, ASKED, b'data: {"n":1}\n\ndata: {"n":2}\n\ndata: {"n":3}\n\n'),
+        (STREAM, CONTENTS, b'data: {"n":1}\n\ndata: {"n":2}\n\ndata: {"n":3}\n\n'),
     ],
 )
 def test_events_are_cleaned(
-    port: int, upstream: Recorder, target: str, body: bytes, wanted: bytes, size: int
+    port: int, upstream: Recorder, target: str, body: bytes, expected: bytes, size: int
 ) -> None:
     pieces = [DIRTY[at : at + size] for at in range(0, len(DIRTY), size)]
     upstream.speak = chunked(pieces, "text/event-stream")
     answered = ask(port, request(target, body, token="", headers=[carrier(target)]))
-    assert answered.body == wanted
+    assert answered.body == expected
     assert answered.value("cache-control") == "no-cache"
 
 
 def test_events_with_names_keep_them(port: int, upstream: Recorder) -> None:
     events = b'event: message_start\ndata: {"type":"message_start"}\n\nevent: ping\ndata: {}\n\n'
     upstream.speak = chunked([events], "text/event-stream")
-    assert ask(port, request(MESSAGES, SAID, headers=[carrier(MESSAGES)])).body == events
+    assert (
+        ask(port, request(MESSAGES, MESSAGES_REQUEST, headers=[carrier(MESSAGES)])).body == events
+    )
 
 
 # Large bodies
@@ -656,7 +672,7 @@ def test_large_upload_spools_to_disk_and_arrives_whole(
 ) -> None:
     running = recorded.gateway
     file = ('name="file"; filename="a.wav"', bytes(range(256)) * 20_000)
-    body, wanted = multipart(file, MODEL), multipart(file, REAL)
+    body, expected = multipart(file, MODEL), multipart(file, REAL)
     data = request(TRANSCRIBE, body, token=ALL, media_type=MULTIPART)
     before = open_files(running)
     with Wire(running.port) as wire:
@@ -664,7 +680,7 @@ def test_large_upload_spools_to_disk_and_arrives_whole(
         until(lambda: open_files(running) > before, "a spool")
         wire.send(data[-100_000:])
         assert wire.answer().status == 200
-    assert upstream.last.body == wanted
+    assert upstream.last.body == expected
     until(lambda: open_files(running) == before, "the end of the spool")
 
 
@@ -718,8 +734,8 @@ def test_large_answer_is_relayed_piece_by_piece(recorded: Recorded, upstream: Re
     with Wire(running.port) as wire:
         wire.send(data)
         wire.head()
-        got = sum(len(part) for part in wire.pieces())
-    assert got == 500 * len(piece)
+        size = sum(len(part) for part in wire.pieces())
+    assert size == 500 * len(piece)
     now = [anonymous(pid) for pid in running.workers()]
     assert max(after - at for after, at in zip(now, before, strict=True)) < 8_000_000
 
@@ -749,18 +765,18 @@ def chunked(pieces: list[bytes], media_type: str, trailer: bytes = b"") -> Speak
 
 def open_files(running: Running) -> int:
     """How many files without a name, which is what spools are, the workers have open."""
-    found = 0
+    count = 0
     for pid in running.workers():
         for link in Path(f"/proc/{pid}/fd").iterdir():
             try:
-                found += str(link.readlink()).endswith("(deleted)")
+                count += str(link.readlink()).endswith("(deleted)")
             except OSError:  # closed in the meantime
                 continue
-    return found
+    return count
 
 
 def anonymous(pid: int) -> int:
     """Bytes of a process's memory that stand in no file."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    said = next(line for line in lines if line.startswith("RssAnon:"))
-    return int(said.split()[1]) * 1024
+    memory = next(line for line in lines if line.startswith("RssAnon:"))
+    return int(memory.split()[1]) * 1024

@@ -33,7 +33,7 @@ ENDS = {
 
 @pytest.fixture(scope="module")
 def left():
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "tests.support.garbage"],
         cwd=ROOT,
         capture_output=True,
@@ -41,8 +41,8 @@ def left():
         check=False,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return json.loads(result.stdout)
 
 
 @pytest.mark.parametrize(("way", "outcome"), ENDS.items())

@@ -13,9 +13,9 @@ from openai import DefaultHttpxClient
 
 from tests.support.running import ALL, LIMITED, Platform
 
-SAID = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
+MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
 FLASH = "gemini-2.5-flash"
-ASKED = {"contents": [{"role": "user", "parts": [{"text": SAID}]}]}
+REQUEST = {"contents": [{"role": "user", "parts": [{"text": MESSAGE}]}]}
 
 
 def connected(platform: Platform, version: str | None = None, token: str = ALL) -> genai.Client:
@@ -25,19 +25,19 @@ def connected(platform: Platform, version: str | None = None, token: str = ALL) 
 
 @pytest.fixture(scope="module")
 def client(platform: Platform) -> Iterator[genai.Client]:
-    with connected(platform) as made:
-        yield made
+    with connected(platform) as sdk:
+        yield sdk
 
 
 @pytest.fixture(scope="module")
 def http(platform: Platform) -> Iterator[DefaultHttpxClient]:
-    with DefaultHttpxClient(base_url=platform.url, timeout=20) as made:
-        yield made
+    with DefaultHttpxClient(base_url=platform.url, timeout=20) as http_client:
+        yield http_client
 
 
 def test_content_is_generated(client: genai.Client) -> None:
-    answer = client.models.generate_content(model=FLASH, contents=SAID)
-    assert answer.text == SAID
+    answer = client.models.generate_content(model=FLASH, contents=MESSAGE)
+    assert answer.text == MESSAGE
     assert answer.usage_metadata is not None
     assert answer.usage_metadata.total_token_count
 
@@ -45,15 +45,15 @@ def test_content_is_generated(client: genai.Client) -> None:
 @pytest.mark.parametrize("version", ["v1", "v1beta", "v1alpha"])
 def test_every_version_of_the_path_is_served(platform: Platform, version: str) -> None:
     with connected(platform, version) as client:
-        assert client.models.generate_content(model=FLASH, contents=SAID).text == SAID
+        assert client.models.generate_content(model=FLASH, contents=MESSAGE).text == MESSAGE
         assert client.models.get(model=FLASH).name == f"models/{FLASH}"
-        pieces = client.models.generate_content_stream(model=FLASH, contents=SAID)
-        assert "".join(piece.text or "" for piece in pieces) == SAID
+        pieces = client.models.generate_content_stream(model=FLASH, contents=MESSAGE)
+        assert "".join(piece.text or "" for piece in pieces) == MESSAGE
 
 
 @pytest.mark.parametrize("model", ["gemini-9-pro", f"models/{FLASH}"])
 def test_content_is_generated_by_models_of_other_names(client: genai.Client, model: str) -> None:
-    assert client.models.generate_content(model=model, contents=SAID).text == SAID
+    assert client.models.generate_content(model=model, contents=MESSAGE).text == MESSAGE
 
 
 @pytest.mark.parametrize(
@@ -62,16 +62,16 @@ def test_content_is_generated_by_models_of_other_names(client: genai.Client, mod
 def test_model_names_with_slash_and_colon_work_in_paths(
     http: DefaultHttpxClient, path: str
 ) -> None:
-    answer = http.post(f"/v1beta/models/{path}:generateContent?key={ALL}", json=ASKED)
+    answer = http.post(f"/v1beta/models/{path}:generateContent?key={ALL}", json=REQUEST)
     assert answer.status_code == 200, answer.text
-    assert answer.json()["candidates"][0]["content"]["parts"][0]["text"] == SAID
+    assert answer.json()["candidates"][0]["content"]["parts"][0]["text"] == MESSAGE
     assert answer.json()["modelVersion"] == "meta-llama/Llama-3:free"
 
 
 def test_content_streams_word_by_word(client: genai.Client) -> None:
-    pieces = list(client.models.generate_content_stream(model=FLASH, contents=SAID))
-    assert "".join(piece.text or "" for piece in pieces) == SAID
-    assert len([piece for piece in pieces if piece.text]) == len(SAID.split())
+    pieces = list(client.models.generate_content_stream(model=FLASH, contents=MESSAGE))
+    assert "".join(piece.text or "" for piece in pieces) == MESSAGE
+    assert len([piece for piece in pieces if piece.text]) == len(MESSAGE.split())
 
 
 def test_configuration_tools_and_files_pass(client: genai.Client) -> None:
@@ -95,9 +95,9 @@ def test_configuration_tools_and_files_pass(client: genai.Client) -> None:
         response_mime_type="application/json",
         response_json_schema={"type": "object"},
     )
-    contents = [types.Part.from_bytes(data=b"\x00\xff", mime_type="image/png"), SAID]
+    contents = [types.Part.from_bytes(data=b"\x00\xff", mime_type="image/png"), MESSAGE]
     answer = client.models.generate_content(model=FLASH, contents=contents, config=config)
-    assert answer.text == SAID or answer.function_calls
+    assert answer.text == MESSAGE or answer.function_calls
 
 
 def test_chat_keeps_its_history(client: genai.Client) -> None:
@@ -124,7 +124,7 @@ def test_one_content_is_embedded_by_the_plain_operation(http: DefaultHttpxClient
 
 
 def test_tokens_are_counted(client: genai.Client) -> None:
-    assert client.models.count_tokens(model=FLASH, contents=SAID).total_tokens
+    assert client.models.count_tokens(model=FLASH, contents=MESSAGE).total_tokens
 
 
 def test_async_client(platform: Platform) -> None:
@@ -168,26 +168,26 @@ def test_models_are_those_the_token_may_use(platform: Platform) -> None:
 @pytest.mark.parametrize("mount", ["/v1beta", "/v1", "/v1alpha"])
 def test_key_in_the_query_and_events_by_alt_sse(http: DefaultHttpxClient, mount: str) -> None:
     path = f"{mount}/models/{FLASH}:streamGenerateContent?alt=sse&key={ALL}"
-    answer = http.post(path, json=ASKED)
+    answer = http.post(path, json=REQUEST)
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.headers["x-accel-buffering"] == "no"
     assert answer.headers["cache-control"] == "no-cache"
     *frames, last = answer.text.split("\n\n")
     assert last == ""
     events = [json.loads(frame.removeprefix("data: ")) for frame in frames]
-    assert said_in(events) == SAID
+    assert said_in(events) == MESSAGE
 
 
 def test_without_alt_sse_a_json_array_is_streamed(http: DefaultHttpxClient) -> None:
     path = f"/v1beta/models/{FLASH}:streamGenerateContent?key={ALL}"
-    answer = http.post(path, json=ASKED)
+    answer = http.post(path, json=REQUEST)
     assert answer.headers["content-type"].startswith("application/json")
-    assert said_in(answer.json()) == SAID
-    assert len(answer.json()) >= len(SAID.split())
+    assert said_in(answer.json()) == MESSAGE
+    assert len(answer.json()) >= len(MESSAGE.split())
 
 
 def test_snake_case_bodies_pass(http: DefaultHttpxClient) -> None:
-    body = {**ASKED, "system_instruction": {"parts": [{"text": "s"}]}}
+    body = {**REQUEST, "system_instruction": {"parts": [{"text": "s"}]}}
     body["generation_config"] = {"max_output_tokens": 5}
     answer = http.post(f"/v1beta/models/{FLASH}:generateContent?key={ALL}", json=body)
     assert answer.status_code == 200, answer.text
@@ -204,9 +204,9 @@ def test_list_of_models_by_key_in_the_query(http: DefaultHttpxClient, mount: str
 
 
 def said_in(chunks: list[dict[str, object]]) -> str:
-    found = []
+    texts = []
     for chunk in chunks:
         for candidate in chunk["candidates"]:  # type: ignore[attr-defined]
             parts = candidate.get("content", {}).get("parts", [])
-            found += [part.get("text", "") for part in parts]
-    return "".join(found)
+            texts += [part.get("text", "") for part in parts]
+    return "".join(texts)

@@ -80,9 +80,9 @@ THINGS = {
         }
     },
 }
-SAID = "one two three four"
+MESSAGE = "one two three four"
 """What is said: the mock counts 7 tokens in and 4 out."""
-TURNS: Any = [{"role": "user", "content": SAID}]
+TURNS: Any = [{"role": "user", "content": MESSAGE}]
 
 
 @dataclass(frozen=True)
@@ -134,21 +134,21 @@ def front(running: Front) -> Front:
 
 @pytest.fixture(scope="module")
 def client(running: Front) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{running.url}/v1", api_key=ALL, max_retries=0) as made:
-        yield made
+    with openai.OpenAI(base_url=f"{running.url}/v1", api_key=ALL, max_retries=0) as sdk:
+        yield sdk
 
 
 @pytest.fixture(scope="module")
 def claude(running: Front) -> Iterator[anthropic.Anthropic]:
-    with anthropic.Anthropic(base_url=running.url, api_key=ALL, max_retries=0) as made:
-        yield made
+    with anthropic.Anthropic(base_url=running.url, api_key=ALL, max_retries=0) as sdk:
+        yield sdk
 
 
 @pytest.fixture(scope="module")
 def gemini(running: Front) -> Iterator[genai.Client]:
     options = genai.types.HttpOptions(base_url=running.url)
-    with genai.Client(api_key=ALL, http_options=options) as made:
-        yield made
+    with genai.Client(api_key=ALL, http_options=options) as sdk:
+        yield sdk
 
 
 def holds(row: Row, **expected: Any) -> None:
@@ -170,16 +170,16 @@ def test_a_chat(front: Front, client: openai.OpenAI) -> None:
     holds(row, outcome="complete", input=7, output=4, source="upstream", stream=False)
     holds(row, cost=57_500, currency="EUR")  # 7 at 2.50 and 4 at 10 for a million
     assert 0 < row["first_byte"] <= row["duration"] < 20
-    assert row["bytes_in"] > len(SAID)
-    assert row["bytes_out"] > len(SAID)
+    assert row["bytes_in"] > len(MESSAGE)
+    assert row["bytes_out"] > len(MESSAGE)
 
 
 def test_a_stream_of_a_caller_who_asked_for_usage(front: Front, client: openai.OpenAI) -> None:
-    said: list[Any] = []
+    usages: list[Any] = []
 
     def work() -> None:
         options = {"include_usage": True}
-        said.extend(
+        usages.extend(
             client.chat.completions.create(
                 model="gpt-4o",
                 messages=TURNS,
@@ -190,26 +190,26 @@ def test_a_stream_of_a_caller_who_asked_for_usage(front: Front, client: openai.O
 
     row = front.row(work)
     holds(row, outcome="complete", input=7, output=4, source="upstream", stream=True, cost=57_500)
-    assert [chunk.usage.total_tokens for chunk in said if chunk.usage] == [11]
-    assert said[-1].choices == []
+    assert [chunk.usage.total_tokens for chunk in usages if chunk.usage] == [11]
+    assert usages[-1].choices == []
 
 
 @pytest.mark.parametrize("options", [{}, {"stream_options": None}])
 def test_a_stream_of_a_caller_who_did_not_ask(
     front: Front, client: openai.OpenAI, options: Any
 ) -> None:
-    said: list[Any] = []
+    usages: list[Any] = []
 
     def work() -> None:
-        said.extend(
+        usages.extend(
             client.chat.completions.create(model="gpt-4o", messages=TURNS, stream=True, **options)
         )
 
     row = front.row(work)
     holds(row, outcome="complete", input=7, output=4, source="upstream", stream=True, cost=57_500)
-    assert all(chunk.usage is None for chunk in said)
-    assert all(chunk.choices for chunk in said), "the extra event is the gateway's alone"
-    assert "".join(chunk.choices[0].delta.content or "" for chunk in said) == SAID
+    assert all(chunk.usage is None for chunk in usages)
+    assert all(chunk.choices for chunk in usages), "the extra event is the gateway's alone"
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in usages) == MESSAGE
 
 
 def test_an_upstream_that_is_not_asked_for_usage(front: Front) -> None:
@@ -237,33 +237,35 @@ def test_a_message_of_claude(front: Front, claude: anthropic.Anthropic) -> None:
 def test_a_stream_of_claude(front: Front, claude: anthropic.Anthropic) -> None:
     def work() -> None:
         with claude.messages.stream(model="claude-opus", max_tokens=50, messages=TURNS) as streamed:
-            assert "".join(streamed.text_stream) == SAID
+            assert "".join(streamed.text_stream) == MESSAGE
 
     row = front.row(work)
     holds(row, outcome="complete", input=7, output=4, stream=True, cost=81_000)
 
 
 def test_gemini(front: Front, gemini: genai.Client) -> None:
-    row = front.row(lambda: gemini.models.generate_content(model="gemini-2.5-flash", contents=SAID))
+    row = front.row(
+        lambda: gemini.models.generate_content(model="gemini-2.5-flash", contents=MESSAGE)
+    )
     holds(row, operation="gemini.generateContent", outcome="complete", input=7, output=4)
     holds(row, cost=7 * 300 + 4 * 2_500, source="upstream")
 
 
 def test_a_stream_of_gemini(front: Front, gemini: genai.Client) -> None:
     def work() -> None:
-        pieces = gemini.models.generate_content_stream(model="gemini-2.5-flash", contents=SAID)
-        assert "".join(piece.text or "" for piece in pieces) == SAID
+        pieces = gemini.models.generate_content_stream(model="gemini-2.5-flash", contents=MESSAGE)
+        assert "".join(piece.text or "" for piece in pieces) == MESSAGE
 
     row = front.row(work)
     holds(row, outcome="complete", input=7, output=4, stream=True, source="upstream", cost=12_100)
 
 
 def test_responses(front: Front, client: openai.OpenAI) -> None:
-    row = front.row(lambda: client.responses.create(model="gpt-4o", input=SAID))
+    row = front.row(lambda: client.responses.create(model="gpt-4o", input=MESSAGE))
     holds(row, operation="openai.createResponse", outcome="complete", input=7, output=4)
 
     def work() -> None:
-        for _ in client.responses.create(model="gpt-4o", input=SAID, stream=True):
+        for _ in client.responses.create(model="gpt-4o", input=MESSAGE, stream=True):
             pass
 
     holds(front.row(work), outcome="complete", input=7, output=4, stream=True, source="upstream")
@@ -289,7 +291,7 @@ def test_what_is_cached_is_cheaper(front: Front) -> None:
 def test_embeddings(front: Front, client: openai.OpenAI) -> None:
     row = front.row(
         lambda: client.embeddings.create(
-            model="text-embedding-3-small", input=SAID, encoding_format="float"
+            model="text-embedding-3-small", input=MESSAGE, encoding_format="float"
         )
     )
     holds(row, operation="openai.createEmbedding", outcome="complete", input=7, output=0, cost=140)
@@ -460,11 +462,11 @@ def test_cut_by_the_upstream(front: Front, stream: bool) -> None:
 
 
 def test_left_before_the_first_byte(front: Front) -> None:
-    asked = threading.Event()
+    arrived = threading.Event()
     wait = script(STALL)
 
     def hold(received: Any, sock: Any) -> None:
-        asked.set()
+        arrived.set()
         wait(received, sock)
 
     front.odd.speak = hold
@@ -472,7 +474,7 @@ def test_left_before_the_first_byte(front: Front) -> None:
     def work() -> None:
         with Wire(front.port) as wire:
             wire.send(chat("odd"))
-            assert asked.wait(10)
+            assert arrived.wait(10)
 
     row = front.row(work)
     holds(row, status=499, outcome="caller_left", upstream="odd", attempts=1, output=0)
@@ -508,5 +510,5 @@ def test_everything_is_in_the_database_exactly_once(front: Front) -> None:
     until(lambda: len(front.books.entered()) >= len(names), "all rows in the database")
     assert sorted(front.books.entered()) == names
     assert sum(front.books.entered("cost")) == sum(row["cost"] for row in written) >= 20 * 57_500
-    said = front.running.output()
-    assert "Traceback" not in said, said
+    output = front.running.output()
+    assert "Traceback" not in output, output

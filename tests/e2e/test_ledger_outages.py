@@ -20,9 +20,9 @@ from tests.support.small import WHOLE, chat, project, until
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        made.speak = answer(json.dumps(WHOLE).encode())
-        yield made
+    with recorder() as recording:
+        recording.speak = answer(json.dumps(WHOLE).encode())
+        yield recording
 
 
 @pytest.fixture
@@ -44,14 +44,14 @@ def test_no_answered_request_is_lost_with_a_killed_worker(
     )
     callers, kills = 4, 4
     with gateway(tmp_path, config) as front:
-        with traffic(front.port, chat(), callers) as found:
+        with traffic(front.port, chat(), callers) as load:
             for number in range(1, kills + 1):
-                until(lambda enough=number * 100: found.count(200) >= enough, "answers")
+                until(lambda enough=number * 100: load.count(200) >= enough, "answers")
                 os.kill(until(front.workers, "a worker")[0], signal.SIGKILL)
-            until(lambda: found.count(200) >= (kills + 1) * 100, "answers after the last kill")
+            until(lambda: load.count(200) >= (kills + 1) * 100, "answers after the last kill")
         books = Books(tmp_path)
-        answered = found.ids[200]
-        assert set(found.ids) == {200}, {k: len(v) for k, v in found.ids.items()}
+        answered = load.ids[200]
+        assert set(load.ids) == {200}, {k: len(v) for k, v in load.ids.items()}
         until(lambda: set(answered) <= set(books.entered()), "the rows of killed workers")
         entered = books.entered()
     assert len(set(entered)) == len(entered)
@@ -65,21 +65,21 @@ def test_rows_wait_for_a_database_that_is_away(
     more = stores(database.url)
     config = project(tmp_path, upstream.url, {"chat": "[]"}, more=more)
     with gateway(tmp_path, config) as front:
-        made = modelway("token", "create", "--name", "kept", cwd=tmp_path)
-        assert made.returncode == 0, made.stderr
-        secret = made.stdout.strip()
-        with traffic(front.port, chat(token=secret), 4) as found:
-            until(lambda: found.count(200) > 100, "answers")
+        result = modelway("token", "create", "--name", "kept", cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        secret = result.stdout.strip()
+        with traffic(front.port, chat(token=secret), 4) as load:
+            until(lambda: load.count(200) > 100, "answers")
             database.kill()
-            before = found.count(200)
-            until(lambda: found.count(200) > before + 300, "answers without a database")
+            before = load.count(200)
+            until(lambda: load.count(200) > before + 300, "answers without a database")
             database.start()
-            until(lambda: found.count(200) > before + 600, "answers with the database")
-        assert set(found.ids) == {200}, {k: len(v) for k, v in found.ids.items()}
-        assert not found.broken
+            until(lambda: load.count(200) > before + 600, "answers with the database")
+        assert set(load.ids) == {200}, {k: len(v) for k, v in load.ids.items()}
+        assert not load.broken
         books = Books(tmp_path, database.url)
-        until(lambda: len(books.entered()) == len(found.ids[200]), "all rows", 40)
-        assert set(books.entered()) == set(found.ids[200])
+        until(lambda: len(books.entered()) == len(load.ids[200]), "all rows", 40)
+        assert set(books.entered()) == set(load.ids[200])
         assert front.output().count("the ledger's rows wait in") <= 2, "once a minute, each worker"
 
 
@@ -92,10 +92,10 @@ def test_a_gateway_that_is_told_to_end_ships_its_rows_first(
         url = request.getfixturevalue("database").url
     config = project(tmp_path, upstream.url, {"chat": "[]"}, more=stores(url), workers=2)
     with gateway(tmp_path, config) as front:
-        found = crowd([front.port], chat(), 600, callers=8)
+        statuses = crowd([front.port], chat(), 600, callers=8)
         front.process.send_signal(signal.SIGTERM)
         front.process.wait(30)
-    assert found == {200: 600}
+    assert statuses == {200: 600}
     books = Books(tmp_path, "" if kind == "sqlite" else url)
     assert len(set(books.entered())) == 600
     assert list((tmp_path / "var" / "journal").glob("*.rows")) == []

@@ -56,8 +56,8 @@ ROUTES = {
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        yield made
+    with recorder() as recording:
+        yield recording
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +103,9 @@ def test_of_ten_thousand_requests_through_four_workers_a_thousand_pass(
     with gateway(tmp_path, config) as running:
         until(lambda: b"\nmodelway_workers 4" in metrics_page(running), "four workers")
         before = {pid: cpu(pid) for pid in running.workers()}
-        found = crowd([running.port], chat(), 10_000, callers=32)
+        statuses = crowd([running.port], chat(), 10_000, callers=32)
         busy = [pid for pid, ticks in before.items() if cpu(pid) > ticks + 5]
-    assert found == {200: 1000, 429: 9000}
+    assert statuses == {200: 1000, 429: 9000}
     assert len(upstream.requests) == 1000
     assert len(busy) > 1, "one worker answered all: this tells nothing of counting together"
 
@@ -169,9 +169,9 @@ def test_who_shares_a_limit(
 
 def test_a_token_of_the_database_has_limits_of_its_own(front: Running) -> None:
     folder = front.log.parent
-    made = modelway("token", "create", "--name", "two-only", "--rate", "2/1h", cwd=folder)
-    assert made.returncode == 0, made.stderr
-    data = chat("own", token=made.stdout.strip())
+    result = modelway("token", "create", "--name", "two-only", "--rate", "2/1h", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    data = chat("own", token=result.stdout.strip())
     assert statuses(front.port, *[data] * 4) == [200, 200, 429, 429]
     assert "for this token" in error(ask(front.port, data))["message"]
     assert ask(front.port, chat("own")).status == 200
@@ -188,18 +188,18 @@ def test_what_never_reached_an_upstream_is_given_back(front: Running) -> None:
 def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
     front: Running, upstream: Recorder
 ) -> None:
-    asked, leave = threading.Event(), threading.Event()
+    arrived, leave = threading.Event(), threading.Event()
 
     def hold(received: object, sock: object) -> None:
-        asked.set()
+        arrived.set()
         leave.wait(20)
 
     upstream.speak = hold
     for _ in range(2):
-        asked.clear()
+        arrived.clear()
         with Wire(front.port) as wire:
             wire.send(chat("left"))
-            assert asked.wait(10)
+            assert arrived.wait(10)
     leave.set()
     upstream.speak = answer(json.dumps(WHOLE).encode())
     # It is over when the gateway has seen the caller leave; until then it holds what it took.
@@ -207,11 +207,11 @@ def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
 
     books = Books(front.log.parent)
 
-    def gone() -> list[Row]:
+    def rows_of_left() -> list[Row]:
         return [r for r in books.written() if (r["operation"], r["status"]) == ("small.left", 499)]
 
-    until(lambda: len(gone()) == 2, "rows of those who left")
-    rows = gone()
+    until(lambda: len(rows_of_left()) == 2, "rows of those who left")
+    rows = rows_of_left()
     assert ask(front.port, chat("left")).status == 429
     assert {row["outcome"] for row in rows} == {"caller_left"}
     assert {row["upstream"] for row in rows} == {"main"}
@@ -222,15 +222,15 @@ def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
 
 
 @contextmanager
-def held(front: Running, upstream: Recorder, name: str, count: int) -> Iterator[list[Wire]]:
+def in_progress(front: Running, upstream: Recorder, name: str, count: int) -> Iterator[list[Wire]]:
     """So many requests under way, each on a connection of its own."""
     arrived, go_on = threading.Semaphore(0), threading.Event()
-    done = answer(json.dumps(WHOLE).encode())
+    respond = answer(json.dumps(WHOLE).encode())
 
     def hold(received: object, sock: object) -> None:
         arrived.release()
         go_on.wait(20)
-        done(received, sock)  # type: ignore[arg-type]
+        respond(received, sock)  # type: ignore[arg-type]
 
     upstream.speak = hold
     wires = [Wire(front.port) for _ in range(count)]
@@ -238,7 +238,7 @@ def held(front: Running, upstream: Recorder, name: str, count: int) -> Iterator[
         for wire in wires:
             wire.send(chat(name))
             assert arrived.acquire(timeout=10)
-        upstream.speak = done
+        upstream.speak = respond
         yield wires
     finally:
         go_on.set()
@@ -247,7 +247,7 @@ def held(front: Running, upstream: Recorder, name: str, count: int) -> Iterator[
 
 
 def test_so_many_at_one_time(front: Running, upstream: Recorder) -> None:
-    with held(front, upstream, "slots", 2) as wires:
+    with in_progress(front, upstream, "slots", 2) as wires:
         refused = [ask(front.port, chat("slots")) for _ in range(4)]
         assert {each.status for each in refused} == {429}
         assert error(refused[0])["code"] == "concurrency_limit_exceeded"
@@ -260,12 +260,12 @@ def test_so_many_at_one_time(front: Running, upstream: Recorder) -> None:
 
 
 def test_slots_of_a_killed_worker_come_back(front: Running, upstream: Recorder) -> None:
-    with held(front, upstream, "killed", 2):
+    with in_progress(front, upstream, "killed", 2):
         assert ask(front.port, chat("killed")).status == 429
         for pid in front.workers():
             os.kill(pid, signal.SIGKILL)
         until(lambda: passes(front.port, chat("killed")), "a slot")
-        with held(front, upstream, "killed", 2):
+        with in_progress(front, upstream, "killed", 2):
             assert ask(front.port, chat("killed")).status == 429
 
 
@@ -359,8 +359,8 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 def test_openai_raises_its_rate_limit_error(limited: Platform) -> None:
     with openai.OpenAI(base_url=f"{limited.url}/v1", api_key=ALL, max_retries=0) as client:
         turn = {"role": "user", "content": "hello"}
-        made = client.chat.completions.with_raw_response.create(model="gpt-4o", messages=[turn])
-        assert made.headers["x-ratelimit-remaining-requests"] == "0"
+        response = client.chat.completions.with_raw_response.create(model="gpt-4o", messages=[turn])
+        assert response.headers["x-ratelimit-remaining-requests"] == "0"
         with pytest.raises(openai.RateLimitError, match="1 requests per 1 hour") as raised:
             client.chat.completions.create(model="gpt-4o", messages=[turn])
         assert raised.value.code == "rate_limit_exceeded"

@@ -243,9 +243,9 @@ def test_the_console(running: Running) -> None:
 
 
 def test_the_routes(running: Running, environ: dict[str, str], folder: Path) -> None:
-    shown = modelway("routes", "-c", "mock.yaml", cwd=folder, environ=environ)
-    assert shown.returncode == 0, shown.stderr
-    assert "/acme/say" in shown.stdout
+    result = modelway("routes", "-c", "mock.yaml", cwd=folder, environ=environ)
+    assert result.returncode == 0, result.stderr
+    assert "/acme/say" in result.stdout
 
 
 def test_without_the_file_it_is_an_unknown_dialect(running: Running, folder: Path) -> None:

@@ -15,8 +15,8 @@ from openai import AsyncOpenAI, OpenAI
 
 from tests.support.running import ALL, Platform
 
-SAID = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
-TURNS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": SAID}]
+MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
+TURNS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": MESSAGE}]
 FLOATS = [0.5, -0.25, 0.125, 0.75]
 PNG = ("a.png", b"\x89PNG\r\n\x1a\n\x00\xff", "image/png")
 WAV = ("a.wav", b"RIFF\x00\x00\x00\x00WAVE\xff\xfe", "audio/wav")
@@ -32,8 +32,8 @@ WEATHER = {
 
 @pytest.fixture(scope="module")
 def client(platform: Platform) -> Iterator[OpenAI]:
-    with OpenAI(base_url=f"{platform.url}/v1", api_key=ALL, max_retries=0, timeout=20) as made:
-        yield made
+    with OpenAI(base_url=f"{platform.url}/v1", api_key=ALL, max_retries=0, timeout=20) as sdk:
+        yield sdk
 
 
 # Chat
@@ -41,7 +41,7 @@ def client(platform: Platform) -> Iterator[OpenAI]:
 
 def test_chat_answers_what_was_said(client: OpenAI) -> None:
     answer = client.chat.completions.create(model="gpt-4o", messages=TURNS)
-    assert answer.choices[0].message.content == SAID
+    assert answer.choices[0].message.content == MESSAGE
     assert answer.choices[0].finish_reason == "stop"
     assert answer.model == "gpt-4o"
     assert answer.usage is not None
@@ -58,21 +58,21 @@ def test_chat_takes_explicit_nulls_and_unknown_fields(client: OpenAI) -> None:
         logit_bias=None,
         extra_body={"top_k": 40, "provider": {"order": ["a"]}},
     )
-    assert answer.choices[0].message.content == SAID
+    assert answer.choices[0].message.content == MESSAGE
 
 
 @pytest.mark.parametrize("model", ["meta-llama/Llama-3:free", "org/m:x", "renamed", "gpt-4o-mini"])
 def test_chat_takes_models_of_any_name(client: OpenAI, model: str) -> None:
     answer = client.chat.completions.create(model=model, messages=TURNS)
-    assert answer.choices[0].message.content == SAID
+    assert answer.choices[0].message.content == MESSAGE
     assert answer.model == {"renamed": "the-real-name"}.get(model, model)
 
 
 def test_chat_streams_word_by_word(client: OpenAI) -> None:
     chunks = list(client.chat.completions.create(model="gpt-4o", messages=TURNS, stream=True))
     pieces = [c.choices[0].delta.content for c in chunks if c.choices[0].delta.content]
-    assert "".join(pieces) == SAID
-    assert len(pieces) == len(SAID.split())
+    assert "".join(pieces) == MESSAGE
+    assert len(pieces) == len(MESSAGE.split())
     assert chunks[-1].choices[0].finish_reason == "stop"
     assert all(chunk.usage is None for chunk in chunks)
 
@@ -82,7 +82,7 @@ def test_chat_streams_usage_where_asked_for(client: OpenAI) -> None:
         model="gpt-4o", messages=TURNS, stream=True, stream_options={"include_usage": True}
     )
     *chunks, last = stream
-    assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == SAID
+    assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == MESSAGE
     assert last.choices == []
     assert last.usage is not None
     assert last.usage.total_tokens > 0
@@ -90,7 +90,7 @@ def test_chat_streams_usage_where_asked_for(client: OpenAI) -> None:
 
 def test_chat_stream_helper(client: OpenAI) -> None:
     with client.chat.completions.stream(model="gpt-4o", messages=TURNS) as stream:
-        assert stream.get_final_completion().choices[0].message.content == SAID
+        assert stream.get_final_completion().choices[0].message.content == MESSAGE
 
 
 def test_chat_calls_tools(client: OpenAI) -> None:
@@ -123,7 +123,7 @@ def test_chat_streams_tool_calls(client: OpenAI) -> None:
 def test_chat_takes_images_audio_and_files(client: OpenAI) -> None:
     data = base64.b64encode(b"\x00\xff").decode()
     content = [
-        {"type": "text", "text": SAID},
+        {"type": "text", "text": MESSAGE},
         {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}},
         {"type": "image_url", "image_url": {"url": "https://x.invalid/a.png", "detail": "low"}},
         {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}},
@@ -132,7 +132,7 @@ def test_chat_takes_images_audio_and_files(client: OpenAI) -> None:
     answer = client.chat.completions.create(
         model="gpt-4o", messages=[{"role": "user", "content": content}]
     )
-    assert answer.choices[0].message.content == SAID
+    assert answer.choices[0].message.content == MESSAGE
 
 
 def test_chat_parse_helper_reads_the_answer_into_a_type(client: OpenAI) -> None:
@@ -165,13 +165,13 @@ def test_async_client_runs_chats_side_by_side(platform: Platform) -> None:
 
 
 def test_completion_answers_the_prompt(client: OpenAI) -> None:
-    answer = client.completions.create(model="gpt-3.5-turbo-instruct", prompt=SAID, max_tokens=9)
-    assert answer.choices[0].text == SAID
+    answer = client.completions.create(model="gpt-3.5-turbo-instruct", prompt=MESSAGE, max_tokens=9)
+    assert answer.choices[0].text == MESSAGE
 
 
 def test_completion_streams(client: OpenAI) -> None:
-    stream = client.completions.create(model="gpt-3.5-turbo-instruct", prompt=SAID, stream=True)
-    assert "".join(chunk.choices[0].text for chunk in stream) == SAID
+    stream = client.completions.create(model="gpt-3.5-turbo-instruct", prompt=MESSAGE, stream=True)
+    assert "".join(chunk.choices[0].text for chunk in stream) == MESSAGE
 
 
 def test_embeddings_travel_as_base64_by_default(client: OpenAI) -> None:
@@ -344,27 +344,27 @@ def test_transcription_with_nested_options(client: OpenAI) -> None:
 
 def test_transcription_streams(client: OpenAI) -> None:
     stream = client.audio.transcriptions.create(file=WAV, model="gpt-4o-transcribe", stream=True)
-    *deltas, done = stream
+    *deltas, last = stream
     assert {event.type for event in deltas} == {"transcript.text.delta"}
-    assert done.type == "transcript.text.done"
+    assert last.type == "transcript.text.done"
 
 
 def test_speech_is_bytes_untouched(client: OpenAI) -> None:
-    answer = client.audio.speech.create(model="tts-1", input=SAID, voice="alloy")
+    answer = client.audio.speech.create(model="tts-1", input=MESSAGE, voice="alloy")
     assert answer.content == bytes(range(256)) * 128
     assert answer.response.headers["content-type"].startswith("audio/")
 
 
 def test_speech_streams_bytes(client: OpenAI) -> None:
     with client.audio.speech.with_streaming_response.create(
-        model="gpt-4o-mini-tts", input=SAID, voice="brand-new-voice", response_format="pcm"
+        model="gpt-4o-mini-tts", input=MESSAGE, voice="brand-new-voice", response_format="pcm"
     ) as answer:
         assert b"".join(answer.iter_bytes(1000)) == bytes(range(256)) * 128
 
 
 def test_speech_streams_events(client: OpenAI) -> None:
     answer = client.audio.speech.create(
-        model="gpt-4o-mini-tts", input=SAID, voice="alloy", stream_format="sse"
+        model="gpt-4o-mini-tts", input=MESSAGE, voice="alloy", stream_format="sse"
     )
     assert b"event: speech.audio.done\n" in answer.content or b"speech.audio.done" in answer.content
 
@@ -373,32 +373,32 @@ def test_speech_streams_events(client: OpenAI) -> None:
 
 
 def test_response_answers_what_was_said(client: OpenAI) -> None:
-    answer = client.responses.create(model="gpt-4o", input=SAID, instructions="Be brief.")
-    assert answer.output_text == SAID
+    answer = client.responses.create(model="gpt-4o", input=MESSAGE, instructions="Be brief.")
+    assert answer.output_text == MESSAGE
     assert answer.usage is not None
     assert answer.usage.total_tokens > 0
 
 
 def test_response_streams_events_in_order(client: OpenAI) -> None:
-    events = list(client.responses.create(model="gpt-4o", input=SAID, stream=True))
-    said = "".join(e.delta for e in events if e.type == "response.output_text.delta")
-    assert said == SAID
+    events = list(client.responses.create(model="gpt-4o", input=MESSAGE, stream=True))
+    text = "".join(e.delta for e in events if e.type == "response.output_text.delta")
+    assert text == MESSAGE
     assert events[0].type == "response.created"
     assert events[-1].type == "response.completed"
     assert [event.sequence_number for event in events] == list(range(len(events)))
 
 
 def test_response_stream_helper(client: OpenAI) -> None:
-    with client.responses.stream(model="gpt-4o", input=SAID) as stream:
+    with client.responses.stream(model="gpt-4o", input=MESSAGE) as stream:
         for _ in stream:
             pass
-        assert stream.get_final_response().output_text == SAID
+        assert stream.get_final_response().output_text == MESSAGE
 
 
 def test_response_takes_back_what_it_gave(client: OpenAI) -> None:
     tool = {"type": "function", **WEATHER["function"]}  # type: ignore[dict-item]
     first = client.responses.create(
-        model="gpt-4o", input=SAID, tools=[tool], tool_choice="required"
+        model="gpt-4o", input=MESSAGE, tools=[tool], tool_choice="required"
     )
     call = first.output[0]
     assert call.type == "function_call"

@@ -34,10 +34,10 @@ def isolated(folder: Path, *mounts: str) -> list[str]:
 def folder(tmp_path: Path) -> Path:
     """A folder whose file systems can be made read-only for a process."""
     try:
-        tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)
+        trial = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)
     except FileNotFoundError:
         pytest.skip("there is no `unshare` here")
-    if tried.returncode:
+    if trial.returncode:
         pytest.skip("this user may make no mount namespace")
     return tmp_path
 
@@ -50,7 +50,7 @@ def write(folder: Path, url: str, port: int, more: str = "") -> None:
 
 def ended(folder: Path, *mounts: str) -> str:
     """What a gateway says that cannot serve."""
-    done = subprocess.run(
+    result = subprocess.run(
         isolated(folder, *mounts),
         env=environment({"TMPDIR": ""}),
         capture_output=True,
@@ -58,9 +58,9 @@ def ended(folder: Path, *mounts: str) -> str:
         timeout=PATIENCE,
         check=False,
     )
-    assert done.returncode not in (0, -9)
-    assert "Traceback" not in done.stderr
-    return done.stderr
+    assert result.returncode not in (0, -9)
+    assert "Traceback" not in result.stderr
+    return result.stderr
 
 
 def test_a_tmpfs_in_memory_is_all_that_serving_needs(folder: Path) -> None:
@@ -81,18 +81,18 @@ def test_a_tmpfs_in_memory_is_all_that_serving_needs(folder: Path) -> None:
 
 def test_without_any_writable_folder_one_sentence_says_what_is_needed(folder: Path) -> None:
     write(folder, "http://127.0.0.1:9", free_port())
-    said = ended(folder, NO_MEMORY)
-    assert "no folder can be written for the gateway's runtime files: mount a tmpfs" in said
-    assert said.count("\n") == 1
+    output = ended(folder, NO_MEMORY)
+    assert "no folder can be written for the gateway's runtime files: mount a tmpfs" in output
+    assert output.count("\n") == 1
 
 
 def test_a_journal_that_cannot_be_written_is_said_before_anything_is_served(folder: Path) -> None:
     records = 'stores: {records: "sqlite:////dev/shm/modelway-test-read-only.db"}'
     write(folder, "http://127.0.0.1:9", free_port(), records)
     try:
-        said = ended(folder)
+        output = ended(folder)
     finally:
         for path in Path("/dev/shm").glob("modelway-test-read-only.db*"):
             path.unlink()
-    assert "the ledger's journal cannot be kept in" in said
-    assert "stores.journal" in said
+    assert "the ledger's journal cannot be kept in" in output
+    assert "stores.journal" in output

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
 
-SAID = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
+MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
 
 SESSION = """
 new Promise((resolve) => {
@@ -74,8 +74,8 @@ def session(
 ) -> dict[str, Any]:
     """Open a socket from the page, send the messages, close it after the last event."""
     url = f"ws://127.0.0.1:{live.port}/v1/realtime?model={model}"
-    done: dict[str, Any] = page.run(SESSION % json.dumps([url, protocols, messages, last]))
-    return done
+    result: dict[str, Any] = page.run(SESSION % json.dumps([url, protocols, messages, last]))
+    return result
 
 
 def turn(text: str, response: dict[str, Any]) -> list[dict[str, Any]]:
@@ -90,19 +90,19 @@ def turn(text: str, response: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-TEXT = turn(SAID, {"output_modalities": ["text"]})
+TEXT = turn(MESSAGE, {"output_modalities": ["text"]})
 
 
 def test_a_text_turn(page: Page, live: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
-    done = session(page, live, protocols, TEXT, "response.done")
-    assert done["protocol"] == "realtime"
-    assert (done["code"], done["wasClean"]) == (1000, True)
-    kinds = [valid(event) for event in done["events"]]
+    result = session(page, live, protocols, TEXT, "response.done")
+    assert result["protocol"] == "realtime"
+    assert (result["code"], result["wasClean"]) == (1000, True)
+    kinds = [valid(event) for event in result["events"]]
     assert (kinds[0], kinds[-1]) == ("session.created", "response.done")
-    words = [e["delta"] for e in done["events"] if e["type"] == "response.output_text.delta"]
-    assert "".join(words) == SAID
-    assert len(words) == len(SAID.split())
+    words = [e["delta"] for e in result["events"] if e["type"] == "response.output_text.delta"]
+    assert "".join(words) == MESSAGE
+    assert len(words) == len(MESSAGE.split())
 
 
 def test_the_key_may_come_first_and_others_may_come_along(page: Page, live: Platform) -> None:
@@ -110,23 +110,23 @@ def test_the_key_may_come_first_and_others_may_come_along(page: Page, live: Plat
         *(f"openai-insecure-api-key.{ALL}", "realtime"),
         *("openai-organization.org_1", "openai-project.proj_1"),
     ]
-    done = session(page, live, protocols, TEXT, "response.done")
-    assert (done["protocol"], done["code"]) == ("realtime", 1000)
+    result = session(page, live, protocols, TEXT, "response.done")
+    assert (result["protocol"], result["code"]) == ("realtime", 1000)
 
 
 def test_an_interruption_in_the_middle(page: Page, live: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
     long = turn(" ".join(f"word{n}" for n in range(400)), {"output_modalities": ["text"]})
     messages = [*long, {"type": "response.cancel"}]
-    done = session(page, live, protocols, messages, "response.done")
-    assert done["events"][-1]["response"]["status"] == "cancelled"
+    result = session(page, live, protocols, messages, "response.done")
+    assert result["events"][-1]["response"]["status"] == "cancelled"
 
 
 def test_the_upstreams_close_arrives_as_it_was(page: Page, live: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
-    done = session(page, live, protocols, [], "", "fault-code-4001-after-1")
-    assert [event["type"] for event in done["events"]] == ["session.created"]
-    assert (done["code"], done["reason"]) == (4001, "The mock was asked for 4001.")
+    result = session(page, live, protocols, [], "", "fault-code-4001-after-1")
+    assert [event["type"] for event in result["events"]] == ["session.created"]
+    assert (result["code"], result["reason"]) == (4001, "The mock was asked for 4001.")
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_the_upstreams_close_arrives_as_it_was(page: Page, live: Platform) -> No
 def test_without_a_token_for_the_model_no_socket_opens(
     page: Page, live: Platform, protocols: list[str]
 ) -> None:
-    done = session(page, live, protocols, TEXT, "response.done")
-    assert (done["protocol"], done["events"], done["code"]) == (None, [], 1006)
+    result = session(page, live, protocols, TEXT, "response.done")
+    assert (result["protocol"], result["events"], result["code"]) == (None, [], 1006)
 
 
 def test_no_token_is_in_a_log(page: Page, live: Platform) -> None:

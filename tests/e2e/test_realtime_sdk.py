@@ -20,7 +20,7 @@ from websockets.sync.client import connect
 from tests.support.realtime import valid
 from tests.support.running import ALL, CREDENTIAL, EXPIRED, LIMITED, PATIENCE, Platform
 
-SAID = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
+MESSAGE = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
 LONG = " ".join(f"word{number}" for number in range(400))
 SOUND = bytes(range(256)) * 47
 TEXT = {"type": "realtime", "output_modalities": ["text"]}
@@ -29,8 +29,8 @@ WAYS = {"timeout": 20, "max_retries": 0}
 
 @pytest.fixture(scope="module")
 def client(live: Platform) -> Iterator[OpenAI]:
-    with OpenAI(base_url=f"{live.url}/v1", api_key=ALL, **WAYS) as made:
-        yield made
+    with OpenAI(base_url=f"{live.url}/v1", api_key=ALL, **WAYS) as sdk:
+        yield sdk
 
 
 def message(text: str) -> dict[str, Any]:
@@ -73,12 +73,12 @@ def test_a_text_turn(client: OpenAI) -> None:
     with client.realtime.connect(model="gpt-realtime") as connection:
         created = connection.recv()
         assert (created.type, created.session.model) == ("session.created", "gpt-realtime")
-        events = text_turn(connection, SAID)
-        assert "".join(deltas(events, "output_text")) == SAID
+        events = text_turn(connection, MESSAGE)
+        assert "".join(deltas(events, "output_text")) == MESSAGE
         response = events[-1].response
         assert response.status == "completed"
-        assert response.output[0].content[0].text == SAID
-        words = len(SAID.split())
+        assert response.output[0].content[0].text == MESSAGE
+        words = len(MESSAGE.split())
         assert response.usage.input_tokens == response.usage.output_tokens == words
         assert response.usage.total_tokens == 2 * words
 
@@ -113,8 +113,8 @@ def test_a_sound_of_many_megabytes(client: OpenAI) -> None:
         connection.input_audio_buffer.commit()
         committed = until(connection, "input_audio_buffer.committed")[-1]
         connection.conversation.item.retrieve(item_id=committed.item_id)
-        found = until(connection, "conversation.item.retrieved")[-1]
-    assert base64.b64decode(found.item.content[0].audio) == sound
+        retrieved = until(connection, "conversation.item.retrieved")[-1]
+    assert base64.b64decode(retrieved.item.content[0].audio) == sound
 
 
 def test_an_interruption_in_the_middle(client: OpenAI) -> None:
@@ -126,7 +126,7 @@ def test_an_interruption_in_the_middle(client: OpenAI) -> None:
         cancelled = time.monotonic()
         connection.response.cancel()
         events = until(connection, "response.done")
-        took = time.monotonic() - cancelled
+        seconds = time.monotonic() - cancelled
         response = events[-1].response
         assert (response.status, response.status_details.reason) == (
             "cancelled",
@@ -134,7 +134,7 @@ def test_an_interruption_in_the_middle(client: OpenAI) -> None:
         )
         assert LONG.startswith(response.output[0].content[0].text)
         # What was cancelled would have gone on for twenty seconds.
-        assert took < 10
+        assert seconds < 10
         assert text_turn(connection, "again")[-1].response.output[0].content[0].text == "again"
 
 
@@ -154,12 +154,12 @@ def test_the_async_client_holds_sessions_side_by_side(live: Platform) -> None:
             await connection.session.update(session=TEXT)
             await connection.conversation.item.create(item=message(f"number {number}"))
             await connection.response.create()
-            said = ""
+            text = ""
             async for event in connection:
                 if event.type == "response.output_text.delta":
-                    said += event.delta
+                    text += event.delta
                 elif event.type == "response.done":
-                    return said, event.response.status
+                    return text, event.response.status
             raise AssertionError("the session ended")
 
     async def interrupted(client: AsyncOpenAI) -> str:

@@ -24,9 +24,9 @@ pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        made.speak = answer(json.dumps(WHOLE).encode())
-        yield made
+    with recorder() as recording:
+        recording.speak = answer(json.dumps(WHOLE).encode())
+        yield recording
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
             serve(stack, tmp_path / name, upstream, redis, more, workers=1)
             for name in ("one", "two")
         ]
-        found = crowd([each.port for each in gateways], chat(), 10_000, callers=4)
-    assert found == {200: 1000, 429: 9000}
+        statuses = crowd([each.port for each in gateways], chat(), 10_000, callers=4)
+    assert statuses == {200: 1000, 429: 9000}
     assert len(upstream.requests) == 1000
 
 
@@ -75,7 +75,7 @@ def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
 def test_redis_goes_away_and_comes_back(
     tmp_path: Path, upstream: Recorder, redis: RedisServer, how: str
 ) -> None:
-    wanted = 200 if how == "allow" else 503
+    expected = 200 if how == "allow" else 503
     with ExitStack() as stack:
         more = f", on_store_failure: {how}"
         front = serve(stack, tmp_path / "one", upstream, redis, more)
@@ -83,12 +83,12 @@ def test_redis_goes_away_and_comes_back(
         wires = [stack.enter_context(Wire(front.port)) for _ in range(6)]
         until(lambda: counted(wires) == {True}, "limits")
         redis.pause()
-        times = [away(wire, wanted) for _ in range(10) for wire in wires]
+        times = [away(wire, expected) for _ in range(10) for wire in wires]
         assert max(times) < TIMEOUT + SOON, sorted(times)[-5:]
         redis.go_on()
         until(lambda: counted(wires) == {True}, "limits again, after a pause")
         redis.kill()
-        times = [away(wire, wanted) for _ in range(10) for wire in wires]
+        times = [away(wire, expected) for _ in range(10) for wire in wires]
         assert max(times) < TIMEOUT + SOON, sorted(times)[-5:]
         redis.start()
         until(lambda: counted(wires) == {True}, "limits again, after a restart")
@@ -106,25 +106,25 @@ TIMEOUT = 0.25
 
 def counted(wires: list[Wire]) -> set[bool]:
     """Whether answers tell how a limit stands: they do when it has been counted."""
-    found = set()
+    states = set()
     for wire in wires:
         wire.send(chat())
-        found.add(bool(wire.answer("POST").values("x-ratelimit-limit-requests")))
-    return found
+        states.add(bool(wire.answer("POST").values("x-ratelimit-limit-requests")))
+    return states
 
 
-def away(wire: Wire, wanted: int) -> float:
+def away(wire: Wire, status: int) -> float:
     """Seconds that a request took while the counters are away."""
-    begun = time.monotonic()
+    start = time.monotonic()
     wire.send(chat())
     answered = wire.answer("POST")
-    took = time.monotonic() - begun
-    assert answered.status == wanted
+    seconds = time.monotonic() - start
+    assert answered.status == status
     assert not answered.values("x-ratelimit-limit-requests")
-    if wanted == 503:
+    if status == 503:
         assert_refused(answered, 503, "counters_unavailable")
         assert answered.value("retry-after") == "1"
-    return took
+    return seconds
 
 
 def test_a_gateway_begins_without_redis(
@@ -179,16 +179,16 @@ def test_three_hundred_callers_get_no_more_than_twice_the_limit(
     limits = f"[rate_limit: {{requests: {LIMIT}, per: 1h}}, concurrency: {{requests: 400}}]"
     with ExitStack() as stack:
         front = serve(stack, tmp_path / "one", upstream, redis, policies=limits)
-        with traffic(front.port, chat(), callers=300) as found:
-            until(lambda: found.count(200) > LIMIT // 2, "requests that pass")
+        with traffic(front.port, chat(), callers=300) as load:
+            until(lambda: load.count(200) > LIMIT // 2, "requests that pass")
             trouble(redis)
-            until(lambda: found.count(429) > 1000, "requests that are refused")
+            until(lambda: load.count(429) > 1000, "requests that are refused")
             before = evaluations(redis)
             until(lambda: evaluations(redis) > before, "Redis, that decides again")
-        assert set(found.ids) == {200, 429}
-        assert found.broken == 0
-        assert LIMIT <= found.count(200) <= 2 * LIMIT
-        assert len(upstream.requests) == found.count(200)
+        assert set(load.ids) == {200, 429}
+        assert load.broken == 0
+        assert LIMIT <= load.count(200) <= 2 * LIMIT
+        assert len(upstream.requests) == load.count(200)
         assert "Traceback" not in front.output()
 
 

@@ -61,9 +61,9 @@ class Served:
         draft.replace(self.config)
 
     def state(self) -> State:
-        found = read(runtime_directory(self.config))
-        assert found is not None
-        return found
+        published = read(runtime_directory(self.config))
+        assert published is not None
+        return published
 
     def hup(self, patience: float = 20.0) -> None:
         """Send SIGHUP and wait for what comes of it."""
@@ -74,18 +74,18 @@ class Served:
 
 @pytest.fixture
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        made.speak = speak
-        yield made
+    with recorder() as recording:
+        recording.speak = speak
+        yield recording
 
 
 @pytest.fixture
 def served(tmp_path: Path, upstream: Recorder) -> Iterator[Served]:
     config = project(tmp_path, upstream.url, {"chat": "[]"})
     with gateway(tmp_path, config) as running:
-        made = Served(running, tmp_path / "gateway.yaml")
-        until(lambda: read(runtime_directory(made.config)), "the master's word")
-        yield made
+        deployment = Served(running, tmp_path / "gateway.yaml")
+        until(lambda: read(runtime_directory(deployment.config)), "the master's word")
+        yield deployment
 
 
 NEW = ("  one: {to", "  new: {to: [{upstream: main}]}\n  one: {to")
@@ -96,11 +96,11 @@ def test_a_good_config_takes_over(served: Served) -> None:
     assert served.status("new") == 404
     before = served.state()
     served.edit(*NEW)
-    done = modelway("reload", "-c", served.config)
-    assert done.returncode == 0, done.stderr
+    result = modelway("reload", "-c", served.config)
+    assert result.returncode == 0, result.stderr
     after = served.state()
     assert after.hash != before.hash
-    assert f"config {after.hash} is now in use" in done.stdout
+    assert f"config {after.hash} is now in use" in result.stdout
     until(lambda: served.status("new") == 200, "the new config")
     assert f"config {after.hash} is served" in served.running.output()
 
@@ -108,10 +108,10 @@ def test_a_good_config_takes_over(served: Served) -> None:
 def test_a_bad_config_changes_nothing_and_says_so(served: Served) -> None:
     before, workers = served.state(), set(served.running.workers())
     served.edit(*BAD)
-    done = modelway("reload", "-c", served.config)
-    assert done.returncode == 1
+    result = modelway("reload", "-c", served.config)
+    assert result.returncode == 1
     place = r"gateway\.yaml:\d+:\d+: error: "
-    assert re.search(f"{place}.*unknown upstream 'mian'", done.stdout), done.stdout
+    assert re.search(f"{place}.*unknown upstream 'mian'", result.stdout), result.stdout
     assert served.state() == before  # it was not even asked
     served.hup()
     state = served.state()
@@ -119,9 +119,9 @@ def test_a_bad_config_changes_nothing_and_says_so(served: Served) -> None:
     assert "gateway.yaml" in state.error
     assert "unknown upstream 'mian'" in state.error
     assert "the last good one is served on" in served.running.output()
-    told = ask(served.running.telemetry, request("/readyz")).json()["config"]
-    assert told["hash"] == before.hash
-    assert "unknown upstream 'mian'" in told["last_reload_error"]
+    details = ask(served.running.telemetry, request("/readyz")).json()["config"]
+    assert details["hash"] == before.hash
+    assert "unknown upstream 'mian'" in details["last_reload_error"]
     counted = ask(served.running.telemetry, request("/metrics")).body.decode()
     assert "modelway_config_reload_success 0" in counted
     assert set(served.running.workers()) == workers
@@ -162,9 +162,9 @@ def test_an_address_that_is_taken_is_a_bad_config(served: Served) -> None:
 def metrics_of(served: Served) -> Path:
     """The folder without which no worker of this master can start."""
     pid = served.running.process.pid
-    (found,) = folder_of(pid).parent.glob(f"modelway-metrics-*-{pid}-*")
-    until(lambda: len(list(found.glob("*.lock"))) == 2, "both workers")
-    return found
+    (folder,) = folder_of(pid).parent.glob(f"modelway-metrics-*-{pid}-*")
+    until(lambda: len(list(folder.glob("*.lock"))) == 2, "both workers")
+    return folder
 
 
 def hidden(folder: Path) -> Path:
@@ -178,10 +178,10 @@ def test_a_config_that_cannot_be_started_changes_nothing(served: Served) -> None
     workers, before = set(served.running.workers()), served.state()
     served.edit("\nroutes:", '\nstores: {records: "sqlite:///u.db", journal: taken/in}\nroutes:')
     assert modelway("check", "-c", served.config).returncode == 0
-    done = modelway("reload", "-c", served.config)
-    assert done.returncode == 1
-    assert "journal cannot be kept" in done.stderr
-    assert "Traceback" not in done.stderr + served.running.output()
+    result = modelway("reload", "-c", served.config)
+    assert result.returncode == 1
+    assert "journal cannot be kept" in result.stderr
+    assert "Traceback" not in result.stderr + served.running.output()
     assert served.state().hash == before.hash
     assert set(served.running.workers()) == workers
     assert served.status("one") == 200
@@ -194,9 +194,9 @@ def test_workers_that_do_not_boot_give_way_to_those_before(served: Served) -> No
     away = hidden(metrics)
     served.edit(*NEW)
     with traffic(served.running.port, chat("chat")) as callers:
-        done = modelway("reload", "-c", served.config)
-    assert done.returncode == 1
-    assert "No such file or directory" in done.stderr
+        result = modelway("reload", "-c", served.config)
+    assert result.returncode == 1
+    assert "No such file or directory" in result.stderr
     assert (served.state().hash, served.state().loaded) == (before.hash, before.loaded)
     assert set(served.running.workers()) == workers
     assert (callers.lost, set(callers.ids)) == (0, {200})
@@ -310,9 +310,9 @@ def test_a_bad_policy_has_a_place_and_leaves_the_gateway_as_it_is(
 def test_nobody_to_reload_is_said(tmp_path: Path, upstream: Recorder) -> None:
     text = project(tmp_path, upstream.url, {"chat": "[]"})
     (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:1"))
-    done = modelway("reload", "-c", tmp_path / "gateway.yaml")
-    assert done.returncode == 1
-    assert "no running gateway of this user serves" in done.stderr
+    result = modelway("reload", "-c", tmp_path / "gateway.yaml")
+    assert result.returncode == 1
+    assert "no running gateway of this user serves" in result.stderr
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["edited", "swapped link"])
@@ -326,9 +326,9 @@ def test_a_watched_config_is_taken_when_it_changes(
     text = text.replace("workers: 2", "workers: 2, watch: true")
     if not linked:
         with gateway(first, text) as running:
-            made = Served(running, first / "gateway.yaml")
-            made.edit(*NEW)
-            until(lambda: made.status("new") == 200, "the new config")
+            deployment = Served(running, first / "gateway.yaml")
+            deployment.edit(*NEW)
+            until(lambda: deployment.status("new") == 200, "the new config")
         return
     (tmp_path / "data").symlink_to("..1")
     (tmp_path / "gateway.yaml").symlink_to("data/gateway.yaml")
@@ -339,8 +339,8 @@ def test_a_watched_config_is_taken_when_it_changes(
         (second / "gateway.yaml").write_text((first / "gateway.yaml").read_text().replace(*NEW))
         (tmp_path / "data.new").symlink_to("..2")
         (tmp_path / "data.new").replace(tmp_path / "data")
-        made = Served(running, tmp_path / "gateway.yaml")
-        until(lambda: made.status("new") == 200, "the new config")
+        deployment = Served(running, tmp_path / "gateway.yaml")
+        until(lambda: deployment.status("new") == 200, "the new config")
 
 
 def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Served) -> None:

@@ -52,9 +52,9 @@ def test_a_body_that_trickles_for_ever_ends_in_408(port: int, target: str, chunk
     method = "POST" if target == TARGET else "GET"
     with Wire(port) as wire:
         wire.send(head(framing, target=target, method=method))
-        begun = time.monotonic()
+        start = time.monotonic()
         wire.sock.settimeout(0.05)
-        while time.monotonic() < begun + 20:
+        while time.monotonic() < start + 20:
             wire.send(b"1\r\n \r\n" if chunked else b" ")
             try:
                 if wire.sock.recv(1, 2):  # MSG_PEEK
@@ -63,7 +63,7 @@ def test_a_body_that_trickles_for_ever_ends_in_408(port: int, target: str, chunk
                 continue
         wire.sock.settimeout(10)
         assert_error(wire.answer(), 408, "request_timeout")
-        assert time.monotonic() - begun >= TOTAL - 0.1
+        assert time.monotonic() - start >= TOTAL - 0.1
         assert wire.rest() == b""
 
 
@@ -184,8 +184,8 @@ def test_a_sound_body_for_a_page_is_read_and_the_connection_goes_on(
     with Wire(port) as wire:
         for _ in range(2):
             wire.send(head(framing, target=target, method="GET") + body)
-            shown = wire.answer()
-            assert (shown.status, shown.closed) == (200, False)
+            page = wire.answer()
+            assert (page.status, page.closed) == (200, False)
 
 
 def test_a_huge_body_for_a_page_is_413(port: int) -> None:

@@ -60,7 +60,7 @@ paths:
   /one: {get: {operationId: get, responses: {"200": {description: fine}}}}
   /all: {get: {operationId: list, responses: {"200": {description: fine}}}}
 """
-ASKED = b'{"model":"m","messages":[]}'
+REQUEST = b'{"model":"m","messages":[]}'
 COMMANDS = (
     *("X-Accel-Redirect: /internal/secret.txt", "X-Accel-Limit-Rate: 1", "X-Sendfile: /etc/passwd"),
     *("X-Lighttpd-Send-File: /etc/passwd", "X-LiteSpeed-Location: /secret", "X-Reproxy-URL: x"),
@@ -86,7 +86,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
 
 
 REQUESTS = {
-    "chat": request("/v1/chat/completions", ASKED, token=ALL),
+    "chat": request("/v1/chat/completions", REQUEST, token=ALL),
     "other API": request("/things/one", token=ALL),
     "other API at a vendor": request("/things/all", token=ALL),
 }
@@ -129,8 +129,8 @@ def test_commands_in_an_interim_answer_and_in_trailers_stay_here(
 
 
 def test_what_the_document_declares_passes(port: int, upstream: Recorder) -> None:
-    said = ("Content-Type: application/json", "X-Declared: 1", "X-Declared-Too: 2", "X-Other: 3")
-    upstream.speak = answer(b"{}", said)
+    headers = ("Content-Type: application/json", "X-Declared: 1", "X-Declared-Too: 2", "X-Other: 3")
+    upstream.speak = answer(b"{}", headers)
     answered = ask(port, REQUESTS["chat"])
     assert (answered.value("x-declared"), answered.value("x-declared-too")) == ("1", "2")
     assert answered.values("x-other") == []

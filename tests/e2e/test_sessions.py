@@ -70,18 +70,18 @@ def entered(front: Running) -> ClientConnection:
         except InvalidStatus:
             return None
 
-    made: ClientConnection = until(attempt, "a place")
-    return made
+    connection: ClientConnection = until(attempt, "a place")
+    return connection
 
 
 @pytest.mark.parametrize("size", [1, 70_000, 3_000_000])
 def test_an_upstream_behind_tls_is_relayed_whole(front: Running, size: int) -> None:
     """More than a record of TLS, more than a buffer, both ways."""
-    said = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    message = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
 
     def speak() -> bytes:
         with entered(front) as session:
-            session.send(said)
+            session.send(message)
             session.send("grüße")
             first = session.recv(20)
             assert session.recv(20) == "grüße"
@@ -89,7 +89,7 @@ def test_an_upstream_behind_tls_is_relayed_whole(front: Running, size: int) -> N
 
     (row,) = Books(front.log.parent).left_by(speak)
     assert (row["status"], row["outcome"]) == (101, "complete")
-    assert row["bytes_out"] == len(said) + len("grüße".encode())
+    assert row["bytes_out"] == len(message) + len("grüße".encode())
 
 
 def test_a_session_is_one_request_under_way_as_long_as_it_lasts(front: Running) -> None:
@@ -115,12 +115,12 @@ def test_the_log_tells_what_passed(front: Running) -> None:
         name = session.response.headers["x-request-id"]
 
     def line() -> Any:
-        found = [text for text in front.output().splitlines() if name in text and text[:1] == "{"]
-        return json.loads(found[0]) if found else None
+        lines = [text for text in front.output().splitlines() if name in text and text[:1] == "{"]
+        return json.loads(lines[0]) if lines else None
 
-    told = until(line, "the line of the session")
-    assert (told["status"], told["outcome"], told["token"]) == (101, "complete", "everything")
-    passed = told["websocket"]
+    entry = until(line, "the line of the session")
+    assert (entry["status"], entry["outcome"], entry["token"]) == (101, "complete", "everything")
+    passed = entry["websocket"]
     assert (passed["messages_in"], passed["bytes_out"]) == (2, 8)
     assert passed["code"] == 1000
     assert ALL not in front.output()

@@ -98,19 +98,21 @@ class Served:
 
     def callers(self, streams: int, waiting: int = 0) -> list[Caller]:
         """Callers whose requests have all reached the upstream; of streams something came back."""
-        made = [Caller(self.running.port, number < streams) for number in range(streams + waiting)]
-        for caller in made:
+        all_callers = [
+            Caller(self.running.port, number < streams) for number in range(streams + waiting)
+        ]
+        for caller in all_callers:
             caller.start()
-        until(lambda: len(self.upstream.requests) == len(made), "all requests", 60)
-        until(lambda: all(c.body for c in made if c.stream), "an event of each stream", 60)
-        return made
+        until(lambda: len(self.upstream.requests) == len(all_callers), "all requests", 60)
+        until(lambda: all(c.body for c in all_callers if c.stream), "an event of each stream", 60)
+        return all_callers
 
     def lines(self) -> list[dict[str, Any]]:
         """The lines of the access log about requests for an operation."""
-        found = [
+        entries = [
             line for line in self.running.output().splitlines() if line.startswith('{"time":"')
         ]
-        return [row for line in found if (row := json.loads(line))["operation"]]
+        return [row for line in entries if (row := json.loads(line))["operation"]]
 
 
 @contextmanager
@@ -152,9 +154,9 @@ def assert_nothing_is_lost(front: Served, callers: list[Caller]) -> None:
     """Every caller was told, and every request has its row and its line."""
     for caller in callers:
         caller.join(60)
-    seen = Counter((caller.stream, caller.status, caller.end) for caller in callers)
+    ends = Counter((caller.stream, caller.status, caller.end) for caller in callers)
     streams = sum(caller.stream for caller in callers)
-    assert seen == Counter(
+    assert ends == Counter(
         {(True, 200, "cut"): streams, (False, 503, "closed"): len(callers) - streams}
     )
     for caller in callers:
@@ -167,8 +169,10 @@ def assert_nothing_is_lost(front: Served, callers: list[Caller]) -> None:
     )
     assert Books(front.folder).outcomes() == Counter({"shutdown": len(callers)})
     until(lambda: len(front.lines()) >= len(callers), "a line of each request", 10)
-    told = Counter((line["status"], line["outcome"]) for line in front.lines())
-    assert told == Counter({(200, "shutdown"): streams, (503, "shutdown"): len(callers) - streams})
+    log_outcomes = Counter((line["status"], line["outcome"]) for line in front.lines())
+    assert log_outcomes == Counter(
+        {(200, "shutdown"): streams, (503, "shutdown"): len(callers) - streams}
+    )
     assert "Traceback" not in front.running.output()
     assert "SIGKILL" not in front.running.output()
 

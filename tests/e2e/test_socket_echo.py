@@ -57,10 +57,10 @@ def opened(platform: Platform, server: str, token: str, target: str = "abc") -> 
 
 @PLACES
 def test_messages_come_back_as_they_were(platform: Platform, server: str, token: str) -> None:
-    said = ["text \u00e9\U0001f600", b"\x00\xff", "", b"", "x" * 1_000_000, bytes(3_000_000)]
+    messages = ["text \u00e9\U0001f600", b"\x00\xff", "", b"", "x" * 1_000_000, bytes(3_000_000)]
     with opened(platform, server, token) as socket:
         assert socket.subprotocol == "b"
-        for message in said:
+        for message in messages:
             socket.send(message)
             assert socket.recv(PATIENCE) == message
 

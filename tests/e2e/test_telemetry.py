@@ -37,8 +37,8 @@ MISSING = request("/nowhere", token=ALL)
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        yield made
+    with recorder() as recording:
+        yield recording
 
 
 @pytest.fixture(autouse=True)
@@ -52,14 +52,14 @@ def running(
     folder: Path, upstream: Recorder, more: str = "", workers: int = 2
 ) -> Iterator[Running]:
     text = project(folder, upstream.url, {"chat": "[]"}, more=more, workers=workers)
-    with gateway(folder, text) as made:
-        yield made
+    with gateway(folder, text) as process:
+        yield process
 
 
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("telemetry"), upstream) as made:
-        yield made
+    with running(tmp_path_factory.mktemp("telemetry"), upstream) as process:
+        yield process
 
 
 def metric(port: int, name: str, **labels: str) -> float:
@@ -77,18 +77,18 @@ def ended(port: int, **labels: str) -> float:
     return metric(port, "modelway_requests_total", operation=OPERATION, **labels)
 
 
-def lines(said: str) -> list[dict[str, Any]]:
+def lines(output: str) -> list[dict[str, Any]]:
     """The lines of the access log."""
-    return [json.loads(line) for line in said.splitlines() if '"request_id"' in line]
+    return [json.loads(line) for line in output.splitlines() if '"request_id"' in line]
 
 
 def line_of(front: Running, name: str) -> dict[str, Any]:
     """The one line of a request."""
 
-    def found() -> list[dict[str, Any]]:
+    def lines_of_request() -> list[dict[str, Any]]:
         return [line for line in lines(front.output()) if line["request_id"] == name]
 
-    (line,) = until(found, f"a line of {name}")
+    (line,) = until(lines_of_request, f"a line of {name}")
     return dict(line)
 
 
@@ -120,14 +120,14 @@ def test_counters_are_exact_over_four_workers_with_one_killed(tmp_path, upstream
 
 def test_a_worker_killed_under_load_loses_no_more_than_was_under_way(tmp_path, upstream):
     with running(tmp_path, upstream) as front:
-        with traffic(front.port, chat()) as seen:
-            until(lambda: seen.count(200) > 100, "some answers")
+        with traffic(front.port, chat()) as load:
+            until(lambda: load.count(200) > 100, "some answers")
             os.kill(front.workers()[0], signal.SIGKILL)
-            before = seen.count(200)
-            until(lambda: seen.count(200) > before + 100, "more answers")
-        answered, callers = seen.count(200), 4
+            before = load.count(200)
+            until(lambda: load.count(200) > before + 100, "more answers")
+        answered, callers = load.count(200), 4
         until(lambda: ended(front.telemetry) >= answered - callers, "all are counted")
-        assert ended(front.telemetry) <= answered + seen.broken
+        assert ended(front.telemetry) <= answered + load.broken
 
 
 def test_an_orderly_end_leaves_nothing_behind(tmp_path, upstream):
@@ -180,12 +180,12 @@ def test_a_session_is_one_line_with_what_passed(platform: Platform):
         session.close(4321, "enough")
 
     def sessions() -> list[dict[str, Any]]:
-        found = [line.get("websocket") for line in lines(platform.gateway.output())]
-        return [each for each in found if each is not None and each["code"] == 4321]
+        entries = [line.get("websocket") for line in lines(platform.gateway.output())]
+        return [each for each in entries if each is not None and each["code"] == 4321]
 
-    (told,) = until(sessions, "the session's line")
-    assert (told["messages_in"], told["messages_out"] >= 2) == (1, True)
-    assert 0 < told["seconds"] < PATIENCE
+    (entry,) = until(sessions, "the session's line")
+    assert (entry["messages_in"], entry["messages_out"] >= 2) == (1, True)
+    assert 0 < entry["seconds"] < PATIENCE
 
 
 # Times
@@ -200,7 +200,7 @@ def test_the_histogram_agrees_with_the_callers_clock(front, upstream):
     name = "modelway_request_duration_seconds"
     labels = {"operation": OPERATION}
     before = [metric(front.telemetry, f"{name}_{part}", **labels) for part in ("sum", "count")]
-    begun = time.perf_counter()
+    start = time.perf_counter()
     with Wire(front.port) as wire:
         for _ in range(20):
             wire.send(chat())
@@ -208,8 +208,8 @@ def test_the_histogram_agrees_with_the_callers_clock(front, upstream):
     until(
         lambda: metric(front.telemetry, f"{name}_count", **labels) == before[1] + 20, "twenty more"
     )
-    took = time.perf_counter() - begun
-    assert 20 * 0.05 <= metric(front.telemetry, f"{name}_sum", **labels) - before[0] <= took
+    seconds = time.perf_counter() - start
+    assert 20 * 0.05 <= metric(front.telemetry, f"{name}_sum", **labels) - before[0] <= seconds
     own = metric(front.telemetry, "modelway_gateway_overhead_seconds_sum", **labels)
     assert 0 < own < metric(front.telemetry, f"{name}_sum", **labels) - 20 * 0.05
 
@@ -264,9 +264,9 @@ policies: [rate_limit: {{requests: 1000, per: 1m}}]
         ]
         answers = [ask(front.port, data) for data in chats]
         assert answers[0].status == answers[3].status == 200
-        shown = [ask(front.telemetry, request(p)).body for p in ("/metrics", "/readyz")]
+        pages = [ask(front.telemetry, request(p)).body for p in ("/metrics", "/readyz")]
         until(lambda: len(lines(front.output())) >= len(chats), "all lines")
-        everything = front.output() + b"".join(shown).decode()
+        everything = front.output() + b"".join(pages).decode()
         assert "127.0.0.1:9" in everything, "the stores are away, and that is told"
     assert [name for name, secret in SECRETS.items() if secret in everything] == []
 
@@ -286,10 +286,10 @@ def test_nobody_forges_a_line(front):
     for data in requests:
         ask(front.port, data)
     until(lambda: len(lines(front.output())) >= before + len(requests), "a line for each")
-    said = front.output()
-    assert "req_forged" not in {line["request_id"] for line in lines(said)}
-    assert re.fullmatch(r"[ -~\n]*", said)
-    assert len(lines(said)) == before + len(requests)
+    output = front.output()
+    assert "req_forged" not in {line["request_id"] for line in lines(output)}
+    assert re.fullmatch(r"[ -~\n]*", output)
+    assert len(lines(output)) == before + len(requests)
 
 
 # Readers
@@ -327,7 +327,7 @@ def test_a_reader_that_never_reads_stalls_nobody(tmp_path, upstream):
 
 
 @pytest.mark.parametrize(
-    ("said", "pattern"),
+    ("settings", "pattern"),
     [
         ("{format: 'off'}", r"(?s)(?!.*request_id).*"),
         (
@@ -337,8 +337,8 @@ def test_a_reader_that_never_reads_stalls_nobody(tmp_path, upstream):
         ("{sample: 0}", r"(?s)(?!.*small\.chat).*"),
     ],
 )
-def test_the_access_log_is_what_the_config_says(tmp_path, upstream, said, pattern):
-    with running(tmp_path, upstream, f"telemetry: {{access_log: {said}}}", workers=1) as front:
+def test_the_access_log_is_what_the_config_says(tmp_path, upstream, settings, pattern):
+    with running(tmp_path, upstream, f"telemetry: {{access_log: {settings}}}", workers=1) as front:
         assert ask(front.port, chat()).status == 200
         until(lambda: ended(front.telemetry) == 1, "it is over")
         time.sleep(0.05)  # what must not come could come now
@@ -352,10 +352,10 @@ def test_health_is_told(front):
     assert ask(front.port, request("/healthz")).body == b"ok\n"
     ready = ask(front.telemetry, request("/readyz"))
     assert ready.status == 200
-    told = ready.json()
-    assert told["status"] == "ready"
-    assert re.fullmatch("[0-9a-f]{12}", told["config"]["hash"])
-    assert 0 <= told["config"]["age"] < 600
+    details = ready.json()
+    assert details["status"] == "ready"
+    assert re.fullmatch("[0-9a-f]{12}", details["config"]["hash"])
+    assert 0 <= details["config"]["age"] < 600
     assert ask(front.port, request("/healthz", method="HEAD")).status == 200
     assert ask(front.port, request("/healthz", b"{}")).status == 404
 
@@ -389,6 +389,6 @@ def test_what_is_only_reported_is_counted_and_logged(tmp_path, upstream):
             lambda: metric(front.telemetry, "modelway_would_reject_total", **counted) == 3,
             "three that would have been refused",
         )
-        said = front.output()
-        assert 1 <= said.count("small.chat would refuse it (invalid_type at 'max_tokens')") <= 2
-        assert "said he" not in said
+        output = front.output()
+        assert 1 <= output.count("small.chat would refuse it (invalid_type at 'max_tokens')") <= 2
+        assert "said he" not in output

@@ -32,21 +32,21 @@ PAGES = ("/metrics", "/readyz", "/healthz")
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        made.speak = answer(json.dumps(WHOLE).encode())
-        yield made
+    with recorder() as recording:
+        recording.speak = answer(json.dumps(WHOLE).encode())
+        yield recording
 
 
 @contextmanager
 def running(folder: Path, upstream: Recorder, more: str = "") -> Iterator[Running]:
-    with gateway(folder, project(folder, upstream.url, {"chat": "[]"}, more=more)) as made:
-        yield made
+    with gateway(folder, project(folder, upstream.url, {"chat": "[]"}, more=more)) as process:
+        yield process
 
 
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("listener"), upstream) as made:
-        yield made
+    with running(tmp_path_factory.mktemp("listener"), upstream) as process:
+        yield process
 
 
 def statuses(port: int, *headers: str) -> dict[str, int]:
@@ -91,8 +91,8 @@ def test_the_other_listener_has_the_pages_and_no_api(front: Running) -> None:
 def test_what_comes_through_a_proxy_may_not_read_it_there_either(front: Running) -> None:
     through = "X-Forwarded-For: 127.0.0.1"
     assert statuses(front.telemetry, through) == {"/metrics": 403, "/readyz": 200, "/healthz": 200}
-    said = ask(front.telemetry, request("/readyz", headers=[through]))
-    assert said.body == b"ready\n"
+    page = ask(front.telemetry, request("/readyz", headers=[through]))
+    assert page.body == b"ready\n"
 
 
 def test_only_the_allowed_addresses_may_read_it(tmp_path: Path, upstream: Recorder) -> None:
@@ -111,18 +111,18 @@ def test_the_pages_stand_beside_the_api_where_the_config_says_so(
 def test_off_leaves_only_the_page_of_life(tmp_path: Path, upstream: Recorder) -> None:
     with running(tmp_path, upstream, "telemetry: {listen: off}") as front:
         assert statuses(front.port) == {"/metrics": 404, "/readyz": 404, "/healthz": 200}
-        done = modelway("top", "--once", "-c", tmp_path / "gateway.yaml")
-        assert (done.returncode, "telemetry.listen: off" in done.stderr) == (1, True)
+        result = modelway("top", "--once", "-c", tmp_path / "gateway.yaml")
+        assert (result.returncode, "telemetry.listen: off" in result.stderr) == (1, True)
 
 
 def test_a_unix_socket_serves_whoever_may_open_it(tmp_path: Path, upstream: Recorder) -> None:
     path = tmp_path / "t.sock"
     with running(tmp_path, upstream, f"telemetry: {{listen: 'unix:{path}'}}") as front:
-        said = _answer_of(path, "/metrics")
-        assert said.startswith(b"HTTP/1.1 200 ")
-        assert b"modelway_workers" in said
-        done = modelway("top", "--once", "--every", "0.2", "-c", tmp_path / "gateway.yaml")
-        assert done.returncode == 0, done.stderr
+        page = _answer_of(path, "/metrics")
+        assert page.startswith(b"HTTP/1.1 200 ")
+        assert b"modelway_workers" in page
+        result = modelway("top", "--once", "--every", "0.2", "-c", tmp_path / "gateway.yaml")
+        assert result.returncode == 0, result.stderr
         assert statuses(front.port)["/metrics"] == 404
 
 
@@ -133,10 +133,10 @@ def test_an_address_in_use_is_named_with_its_key(tmp_path: Path, upstream: Recor
         text = with_telemetry(text, address).replace("{listen}", f"127.0.0.1:{free_port()}")
         text += "stores: {records: 'sqlite:///records.db'}\n"
         (tmp_path / "gateway.yaml").write_text(text)
-        done = modelway("serve", cwd=tmp_path)
-    assert done.returncode == 1
-    assert f"cannot listen on {address} (telemetry.listen): Address already in use" in done.stderr
-    assert "Traceback" not in done.stderr
+        result = modelway("serve", cwd=tmp_path)
+    assert result.returncode == 1
+    assert f"cannot listen on {address} (telemetry.listen): Address already in use" in result.stderr
+    assert "Traceback" not in result.stderr
     assert not (tmp_path / "records.db").exists()  # nor is a database migrated for it
 
 
@@ -151,8 +151,8 @@ def test_a_reload_moves_the_listener_and_keeps_the_other(
             old = f"127.0.0.1:{front.telemetry}" if open_port else f"127.0.0.1:{port}"
             text = text.replace(f"'{old}'", f"'{listen}'")
             config.write_text(text)
-            done = modelway("reload", "-c", config)
-            assert done.returncode == 0, done.stderr + done.stdout
+            result = modelway("reload", "-c", config)
+            assert result.returncode == 0, result.stderr + result.stdout
             if open_port:
                 until(lambda: _status(port, "/metrics") == 200, "the new address")
             until(lambda old=old: _status(int(old.split(":")[1]), "/healthz") == 0, "the old one")
@@ -167,11 +167,11 @@ def test_a_reload_onto_an_address_in_use_changes_nothing(
     with running(tmp_path, upstream) as front, socket.create_server(("127.0.0.1", 0)) as other:
         config = tmp_path / "gateway.yaml"
         until(lambda: read(runtime_directory(config)), "the state of the master")
-        taken = other.getsockname()[1]
-        config.write_text(config.read_text().replace(f":{front.telemetry}", f":{taken}"))
-        done = modelway("reload", "-c", config)
-        assert done.returncode == 1
-        assert f"cannot listen on 127.0.0.1:{taken} (telemetry.listen)" in done.stderr
+        used_port = other.getsockname()[1]
+        config.write_text(config.read_text().replace(f":{front.telemetry}", f":{used_port}"))
+        result = modelway("reload", "-c", config)
+        assert result.returncode == 1
+        assert f"cannot listen on 127.0.0.1:{used_port} (telemetry.listen)" in result.stderr
         assert statuses(front.telemetry)["/metrics"] == 200
         assert ask(front.port, chat()).status == 200
 
@@ -185,8 +185,8 @@ def test_a_reload_from_one_unix_socket_to_another_leaves_no_file_behind(
         until(lambda: read(runtime_directory(config)), "the state of the master")
         for old, new in ((first, second), (second, f"{tmp_path}/./b.sock")):
             config.write_text(config.read_text().replace(f"unix:{old}'", f"unix:{new}'"))
-            done = modelway("reload", "-c", config)
-            assert done.returncode == 0, done.stderr + done.stdout
+            result = modelway("reload", "-c", config)
+            assert result.returncode == 0, result.stderr + result.stdout
             until(lambda: not first.exists(), "the end of the first")
             until(lambda: _answer_of(second, "/metrics").startswith(b"HTTP/1.1 200 "), "its pages")
         front.process.terminate()
@@ -220,7 +220,7 @@ def test_under_another_gunicorn_the_pages_are_on_a_second_bind(
     (tmp_path / "gateway.yaml").write_text(text)
     binds = ["-b", f"127.0.0.1:{port}", *(["-b", f"127.0.0.1:{telemetry}"] if second else [])]
     command = [sys.executable, "-m", "gunicorn", "-k", "gevent", *binds, "engine.wsgi:app"]
-    made = start(command, port, tmp_path)
+    process = start(command, port, tmp_path)
     try:
         assert statuses(port) == {"/metrics": 404, "/readyz": 404, "/healthz": 200}
         assert ask(port, chat()).status == 200
@@ -230,24 +230,24 @@ def test_under_another_gunicorn_the_pages_are_on_a_second_bind(
         else:
             assert _status(telemetry, "/healthz") == 0
     finally:
-        made.stop()
+        process.stop()
 
 
 def test_check_refuses_one_address_for_both(tmp_path: Path, upstream: Recorder) -> None:
     text = project(tmp_path, upstream.url, {"chat": "[]"}).replace("{listen}", "0.0.0.0:9090")
     (tmp_path / "gateway.yaml").write_text(text)
-    done = modelway("check", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "gateway.yaml:3:" in done.stdout
-    assert "telemetry.listen (127.0.0.1:9090) is the address of server.listen" in done.stdout
+    result = modelway("check", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "gateway.yaml:3:" in result.stdout
+    assert "telemetry.listen (127.0.0.1:9090) is the address of server.listen" in result.stdout
 
 
 def test_the_demo_needs_no_second_port(tmp_path: Path) -> None:
     port = free_port()
-    made = start(engine("demo", "--port", str(port)), port, tmp_path)
+    process = start(engine("demo", "--port", str(port)), port, tmp_path)
     try:
         assert statuses(port) == {"/metrics": 404, "/readyz": 404, "/healthz": 200}
     finally:
-        made.process.terminate()  # it ends the mock, which is in a group of its own
-        made.process.wait(PATIENCE)
-        made.stop()
+        process.process.terminate()  # it ends the mock, which is in a group of its own
+        process.process.wait(PATIENCE)
+        process.stop()

@@ -40,9 +40,9 @@ BODY = b'{"model": "one"}'
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        made.speak = answer(json.dumps(WHOLE).encode())
-        yield made
+    with recorder() as recording:
+        recording.speak = answer(json.dumps(WHOLE).encode())
+        yield recording
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +56,9 @@ def front(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Itera
 
 def cli(folder: Path, *words: str) -> Result:
     """A command that works, in this process: beginning another takes most of a second."""
-    done = CliRunner().invoke(main, ["token", *words, "--config", str(folder / "gateway.yaml")])
-    assert done.exit_code == 0, done.output
-    return done
+    result = CliRunner().invoke(main, ["token", *words, "--config", str(folder / "gateway.yaml")])
+    assert result.exit_code == 0, result.output
+    return result
 
 
 def create(front: Running, name: str, *options: str) -> str:
@@ -90,8 +90,8 @@ def test_a_token_tried_before_it_was_made_works_within_the_time_it_is_remembered
     file = front.log.parent / "early.jsonl"
     file.write_text(json.dumps(record))
     cli(front.log.parent, "import", str(file))
-    made = time.monotonic()
-    until(lambda: time.monotonic() > made + TTL + 0.1, "the time it is remembered as unknown")
+    created_at = time.monotonic()
+    until(lambda: time.monotonic() > created_at + TTL + 0.1, "the time it is remembered as unknown")
     assert [status(front, secret) for _ in range(12)] == [200] * 12
 
 
@@ -110,9 +110,9 @@ def test_a_rotated_secret_is_good_for_its_grace_only(front: Running) -> None:
 
 
 def test_a_token_ends_when_it_expires(front: Running) -> None:
-    begun = time.monotonic()
+    start = time.monotonic()
     secret = create(front, "mayfly", "--expires", "2s")
-    assert status(front, secret) == 200 or time.monotonic() > begun + 2
+    assert status(front, secret) == 200 or time.monotonic() > start + 2
     until(lambda: status(front, secret) == 401, "its end")
 
 
@@ -167,19 +167,19 @@ def test_what_is_no_header(front: Running, header: bytes) -> None:
 @contextmanager
 def strangers(port: int, connections: int) -> Iterator[Counter[int]]:
     """Clients that try an unknown token in each request, as fast as they can; what they get."""
-    found: Counter[int] = Counter()
+    statuses: Counter[int] = Counter()
     ending = threading.Event()
 
     def guess() -> None:
         with socket.create_connection(("127.0.0.1", port), 20) as sock:
             while not ending.is_set():
                 sock.sendall(chat(token=new_secret()))
-                found[status_of(sock)] += 1
+                statuses[status_of(sock)] += 1
 
     with ThreadPoolExecutor(connections) as threads:
         guessing = [threads.submit(guess) for _ in range(connections)]
         try:
-            yield found
+            yield statuses
         finally:
             ending.set()
     for each in guessing:
@@ -224,8 +224,8 @@ def test_no_secret_is_left_anywhere(front: Running) -> None:
         ask(front.port, request(f"/v1/{each}/nowhere?key={each}", token=each))
         ask(front.port, request(f"/v1/chat/chat/completions?key={each}", b"{", token=each))
     for words in (("list",), ("show", "hushed"), ("export",)):
-        said = cli(front.log.parent, *words)
-        assert secret not in said.stdout + said.stderr
+        output = cli(front.log.parent, *words)
+        assert secret not in output.stdout + output.stderr
     files = [path for path in front.log.parent.rglob("*") if path.is_file()]
     assert any(path.name == "records.db" for path in files)
     assert any("journal" in path.parts for path in files)
@@ -250,15 +250,15 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, upstream: Reco
     connection.close()
     served = modelway("serve", cwd=tmp_path)
     config = ("--config", str(tmp_path / "gateway.yaml"))
-    asked = [
+    commands = [
         CliRunner().invoke(main, [*words, *config]) for words in (("token", "list"), ("usage",))
     ]
-    codes = [served.returncode, *(each.exit_code for each in asked)]
+    codes = [served.returncode, *(each.exit_code for each in commands)]
     assert all(codes), codes
-    for said in (served.stdout + served.stderr, *(each.output for each in asked)):
-        assert "made by a newer Modelway" in said, said
-        assert "run that version, or put back the copy" in said
-        assert "Traceback" not in said
+    for output in (served.stdout + served.stderr, *(each.output for each in commands)):
+        assert "made by a newer Modelway" in output, output
+        assert "run that version, or put back the copy" in output
+        assert "Traceback" not in output
 
 
 @pytest.fixture(scope="module")
@@ -273,19 +273,19 @@ def test_tokens_seen_before_work_while_postgresql_is_away(
 ) -> None:
     more = f'stores: {{records: "{database.url}", token_ttl: 100ms}}\n'
     with gateway(tmp_path, project(tmp_path, upstream.url, ROUTES, more=more)) as front:
-        seen, other = create(front, "seen"), create(front, "other")
-        assert [status(front, seen) for _ in range(8)] == [200] * 8
-        with traffic(front.port, chat(token=seen), 2) as found:
-            until(lambda: found.count(200) > 100, "answers")
+        known, other = create(front, "seen"), create(front, "other")
+        assert [status(front, known) for _ in range(8)] == [200] * 8
+        with traffic(front.port, chat(token=known), 2) as load:
+            until(lambda: load.count(200) > 100, "answers")
             database.kill()
-            before = found.count(200)
-            until(lambda: found.count(200) > before + 300, "answers")
+            before = load.count(200)
+            until(lambda: load.count(200) > before + 300, "answers")
             assert_refused(ask(front.port, chat(token=other)), 503, "store_unavailable")
             assert status(front, ALL) == 200
             database.start()
             until(lambda: status(front, other) == 200, "a look-up")
-        assert set(found.ids) == {200}, {k: len(v) for k, v in found.ids.items()}
-        assert not found.broken
+        assert set(load.ids) == {200}, {k: len(v) for k, v in load.ids.items()}
+        assert not load.broken
         assert front.output().count("tokens cannot be looked up") <= 2, "once for each worker"
         cli(tmp_path, "revoke", "seen")
-        until(lambda: status(front, seen) == 401, "the revocation")
+        until(lambda: status(front, known) == 401, "the revocation")

@@ -19,12 +19,12 @@ def test_once_shows_what_a_gateway_does_by_its_config(platform):
     calling = threading.Thread(target=callers)
     calling.start()
     try:
-        done = modelway("top", "--once", "--every", "1.5", "-c", platform.folder / "gateway.yaml")
+        result = modelway("top", "--once", "--every", "1.5", "-c", platform.folder / "gateway.yaml")
     finally:
         over.set()
         calling.join()
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
     (model,) = [line.split() for line in lines if line.startswith("gpt-4o ")]
     assert float(model[1]) > 0
     assert model[2] == "0%"
@@ -33,6 +33,8 @@ def test_once_shows_what_a_gateway_does_by_its_config(platform):
 
 
 def test_a_gateway_that_is_not_there_is_said_in_one_line(platform):
-    done = modelway("top", "--once", "--url", "http://127.0.0.1:9")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("Error: cannot reach http://127.0.0.1:9; is the gateway running?")
+    result = modelway("top", "--once", "--url", "http://127.0.0.1:9")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith(
+        "Error: cannot reach http://127.0.0.1:9; is the gateway running?"
+    )

@@ -27,7 +27,7 @@ from tests.support.running import (
 )
 
 CHAT = "/v1/chat/completions"
-SAID = "what-nobody-but-the-model-reads"
+MESSAGE = "what-nobody-but-the-model-reads"
 OTLP_SECRET = "the-collectors-own-secret"
 USED = (
     b'{"id":"c","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,'
@@ -56,11 +56,11 @@ class Stage:
     def ask(self, model="gpt-4o", trace="", more="", flags="01", target=CHAT):
         """Ask in a trace (a new one, if none is given); its id and the answer."""
         trace = trace or secrets.token_hex(16)
-        said = f'"messages":[{{"role":"user","content":"{SAID}"}}]'
-        body = f'{{"model":"{model}",{more}{said}}}'
+        messages = f'"messages":[{{"role":"user","content":"{MESSAGE}"}}]'
+        body = f'{{"model":"{model}",{more}{messages}}}'
         headers = [f"traceparent: 00-{trace}-00f067aa0ba902b7-{flags}", "tracestate: vendor=x"]
-        asked = request(target, body.encode(), token=ALL, headers=headers)
-        return trace, ask(self.gateway.port, asked)
+        data = request(target, body.encode(), token=ALL, headers=headers)
+        return trace, ask(self.gateway.port, data)
 
 
 def config(folder, traces):
@@ -71,19 +71,19 @@ def config(folder, traces):
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory) -> Iterator[Stage]:
     folder = tmp_path_factory.mktemp("traces") / "project"
-    with recorder() as upstream, collector() as told:
-        traces = f"{{endpoint: '{told.url}', headers: {{authorization: {OTLP_SECRET}}}}}"
+    with recorder() as upstream, collector() as receiver:
+        traces = f"{{endpoint: '{receiver.url}', headers: {{authorization: {OTLP_SECRET}}}}}"
         environ = pointed_at(upstream.url) | {"OTEL_SERVICE_NAME": "shop-gateway"}
         with gateway(folder, config(folder, traces), environ) as front:
-            yield Stage(front, upstream, told)
+            yield Stage(front, upstream, receiver)
 
 
 @pytest.fixture(autouse=True)
 def fresh(request):
     if "stage" in request.fixturenames:
-        found = request.getfixturevalue("stage")
-        found.upstream.reset()
-        found.upstream.speak = answer(USED)
+        stage = request.getfixturevalue("stage")
+        stage.upstream.reset()
+        stage.upstream.speak = answer(USED)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_a_trace_passes_through_the_gateway(served):
 
 def test_spans_say_what_the_conventions_have_names_for(stage, served):
     answered, _, (server, client) = served
-    wanted = {
+    expected = {
         "http.request.method": "POST",
         "http.response.status_code": 200,
         "gen_ai.operation.name": "chat",
@@ -118,8 +118,8 @@ def test_spans_say_what_the_conventions_have_names_for(stage, served):
         "modelway.token": "everything",
         "modelway.request_id": answered.value("x-request-id"),
     }
-    assert server.attributes | wanted == server.attributes
-    wanted = {
+    assert server.attributes | expected == server.attributes
+    expected = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "openai",
         "gen_ai.request.model": "gpt-4o",
@@ -129,7 +129,7 @@ def test_spans_say_what_the_conventions_have_names_for(stage, served):
         "server.port": stage.upstream.port,
         "http.response.status_code": 200,
     }
-    assert client.attributes | wanted == client.attributes
+    assert client.attributes | expected == client.attributes
 
 
 def test_who_tells_is_named_by_the_environment(stage, served):
@@ -188,16 +188,16 @@ def test_what_the_caller_does_not_keep_is_told_on_but_not_kept(stage):
     (parent,) = stage.upstream.last.values("traceparent")
     assert parent.startswith(f"00-{trace}-")
     assert parent.endswith("-00")
-    kept, _ = stage.ask()
-    stage.collector.trace(kept, 2)
+    trace_id, _ = stage.ask()
+    stage.collector.trace(trace_id, 2)
     assert trace not in {span.trace_id for span in stage.collector.spans()}
 
 
 def test_the_collector_is_told_with_its_headers_at_its_path(stage, served):
-    told = stage.collector.requests[-1]
-    assert told.target == "/v1/traces"
-    assert told.values("content-type") == ["application/x-protobuf"]
-    assert told.values("authorization") == [OTLP_SECRET]
+    export = stage.collector.requests[-1]
+    assert export.target == "/v1/traces"
+    assert export.values("content-type") == ["application/x-protobuf"]
+    assert export.values("authorization") == [OTLP_SECRET]
 
 
 def test_how_many_were_told_is_among_the_metrics(stage, served):
@@ -218,22 +218,22 @@ def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):
     stage.ask(target=f"/v1/chat/completions?key={ALL}")
     trace, _ = stage.ask("failing-over")
     stage.collector.trace(trace, 3)
-    told = b"".join(request.body for request in stage.collector.requests)
-    for secret in (ALL, CREDENTIAL, "another-secret", SAID, "told-to-the-caller-alone"):
-        assert secret.encode() not in told
+    exports = b"".join(request.body for request in stage.collector.requests)
+    for secret in (ALL, CREDENTIAL, "another-secret", MESSAGE, "told-to-the-caller-alone"):
+        assert secret.encode() not in exports
     assert OTLP_SECRET not in stage.gateway.output()
 
 
 def test_what_waits_is_told_when_the_worker_stops(tmp_path):
-    with recorder() as upstream, collector() as told:
+    with recorder() as upstream, collector() as receiver:
         upstream.speak = answer(USED)
-        traces = f"{{endpoint: '{told.url}', sample: 1}}"
+        traces = f"{{endpoint: '{receiver.url}', sample: 1}}"
         text = config(tmp_path / "p", traces)
         with gateway(tmp_path / "p", text, pointed_at(upstream.url)) as front:
-            trace, _ = Stage(front, upstream, told).ask()
+            trace, _ = Stage(front, upstream, receiver).ask()
             front.process.terminate()
             front.process.wait(20)
-        assert len(told.trace(trace, 2)) == 2
+        assert len(receiver.trace(trace, 2)) == 2
 
 
 def test_a_collector_that_is_away_slows_nobody(tmp_path):
@@ -242,17 +242,17 @@ def test_a_collector_that_is_away_slows_nobody(tmp_path):
         silent.speak = lambda received, sock: time.sleep(3)
         text = config(tmp_path / "p", f"{{endpoint: '{silent.url}'}}")
         with gateway(tmp_path / "p", text, pointed_at(upstream.url)) as front:
-            asked = Stage(front, upstream, Collector(silent))
-            begun = time.monotonic()
+            stage = Stage(front, upstream, Collector(silent))
+            start = time.monotonic()
             while not silent.requests:
-                assert asked.ask()[1].status == 200
-                assert time.monotonic() < begun + 20
-            took = []
+                assert stage.ask()[1].status == 200
+                assert time.monotonic() < start + 20
+            durations = []
             for _ in range(50):
-                begun = time.monotonic()
-                assert asked.ask()[1].status == 200
-                took.append(time.monotonic() - begun)
-            assert sorted(took)[25] < 1  # the collector takes three seconds
+                start = time.monotonic()
+                assert stage.ask()[1].status == 200
+                durations.append(time.monotonic() - start)
+            assert sorted(durations)[25] < 1  # the collector takes three seconds
 
 
 def test_without_the_key_nothing_of_opentelemetry_is_imported(tmp_path):
@@ -267,8 +267,8 @@ def test_without_the_key_nothing_of_opentelemetry_is_imported(tmp_path):
         "or m == 'engine.app.tracing' "
         "or m in ('engine.telemetry.tracing.otlp', 'engine.telemetry.tracing.exporter')])"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment(pointed_at("http://x")),
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.stdout.strip() == "[]", done.stderr
+    assert result.stdout.strip() == "[]", result.stderr

@@ -74,8 +74,8 @@ CROSSINGS = [
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Vendors]:
-    with vendors() as made:
-        yield made
+    with vendors() as servers:
+        yield servers
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +91,17 @@ def test_an_answer_in_one_piece(
     caller: Caller, model: str, running: Running, upstream: Vendors
 ) -> None:
     upstream.case = "text"
-    said = caller.ask(running.port, model)
-    assert (said.text, said.stop) == ("Hello there.", caller.ends["end"])
-    assert (said.input, said.cached, said.output) == (12, 4, 5)
+    reply = caller.ask(running.port, model)
+    assert (reply.text, reply.stop) == ("Hello there.", caller.ends["end"])
+    assert (reply.input, reply.cached, reply.output) == (12, 4, 5)
 
 
 @pytest.mark.parametrize(("caller", "model"), CROSSINGS)
 def test_a_stream(caller: Caller, model: str, running: Running, upstream: Vendors) -> None:
     upstream.case = "text"
-    said = caller.stream(running.port, model)
-    assert (said.text, said.stop) == ("Hello there.", caller.ends["end"])
-    assert (said.input, said.output) == (12, 5)
+    reply = caller.stream(running.port, model)
+    assert (reply.text, reply.stop) == ("Hello there.", caller.ends["end"])
+    assert (reply.input, reply.output) == (12, 5)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])

@@ -111,14 +111,14 @@ def _spare(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        yield made
+    with recorder() as recording:
+        yield recording
 
 
 @pytest.fixture(scope="module")
 def spare() -> Iterator[Recorder]:
-    with recorder() as made:
-        yield made
+    with recorder() as recording:
+        yield recording
 
 
 @pytest.fixture(scope="module")

@@ -79,8 +79,8 @@ STREAMS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream
 
 @pytest.fixture(scope="module")
 def listening() -> Iterator[Vendors]:
-    with vendors() as made:
-        yield made
+    with vendors() as servers:
+        yield servers
 
 
 @pytest.fixture
@@ -204,8 +204,8 @@ def test_every_caller_sees_the_same_usage(
     for caller in CALLERS:
         for model in LANGUAGES:
             if model != caller.language:
-                said = (caller.stream if stream else caller.ask)(running.port, model)
-                assert (said.input, said.cached, said.output) == (12, 4, 5), (
+                reply = (caller.stream if stream else caller.ask)(running.port, model)
+                assert (reply.input, reply.cached, reply.output) == (12, 4, 5), (
                     caller.language,
                     model,
                 )

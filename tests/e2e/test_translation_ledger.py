@@ -94,8 +94,8 @@ CHARGED = (1200, 90, 1000, 60, "upstream", 200 * 2_500 + 1000 * 1_250 + 90 * 10_
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
-    with recorder() as made:
-        yield made
+    with recorder() as recording:
+        yield recording
 
 
 @pytest.fixture(scope="module")
@@ -172,9 +172,9 @@ def test_a_stream_as_an_array_is_charged(
 ) -> None:
     upstream.speak = stream(*(with_usage(target, event) for event in events(target)))
     body = b'{"contents":[{"parts":[{"text":"Hi"}]}]}'
-    asked = request(f"/v1beta/models/{target}:streamGenerateContent", body, token=ALL)
+    data = request(f"/v1beta/models/{target}:streamGenerateContent", body, token=ALL)
     answers = []
-    [row] = books.left_by(lambda: answers.append(ask(running.port, asked)))
+    [row] = books.left_by(lambda: answers.append(ask(running.port, data)))
     assert charged(row) == CHARGED
     *_, last = answers[0].json()
     assert last["usageMetadata"]["totalTokenCount"] == 1290

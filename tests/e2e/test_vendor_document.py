@@ -73,8 +73,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def client(running: Running) -> Iterator[OpenAI]:
-    with OpenAI(base_url=f"{running.url}/v1", api_key=ALL, max_retries=0, timeout=20) as made:
-        yield made
+    with OpenAI(base_url=f"{running.url}/v1", api_key=ALL, max_retries=0, timeout=20) as sdk:
+        yield sdk
 
 
 FILE = ("a.jsonl", b'{"a": 1}\n' * 100, "application/jsonl")
@@ -198,9 +198,9 @@ def test_a_list_of_an_upload_is_checked_item_by_item(client: OpenAI) -> None:
 def test_every_operation_is_served(running: Running) -> None:
     folder = running.log.parent
     command = ("routes", "--format", "json", "-c", folder / "gateway.yaml")
-    shown = modelway(*command, environ={"MOCK": "http://unused"})
-    assert shown.returncode == 0, shown.stdout + shown.stderr
-    routes = json.loads(shown.stdout)["routes"]
+    result = modelway(*command, environ={"MOCK": "http://unused"})
+    assert result.returncode == 0, result.stdout + result.stderr
+    routes = json.loads(result.stdout)["routes"]
     assert sum(route["operation"].startswith("openai.") for route in routes) == 288
 
 

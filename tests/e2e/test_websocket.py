@@ -157,9 +157,9 @@ def any_live_api(folder: Path) -> Iterator[Recorded]:
 
 @pytest.fixture
 def live(upstream: Recorder) -> Iterator[Live]:
-    upstream.speak = made = Live()
-    yield made
-    made.end()
+    upstream.speak = handler = Live()
+    yield handler
+    handler.end()
 
 
 HANDSHAKE = (
@@ -436,8 +436,8 @@ def test_an_upstream_that_fails_is_told_as_on_http(
 
 
 def test_an_upstreams_own_refusal_passes(port: int, upstream: Recorder) -> None:
-    said = b'{"error": {"message": "no such model", "type": "x", "param": "", "code": "y"}}'
-    upstream.speak = answer(said, status=404)
+    error = b'{"error": {"message": "no such model", "type": "x", "param": "", "code": "y"}}'
+    upstream.speak = answer(error, status=404)
     answered = ask(port, request(REALTIME, token=ALL, headers=HANDSHAKE))
     assert_refused(answered, 404, "y")
 
@@ -473,10 +473,10 @@ def test_an_upstream_is_closed_soon_after_its_caller_leaves(port: int, live: Liv
         caller.text("x")
         peer = live.peer()
         assert peer.next().data == b"x"
-    begun = time.monotonic()
+    start = time.monotonic()
     assert peer.closed() == (1011, "the caller left")
     assert peer.ended() == b""
-    assert time.monotonic() - begun < SOON
+    assert time.monotonic() - start < SOON
 
 
 def test_a_caller_who_leaves_during_the_handshake_ends_it(port: int, upstream: Recorder) -> None:
@@ -493,8 +493,8 @@ def test_a_caller_who_leaves_during_the_handshake_ends_it(port: int, upstream: R
         sock.sendall(request(REALTIME, token=ALL, headers=HANDSHAKE))
         while not upstream.requests:
             time.sleep(0.01)
-    begun = time.monotonic()
-    assert left.get(timeout=PATIENCE) - begun < SOON
+    start = time.monotonic()
+    assert left.get(timeout=PATIENCE) - start < SOON
 
 
 def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
@@ -509,9 +509,9 @@ def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
 
 def test_the_worker_serves_on_after_all_that(port: int, recorded: Recorded) -> None:
     assert ask(port, request("/v1/realtime", token=ALL)).status == 426
-    said = recorded.gateway.output()
-    assert "Traceback" not in said
-    assert "failed in its session" not in said
+    output = recorded.gateway.output()
+    assert "Traceback" not in output
+    assert "failed in its session" not in output
 
 
 def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Path) -> None:
@@ -520,7 +520,7 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
         recorded.upstream.speak = live = Live()
         with opened(running.port) as (caller, _):
             peer = live.peer()
-            begun = time.monotonic()
+            start = time.monotonic()
             running.process.send_signal(signal.SIGTERM)
             time.sleep(1)  # well within the grace: the session goes on
             caller.text("still here")
@@ -528,14 +528,14 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
             for end in (caller, peer):
                 assert end.closed() == (1012, "the gateway restarts; connect again")
                 end.close(1012)
-            assert time.monotonic() - begun >= 1.5
+            assert time.monotonic() - start >= 1.5
             assert running.process.wait(PATIENCE) == 0
-            assert time.monotonic() - begun < 4 + SOON  # the grace, and no more
+            assert time.monotonic() - start < 4 + SOON  # the grace, and no more
         live.end()
         lines = [line for line in running.output().splitlines() if '"live.enter"' in line]
-        (told,) = [json.loads(line) for line in lines if line.startswith('{"time":"')]
-        assert (told["status"], told["outcome"]) == (101, "shutdown")
-        assert told["websocket"]["code"] == 1012
+        (entry,) = [json.loads(line) for line in lines if line.startswith('{"time":"')]
+        assert (entry["status"], entry["outcome"]) == (101, "shutdown")
+        assert entry["websocket"]["code"] == 1012
 
 
 # Whatever comes.
@@ -556,8 +556,8 @@ def test_random_bytes_end_in_a_close(
             here.sock.sendall(noise)
             here.sock.shutdown(socket.SHUT_WR)
             for end in (caller, peer):
-                while (got := end.next()).opcode != CLOSE:
-                    assert got.opcode in (TEXT, BINARY, CONT, PING, PONG)
-                assert not got.data or 1000 <= struct.unpack("!H", got.data[:2])[0] < 5000
+                while (last := end.next()).opcode != CLOSE:
+                    assert last.opcode in (TEXT, BINARY, CONT, PING, PONG)
+                assert not last.data or 1000 <= struct.unpack("!H", last.data[:2])[0] < 5000
     finally:
         live.end()

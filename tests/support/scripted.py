@@ -57,10 +57,10 @@ class Leaving:
     def __init__(self, *steps: bytes) -> None:
         self._steps = steps
         self._moments: queue.Queue[float] = queue.Queue()
-        self.asked = threading.Event()
+        self.arrived = threading.Event()
 
     def __call__(self, received: Received, sock: socket.socket) -> None:
-        self.asked.set()
+        self.arrived.set()
         for step in self._steps:
             sock.sendall(step)
         until_it_leaves(sock)
