@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2s
+from itertools import chain
 
 import msgspec
 
@@ -37,12 +38,12 @@ _MOST_CANDIDATES = 128
 _LAST_INDEX = _MOST_CANDIDATES - 1
 
 
-def read_answer(body: bytes) -> Iterator[Event]:
+def read_answer(body: bytes) -> Iterable[Event]:
     """The events of an answer in one piece, which is complete even if it has no finish reason.
     Raises WrongType, BrokenAnswer or UpstreamError."""
     reader = Reader()
-    yield from reader.read_chunk(read_shape(COMPLETION, body), body)
-    yield from reader.finish(Finish(stop="end"))
+    events = reader.read_chunk(read_shape(COMPLETION, body), body)
+    return chain(events, reader.finish(Finish(stop="end")))
 
 
 class Reader:
@@ -93,15 +94,13 @@ class Reader:
         choices = chunk.choices
         if not choices:  # Azure judges the prompt in a first chunk without any
             return ()
-        if self._started and len(choices) == 1:  # nearly every chunk
-            return self._read_choice(0, choices[0])
-        return self._read_choices(choices, data)
-
-    def _read_choices(
-        self, choices: Sequence[Choice | WholeChoice], data: bytes
-    ) -> Iterator[Event]:
         if not self._started:
-            yield self._start(data)
+            return chain((self._start(data),), self._read_choices(choices))
+        if len(choices) == 1:  # nearly every chunk
+            return self._read_choice(0, choices[0])
+        return self._read_choices(choices)
+
+    def _read_choices(self, choices: Sequence[Choice | WholeChoice]) -> Iterator[Event]:
         for position, choice in enumerate(choices):
             yield from self._read_choice(position, choice)
 

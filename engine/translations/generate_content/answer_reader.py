@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2s
+from itertools import chain
 
 import msgspec
 from msgspec import Raw
@@ -29,11 +30,10 @@ _ITEMS = msgspec.json.Decoder(list[Raw])
 _UNSPECIFIED = ("BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED")
 
 
-def read_answer(body: bytes) -> Iterator[Event]:
+def read_answer(body: bytes) -> Iterable[Event]:
     """The events of an answer in one piece. Raises WrongType, BrokenAnswer or UpstreamError."""
     reader = Reader()
-    yield from reader.read(body)
-    yield from reader.end()
+    return chain(reader.read(body), reader.end())
 
 
 class Reader:
@@ -51,9 +51,23 @@ class Reader:
         """The events of one answer, or of those in a list: some upstreams wrap them."""
         if self._ended:
             return ()
-        if data.startswith(b"{") or data.lstrip()[:1] != b"[":  # nearly every event
-            return self._read(data)
-        return self._read_items(data)
+        if not data.startswith(b"{") and data.lstrip().startswith(b"["):
+            return self._read_items(data)
+        text = documented(data) if b"_" in data else data
+        answer = read_shape(ANSWER, text)
+        if answer.error and answer.error != NULL:
+            raise stream_error(bytes(answer.error))
+        if answer.usage_metadata is not None:
+            self._usage.read(answer.usage_metadata)
+        if answer.prompt_feedback is not None:
+            self._read_feedback(answer.prompt_feedback)
+        if not self._started:
+            start = self._start(text)
+            return chain((start,), self._read_candidates(answer.candidates or (), text))
+        candidates = answer.candidates or ()
+        if len(candidates) == 1:  # nearly every event
+            return self._read_candidate(0, candidates[0], text)
+        return self._read_candidates(candidates, text)
 
     def end(self) -> Iterator[Event]:
         """The last events. Raises BrokenAnswer for an answer that is not complete."""
@@ -73,21 +87,7 @@ class Reader:
     def _read_items(self, data: bytes) -> Iterator[Event]:
         for item in _items(data):
             if bytes(item)[:1] == b"{":
-                yield from self._read(bytes(item))
-
-    def _read(self, data: bytes) -> Iterable[Event]:
-        data = documented(data) if b"_" in data else data
-        answer = read_shape(ANSWER, data)
-        if answer.error and answer.error != NULL:
-            raise stream_error(bytes(answer.error))
-        if answer.usage_metadata is not None:
-            self._usage.read(answer.usage_metadata)
-        if answer.prompt_feedback is not None:
-            self._read_feedback(answer.prompt_feedback)
-        candidates = answer.candidates
-        if self._started and candidates is not None and len(candidates) == 1:  # nearly every event
-            return self._read_candidate(0, candidates[0], data)
-        return self._read_candidates(candidates or [], data)
+                yield from self.read(bytes(item))
 
     def _read_feedback(self, feedback: Feedback) -> None:
         reason = feedback.block_reason
@@ -95,9 +95,7 @@ class Reader:
             words = f"The prompt was blocked ({reason:.40})."
             self._blocked = Finish(stop="filter", native=reason, explanation=words)
 
-    def _read_candidates(self, candidates: list[Candidate], data: bytes) -> Iterator[Event]:
-        if not self._started:
-            yield self._start(data)
+    def _read_candidates(self, candidates: Sequence[Candidate], data: bytes) -> Iterator[Event]:
         for position, each in enumerate(candidates):
             yield from self._read_candidate(position, each, data)
 

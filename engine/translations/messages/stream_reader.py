@@ -48,7 +48,7 @@ class Reader:
         kind = event.type
         if kind == "content_block_delta":  # nearly every event
             self._check_index(event)
-            return self._blocks.delta(_present(event.delta, "delta"), "delta")
+            return self._blocks.delta(event.delta, "delta")
         if kind == "content_block_start":
             raw = _present(read_shape(BLOCK_EVENT, data).content_block, "content_block")
             self._index = event.index

@@ -36,6 +36,7 @@ from engine.values.wildcard import Patterns
 
 Json = dict[str, Any]
 
+_NO_HINTS = Patterns(())
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
 _WITH_STATUS = ("message", "function_call", "reasoning", "tool_search_call")
 """The items that can be incomplete."""
@@ -118,7 +119,7 @@ class Items:
         if isinstance(block, ToolCall):
             prefix = call_prefix(block, self._request)
         else:
-            prefix = next((p for kind, p in _PREFIXES.items() if isinstance(block, kind)), "msg")
+            prefix = _PREFIXES.get(type(block), "msg")
         return f"{prefix}_{self._suffix}_{len(self.output)}"
 
 
@@ -186,7 +187,7 @@ def response_head(identity: str, created: int, model: str, request: ChatRequest)
         "temperature": request.temperature,
         "text": {"format": write_format(request) or {"type": "text"}},
         "tool_choice": "auto" if choice is None else write_choice(choice, str),
-        "tools": write_tools(request, str, Losses(Patterns(()))),
+        "tools": write_tools(request, str, Losses(_NO_HINTS)),
         "top_p": request.top_p,
         "truncation": "disabled",
         "usage": None,
