@@ -34,7 +34,7 @@ def test_a_limit_is_lowered_to_what_the_model_can_write(
         ("chat_completions", "gpt-4o-2024-05-13", 4096),
         ("chat_completions", "gpt-4-0613", 8192),
         ("chat_completions", "o1-mini", 65_536),
-        ("chat_completions", "gpt-5", None),
+        ("chat_completions", "gpt-5", 128_000),
         ("chat_completions", "mistral-large", None),
         ("responses", "gpt-4.1", 32_768),
         ("messages", "claude-3-5-sonnet-20241022", 8192),
