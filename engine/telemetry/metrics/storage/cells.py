@@ -48,19 +48,24 @@ class Cell:
 
 
 class Distribution:
-    """The numbers of a histogram for one set of labels."""
+    """The numbers of a histogram for one set of labels; `changed` as of a Cell."""
 
-    __slots__ = ("_bounds", "_buckets", "_sum")
+    __slots__ = ("_bounds", "_buckets", "_changed", "_sum")
 
-    def __init__(self, bounds: tuple[float, ...], buckets: list[Cell], total: Cell) -> None:
+    def __init__(
+        self, bounds: tuple[float, ...], buckets: list[Cell], total: Cell, changed: set[Cell]
+    ) -> None:
         self._bounds = bounds
         self._buckets = buckets
         self._sum = total
+        self._changed = changed
 
     def observe(self, value: float) -> None:
         """Count a value in its bucket, and add it to the sum."""
-        self._buckets[bisect_left(self._bounds, value)].add(1.0)
-        self._sum.add(value)
+        bucket, total = self._buckets[bisect_left(self._bounds, value)], self._sum
+        bucket.value += 1.0
+        total.value += value
+        self._changed.update((bucket, total))
 
 
 class Cells:
@@ -114,7 +119,7 @@ class Cells:
             for bound in bounds
         ]
         total = self._open("histogram", metric, name, f"{name}_sum", names, labels)
-        return Distribution(bounds, buckets, total)
+        return Distribution(bounds, buckets, total, self._changed)
 
     def _open(
         self,
