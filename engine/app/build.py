@@ -17,9 +17,9 @@ from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body
 from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
+from engine.edge.origin import SameOrigin
 from engine.edge.request_body import check_head
 from engine.edge.router import Application, Resource, application
-from engine.edge.same_origin import SameOrigin
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route

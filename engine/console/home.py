@@ -9,9 +9,9 @@ from typing import Any
 
 from engine import dialects
 from engine.console.asset import Asset, respond
-from engine.console.base_url import base_of
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import snippets
+from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
 

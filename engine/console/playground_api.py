@@ -10,9 +10,9 @@ from cachetools import LRUCache, cached
 
 from engine.config.server import Server
 from engine.console.asset import GUARDS
-from engine.console.base_url import base_of
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import programs
+from engine.edge.origin import base_of
 from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.services import Services
 from engine.plan.route import Plan

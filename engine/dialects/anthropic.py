@@ -13,8 +13,7 @@ from engine.dialects.interface.rate_limits import RateLimitHeaders, read_moment,
 from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
 from engine.dialects.interface.usage import Meter, RequestFields, count, first
 from engine.values.errors import GatewayError
-from engine.values.takes import OutputFields
-from engine.values.usage import Usage
+from engine.values.usage import OutputFields, Usage
 
 _OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
 _USAGE_FIELDS = (

@@ -20,8 +20,7 @@ from engine.dialects.interface.streams import (
 )
 from engine.dialects.interface.usage import Meter, RequestFields, first
 from engine.values.errors import GatewayError
-from engine.values.takes import OutputFields
-from engine.values.usage import Usage
+from engine.values.usage import OutputFields, Usage
 
 _STATUS = {
     400: "INVALID_ARGUMENT",

@@ -14,7 +14,7 @@ from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.interfaces import Dialect, Part, Target, Trace, Upgrade, UsageReader
 from engine.exchange.record import RequestRecord, Traffic
 from engine.values.caller import Caller
-from engine.values.takes import Takes
+from engine.values.usage import Takes
 
 log = logging.getLogger("modelway")
 

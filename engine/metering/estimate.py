@@ -14,8 +14,7 @@ from typing import Any
 from engine.dialects.interface.usage import MOST, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_edit import Buffer
-from engine.values.takes import OutputFields, Path, Takes
-from engine.values.usage import NOTHING, Usage
+from engine.values.usage import NOTHING, OutputFields, Path, Takes, Usage
 
 BYTES_PER_TOKEN = 4
 

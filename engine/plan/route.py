@@ -22,7 +22,7 @@ from engine.spec.response_schemas import ResponseValidators
 from engine.spec.security import Carrier
 from engine.spec.spec import Specification
 from engine.translations import counted_language, counterparts, language_of
-from engine.values.takes import Takes
+from engine.values.usage import Takes
 
 
 @dataclass(frozen=True, slots=True)

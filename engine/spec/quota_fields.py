@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.dialects import Dialect
 from engine.dialects.interface.usage import CountedField, UsageOption
 from engine.spec.document.node import Node
-from engine.values.takes import Takes
+from engine.values.usage import Takes
 
 _COMBINED = ("allOf", "anyOf", "oneOf")
 

@@ -20,8 +20,7 @@ from engine.metering.estimate import expected, with_characters
 from engine.metering.readers import Reader, reader, usage_in
 from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection
-from engine.values.takes import Takes
-from engine.values.usage import Usage
+from engine.values.usage import Takes, Usage
 
 
 def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:

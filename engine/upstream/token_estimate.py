@@ -6,7 +6,7 @@ from engine import translations
 from engine.config.model_operations import ModelOperation
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.metering.estimate import estimate
-from engine.values.takes import Takes
+from engine.values.usage import Takes
 
 _HEADERS = [("content-type", "application/json"), ("x-modelway-estimate", "tokens")]
 _REQUEST = Takes()

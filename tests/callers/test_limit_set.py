@@ -7,8 +7,7 @@ from engine.callers.limit_set import LimitSet, LimitSets
 from engine.values.caller import Caller
 from engine.values.counters import Limit
 from engine.values.quota import Quota, QuotaRule
-from engine.values.takes import Takes
-from engine.values.usage import Usage, price_of
+from engine.values.usage import Takes, Usage, price_of
 from engine.values.wildcard import ByName
 from tests.support.exchanges import new_exchange
 

@@ -31,7 +31,7 @@ from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect
 from engine.dialects.interface.streams import StreamError, StreamRules
 from engine.dialects.interface.usage import Meter, RequestFields, first
-from engine.values.takes import OutputFields
+from engine.values.usage import OutputFields
 from engine.values.usage import Usage
 
 

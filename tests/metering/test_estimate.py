@@ -12,8 +12,7 @@ from engine.dialects.interface.usage import MOST
 from engine.exchange.body import receive
 from engine.metering.estimate import DEFAULT_OUTPUT, MOST_FILE, estimate, input_tokens
 from engine.spec.multipart import boundary_of, parse
-from engine.values.takes import Takes
-from engine.values.usage import Usage
+from engine.values.usage import Takes, Usage
 from tests.support.documents import exchange, form_data
 
 CHAT = Takes(usage_option=True, output=dialects.get("openai").request_fields.output)

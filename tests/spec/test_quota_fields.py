@@ -2,7 +2,7 @@
 
 from engine import dialects
 from engine.spec.quota_fields import takes_of, takes_usage_option
-from engine.values.takes import Takes
+from engine.values.usage import Takes
 from tests.support.documents import document, library, shipped
 from tests.support.each import each
 

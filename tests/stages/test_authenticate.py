@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.edge.same_origin import SameOrigin
+from engine.edge.origin import SameOrigin
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.spec.security import BASIC, BEARER, Carrier

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from engine.values.usage import (
     NOTHING,
+    OutputFields,
     Price,
     Usage,
     price_of,
@@ -58,3 +59,25 @@ def test_a_sum_is_as_sure_as_its_least_sure_part(first, second, sum_is):
     both = Usage(input=1, seconds=0.5, source=first) + Usage(input=2, output=3, source=second)
     assert both == Usage(input=3, output=3, seconds=0.5, source=sum_is)
     assert both.input + both.output == 6
+
+
+FIELDS = OutputFields(
+    limits=(("max_tokens",), ("generationConfig", "maxOutputTokens")),
+    answers=(("generationConfig", "candidateCount"), ("n",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("members", {"max_tokens", "generationConfig", "n"}),
+        ("limit_members", {"max_tokens", "generationConfig"}),
+        ("simple_limits", {"max_tokens"}),
+    ],
+)
+def test_top_level_keys(name, expected):
+    assert getattr(FIELDS, name) == expected
+
+
+def test_no_fields_have_no_keys():
+    assert OutputFields().members == frozenset()

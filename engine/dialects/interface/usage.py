@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.values.json_edit import Buffer
-from engine.values.takes import OutputFields
-from engine.values.usage import Usage
+from engine.values.usage import OutputFields, Usage
 
 MOST = 500_000_000
 """The largest count that is accepted."""

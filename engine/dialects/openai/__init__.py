@@ -27,7 +27,7 @@ from engine.dialects.openai.errors import (
 from engine.dialects.openai.realtime import socket_error, socket_usage
 from engine.dialects.openai.usage import METER
 from engine.dialects.openai.usage_option import USAGE_OPTION
-from engine.values.takes import OutputFields
+from engine.values.usage import OutputFields
 
 _OPENING_EVENTS = frozenset(
     {"response.created", "response.in_progress", "response.queued"}

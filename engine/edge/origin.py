@@ -1,4 +1,6 @@
-"""CSRF protection: the origins whose pages may use credentials that a browser attaches.
+"""The gateway's own origin as a caller sees it: for links, and against CSRF.
+
+Behind a proxy it is what `X-Forwarded-Proto` and `-Host` say, if the proxy is a trusted one.
 
 A page of any origin can make a browser send a form or open a WebSocket here, and the browser adds
 cookies and HTTP Basic. Browsers name the origin of the request in `Sec-Fetch-Site` (Fetch Metadata)
@@ -8,16 +10,33 @@ or from one that sends only requests of the page itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from engine.config.server import Server
+from engine.exchange.exchange import Exchange
 from engine.values.client_address import Network, within
 
 _SAME_ORIGIN_SITES = frozenset({"same-origin", "none"})
 """Values of Sec-Fetch-Site: a page of this gateway, and an address that a person typed."""
 
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _PORTS = {"http": "80", "https": "443"}
+
+
+def base_of(exchange: Exchange, server: Server) -> str:
+    """`https://host:port` without a final slash, valid to show: `server.base_url`, or that of the
+    request."""
+    if server.base_url:
+        return server.base_url
+    environ, proxies = exchange.environ, server.trusted_proxies
+    scheme = _forwarded("PROTO", environ, proxies) or str(environ.get("wsgi.url_scheme", "http"))
+    host = _forwarded("HOST", environ, proxies) or str(environ.get("HTTP_HOST", ""))
+    if scheme.lower() not in ("http", "https"):
+        scheme = "http"
+    return f"{scheme.lower()}://{host if _HOST.fullmatch(host) else 'localhost'}"
 
 
 class SameOrigin:
@@ -47,16 +66,17 @@ class SameOrigin:
         is not compared: TLS may have ended at a proxy."""
         scheme, _, host = origin.lower().partition("://")
         port = _PORTS.get(scheme, "")
+        hosts = (str(environ.get("HTTP_HOST", "")), _forwarded("HOST", environ, self._proxies))
         return bool(port and host) and _with_port(host, port) in {
-            _with_port(host_and_port.strip().lower(), port)
-            for host_and_port in self._hosts(environ)
+            _with_port(own.strip().lower(), port) for own in hosts
         }
 
-    def _hosts(self, environ: Mapping[str, Any]) -> list[str]:
-        hosts = [str(environ.get("HTTP_HOST", ""))]
-        if within(str(environ.get("REMOTE_ADDR", "")), self._proxies):
-            hosts.append(str(environ.get("HTTP_X_FORWARDED_HOST", "")).rpartition(",")[2])
-        return hosts
+
+def _forwarded(name: str, environ: Mapping[str, Any], proxies: Sequence[Network]) -> str:
+    """What the nearest proxy has put into `X-Forwarded-<name>`; "" unless it is a trusted one."""
+    if not within(str(environ.get("REMOTE_ADDR", "")), proxies):
+        return ""
+    return str(environ.get(f"HTTP_X_FORWARDED_{name}", "")).rpartition(",")[2].strip()
 
 
 def _with_port(host: str, port: str) -> str:
