@@ -1,4 +1,6 @@
-"""The command `modelway`. One file here is one command: a module that defines `command`."""
+"""The command `modelway`. One file here is one command: a module that defines `command`. Read
+`config_file.py` first: the options and messages that commands share.
+"""
 
 from __future__ import annotations
 

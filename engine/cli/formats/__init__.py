@@ -1,4 +1,6 @@
-"""Output formats of `modelway check`. One file is one format: a module that defines `render`."""
+"""Output formats of `modelway check`. One file is one format: a module that defines `render`. Read
+`text.py` first.
+"""
 
 from __future__ import annotations
 

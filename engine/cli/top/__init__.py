@@ -1,6 +1,7 @@
 """`modelway top`: the activity of a running gateway, live in a terminal.
 
-`metrics` reads the gateway's `/metrics`, `figures` computes what is shown, `screen` draws it.
+Read `metrics.py` first, which reads the gateway's `/metrics`; `figures` computes what is shown,
+`screen` draws it.
 """
 
 from __future__ import annotations

@@ -1,1 +1,3 @@
-"""The cases of `modelway test`: read (`read.py`), played (`run.py`) and judged (`judge.py`)."""
+"""The cases of `modelway test`: read (`read.py`, the first to read), played (`run.py`) and judged
+(`judge.py`).
+"""

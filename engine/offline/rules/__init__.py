@@ -1,1 +1,1 @@
-"""The rules of the audit. One file, one rule, one code."""
+"""The rules of the audit: one file, one rule, one code. Read `../audit.py` first."""

@@ -1,4 +1,4 @@
-"""The languages of embeddings."""
+"""The languages of embeddings, one file each. Read `embeddings.py` first."""
 
 from __future__ import annotations
 
