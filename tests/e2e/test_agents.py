@@ -19,15 +19,12 @@ from tests.support.agents import CLAUDE, CODEX, GEMINI, Agent, AgentResult, Tool
 from tests.support.recording import Recorder, recorder
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.sdk_features import PIXEL
+from tests.support.translating import SPECS
 
 CONFIG = """
 version: 1
 server: {{listen: "{{listen}}", workers: 1}}
-specs:
-  openai:    {{document: {openapi}/openai.yaml,    dialect: openai}}
-  anthropic: {{document: {openapi}/anthropic.yaml, dialect: anthropic}}
-  gemini:    {{document: {openapi}/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1]}}
-upstreams:
+{specs}upstreams:
   openai:    {{url: "{url}/v1", dialect: openai, proxy: ""}}
   anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: ""}}
   gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: ""}}
@@ -86,8 +83,7 @@ def upstream(listening: Recorder) -> Recorder:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, listening: Recorder) -> Iterator[Running]:
-    openapi = Path(__file__).parents[2] / "openapi"
-    config = CONFIG.format(openapi=openapi, url=listening.url, tokens=TOKENS)
+    config = CONFIG.format(specs=SPECS, url=listening.url, tokens=TOKENS)
     with gateway(tmp_path_factory.mktemp("agents"), config) as started:
         yield started
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,24 +13,13 @@ from engine.translations import languages
 from tests.support.recording import ask, request
 from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.sdk_callers import CALLERS, Caller
+from tests.support.translating import CHAT_ROUTES, MODELS, SPECS
 from tests.support.vendors import Vendors, vendors
-
-MODELS = {
-    "chat_completions": "chat-model",
-    "responses": "responses-model",
-    "messages": "claude-model",
-    "generate_content": "gemini-model",
-}
-"""The model whose vendor speaks a language."""
 
 CONFIG = """
 version: 1
 server: {{listen: "{{listen}}", workers: 1}}
-specs:
-  openai:    {{document: {openapi}/openai.yaml,    dialect: openai}}
-  anthropic: {{document: {openapi}/anthropic.yaml, dialect: anthropic}}
-  gemini:    {{document: {openapi}/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1]}}
-upstreams:
+{specs}upstreams:
   openai:    {{url: "{url}/v1", dialect: openai, proxy: ""}}
   anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: ""}}
   gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: ""}}
@@ -55,11 +43,7 @@ models:
     drop: [logit_bias]
   spare-model: {{to: [{{upstream: away}}], translate: strict, fallback: [claude-model]}}
 routes:
-  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
-    model: $request.body#/model
-  - operations: [gemini.generateContent, gemini.streamGenerateContent]
-    model: $request.path.model
-{tokens}
+{chat_routes}{tokens}
 """
 
 LANGUAGES = {each.name for each in languages()}
@@ -80,8 +64,9 @@ def upstream() -> Iterator[Vendors]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, upstream: Vendors) -> Iterator[Running]:
-    openapi = Path(__file__).parents[2] / "openapi"
-    config = CONFIG.format(openapi=openapi, url=upstream.upstream.url, tokens=TOKENS)
+    config = CONFIG.format(
+        specs=SPECS, chat_routes=CHAT_ROUTES, url=upstream.upstream.url, tokens=TOKENS
+    )
     with gateway(tmp_path_factory.mktemp("translation"), config) as started:
         yield started
 

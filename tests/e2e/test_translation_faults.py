@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,6 +14,7 @@ from tests.support.each import each
 from tests.support.recording import Recorder, Speak, answer, recorder
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.scripted import STALL
+from tests.support.translating import CHAT_ROUTES, SPECS
 from tests.support.translation_faults import (
     BREAKING_OFF,
     COMPLETE,
@@ -55,20 +55,12 @@ _UPSTREAMS = {
 _CONFIG = """
 version: 1
 server: {{listen: "{{listen}}", workers: 1}}
-specs:
-  openai:    {{document: {openapi}/openai.yaml,    dialect: openai}}
-  anthropic: {{document: {openapi}/anthropic.yaml, dialect: anthropic}}
-  gemini:    {{document: {openapi}/gemini.yaml,    dialect: gemini, mount: /v1beta}}
-upstreams:
+{specs}upstreams:
 {upstreams}
 models:
 {models}
 routes:
-  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
-    model: $request.body#/model
-  - operations: [gemini.generateContent, gemini.streamGenerateContent]
-    model: $request.path.model
-{tokens}
+{chat_routes}{tokens}
 """
 
 
@@ -96,9 +88,9 @@ def config(url: str, spare_url: str) -> str:
         to = f"{_OPERATION.get(name, '')}to: [{{upstream: {name}, model: gpt-4o}}]"
         models.append(f"  spare-{name}: {{{to}, translate: strict, fallback: [second-{spare}]}}")
         models.append(f"  lossy-{name}: {{{to}, translate: lossy}}")
-    openapi = Path(__file__).parents[2] / "openapi"
     return _CONFIG.format(
-        openapi=openapi,
+        specs=SPECS,
+        chat_routes=CHAT_ROUTES,
         upstreams="\n".join(upstreams),
         models="\n".join(models),
         tokens=TOKENS,

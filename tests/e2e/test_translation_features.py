@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,16 +13,13 @@ from tests.support.agents import tool_results
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.sdk_callers import CALLERS, Caller
 from tests.support.sdk_features import FEATURE_CALLERS, PIXEL, FeatureCaller, Place
+from tests.support.translating import CHAT_ROUTES, SPECS
 from tests.support.vendors import ERROR, Vendors, vendors
 
 CONFIG = """
 version: 1
 server: {{listen: "{{listen}}", workers: 1}}
-specs:
-  openai:    {{document: {openapi}/openai.yaml,    dialect: openai}}
-  anthropic: {{document: {openapi}/anthropic.yaml, dialect: anthropic}}
-  gemini:    {{document: {openapi}/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1]}}
-upstreams:
+{specs}upstreams:
   openai:    &own
     url: "{url}/v1"
     dialect: openai
@@ -50,11 +46,7 @@ models:
     translate: strict
     fallback: [generate_content]
 routes:
-  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
-    model: $request.body#/model
-  - operations: [gemini.generateContent, gemini.streamGenerateContent]
-    model: $request.path.model
-{tokens}
+{chat_routes}{tokens}
 """
 
 LANGUAGES = [each.language for each in FEATURE_CALLERS]
@@ -91,8 +83,9 @@ def upstream(listening: Vendors) -> Vendors:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, listening: Vendors) -> Iterator[Running]:
-    openapi = Path(__file__).parents[2] / "openapi"
-    config = CONFIG.format(openapi=openapi, url=listening.upstream.url, tokens=TOKENS)
+    config = CONFIG.format(
+        specs=SPECS, chat_routes=CHAT_ROUTES, url=listening.upstream.url, tokens=TOKENS
+    )
     with gateway(tmp_path_factory.mktemp("features"), config) as started:
         yield started
 

@@ -14,6 +14,7 @@ from engine.translations import languages
 from tests.support.books import Books, Row
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.translating import CHAT_ROUTES, SPECS
 from tests.support.translation_faults import RawCaller, Reply, events, stream, whole
 
 LANGUAGES = [language.name for language in languages()]
@@ -33,11 +34,7 @@ server: {{listen: "{{listen}}", workers: 1}}
 stores: {{records: "sqlite:///records.db"}}
 currency: EUR
 prices: {{"*": {{input: 2.5, output: 10, cached_input: 1.25}}}}
-specs:
-  openai:    {{document: {openapi}/openai.yaml,    dialect: openai}}
-  anthropic: {{document: {openapi}/anthropic.yaml, dialect: anthropic}}
-  gemini:    {{document: {openapi}/gemini.yaml,    dialect: gemini, mount: /v1beta}}
-upstreams:
+{specs}upstreams:
   openai:    {{url: "{url}/v1", dialect: openai, proxy: "", COMMON}}
   anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: "", COMMON}}
   gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: "", COMMON}}
@@ -50,11 +47,7 @@ models:
 routes:
   - {{operation: openai.createEmbedding, model: $request.body#/model}}
   - {{operation: gemini.batchEmbedContents, model: $request.path.model}}
-  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
-    model: $request.body#/model
-  - operations: [gemini.generateContent, gemini.streamGenerateContent]
-    model: $request.path.model
-{tokens}
+{chat_routes}{tokens}
 """
 
 USAGE: dict[str, dict[str, Any]] = {
@@ -110,10 +103,14 @@ def running(folder: Path, upstream: Recorder) -> Iterator[Running]:
         f"to: [{{upstream: {_DIALECTS[name]}, model: gpt-4o}}], translate: strict}}"
         for name in LANGUAGES
     )
-    openapi = Path(__file__).parents[2] / "openapi"
     common = "retry: {attempts: 1}, breaker: {failures: 1000000}"
     text = _CONFIG.replace("COMMON", "{common}").format(
-        openapi=openapi, url=upstream.url, models=models, tokens=TOKENS, common=common
+        specs=SPECS,
+        chat_routes=CHAT_ROUTES,
+        url=upstream.url,
+        models=models,
+        tokens=TOKENS,
+        common=common,
     )
     with gateway(folder, text) as started:
         yield started

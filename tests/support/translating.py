@@ -18,12 +18,23 @@ MODELS = {
 """The model whose upstream speaks a language."""
 
 OPENAPI = Path(__file__).parents[2] / "openapi"
-CONFIG = f"""version: 1
-specs:
+SPECS = f"""specs:
   openai:    {{document: {OPENAPI}/openai.yaml,    dialect: openai}}
   anthropic: {{document: {OPENAPI}/anthropic.yaml, dialect: anthropic}}
   gemini:    {{document: {OPENAPI}/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1]}}
-upstreams:
+"""
+"""The shipped documents, as a section of a config."""
+
+CHAT_ROUTES = """\
+  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
+    model: $request.body#/model
+  - operations: [gemini.generateContent, gemini.streamGenerateContent]
+    model: $request.path.model
+"""
+"""The routes of every language of chat."""
+
+CONFIG = f"""version: 1
+{SPECS}upstreams:
   openai:    {{url: "http://openai.test/v1", dialect: openai}}
   anthropic: {{url: "http://anthropic.test/v1", dialect: anthropic}}
   gemini:    {{url: "http://gemini.test/v1beta", dialect: gemini}}
@@ -46,11 +57,7 @@ models:
     operations: [openai.createChatCompletion]
     translate: strict
 routes:
-  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
-    model: $request.body#/model
-  - operations: [gemini.generateContent, gemini.streamGenerateContent]
-    model: $request.path.model
-tokens:
+{CHAT_ROUTES}tokens:
   - {{name: alice, sha256: {digest(SECRET)}}}
 """
 
