@@ -34,21 +34,24 @@ def matches(name: str, pattern: str) -> bool:
 
 
 class Patterns:
-    """A set of names and wildcards. Exact names are looked up by their hash, and all wildcards that
-    have one star at their end are compared at once."""
+    """A set of names and wildcards. Exact names are looked up by their hash; all wildcards with one
+    star, at their end, are compared at once, and so are those with one at their beginning."""
 
-    __slots__ = ("_exact", "_prefixes", "_wild")
+    __slots__ = ("_exact", "_prefixes", "_suffixes", "_wild")
 
     def __init__(self, patterns: Iterable[str]) -> None:
         patterns = tuple(patterns)
         self._exact = frozenset(pattern for pattern in patterns if "*" not in pattern)
         wild = [pattern for pattern in patterns if "*" in pattern]
-        self._prefixes = tuple(each[:-1] for each in wild if each.find("*") == len(each) - 1)
-        self._wild = tuple(each for each in wild if each.find("*") < len(each) - 1)
+        self._prefixes = tuple(each[:-1] for each in wild if "*" not in each[:-1])
+        self._suffixes = tuple(each[1:] for each in wild if "*" not in each[1:])
+        self._wild = tuple(each for each in wild if "*" in each[1:] and "*" in each[:-1])
 
     def match(self, name: str) -> bool:
         """Whether one of them is the name or covers it."""
-        if name in self._exact or name.startswith(self._prefixes):
+        if name in self._exact:
+            return True
+        if name.startswith(self._prefixes) or name.endswith(self._suffixes):
             return True
         return bool(self._wild) and any(matches(name, pattern) for pattern in self._wild)
 

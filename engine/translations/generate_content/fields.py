@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Container
 
@@ -12,9 +11,12 @@ from msgspec import Raw
 
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.members import Members
-from engine.translations.neutral.signatures import seal, unseal
+from engine.translations.neutral.signatures import SEAL, seal, unseal
 
 NAME = "generate_content"
+
+SEAL_BASE64 = base64.b64encode(SEAL.encode()).decode()
+"""Begins every sealed signature here, where signatures are base64."""
 
 PART = "part"
 """The name under which a block keeps the text of the part that it was read from."""
@@ -80,9 +82,11 @@ def write_signature(signature: Signature) -> str:
 
 def read_signature(text: str) -> Signature:
     """The signature in `thoughtSignature`."""
+    if not text.startswith(SEAL_BASE64):
+        return Signature(NAME, text)
     try:
-        seal_text = base64.b64decode(standard_base64(text), validate=True).decode()
-    except (binascii.Error, ValueError):
-        seal_text = ""
-    signature = unseal(seal_text, NAME)
+        sealed = base64.b64decode(standard_base64(text), validate=True).decode()
+    except ValueError:  # binascii.Error, or no text
+        return Signature(NAME, text)
+    signature = unseal(sealed, NAME)
     return signature if signature.language != NAME else Signature(NAME, text)

@@ -5,17 +5,13 @@ Newer models refuse a call of a tool without a signature, except for the value t
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import msgspec
 
-from engine.translations.generate_content.fields import UNSIGNED
-from engine.translations.neutral.signatures import SEAL, Changes, objects
+from engine.translations.generate_content.fields import SEAL_BASE64, UNSIGNED
+from engine.translations.neutral.signatures import Changes, objects
 from engine.values.json_edit import JsonPath
-
-SEAL_BASE64 = base64.b64encode(SEAL.encode()).decode()
-"""Begins every sealed signature here, where signatures are base64."""
 
 _NAMES = ("thoughtSignature", "thought_signature")
 _CALLS = ("functionCall", "function_call")

@@ -13,12 +13,17 @@ _INDEX = re.compile(r"\[\d+\]")
 _LONGEST_PLACE = 200
 _MOST_FIELDS = 20
 _SAFE = "".join(map(chr, range(0x21, 0x7F))).replace(",", "").replace("%", "")
+_PLAIN = re.compile(rf"[a-zA-Z0-9_.\[\]-]{{0,{_LONGEST_PLACE}}}")
+"""Nearly every place."""
+
 _CUT_ESCAPE = re.compile(r"%.?$")
 
 
 def visible_place(place: str) -> str:
     """A place for headers and messages: callers choose the names in it. What is no visible ASCII
     character, commas and `%` are percent-encoded; it has at most 200 characters and "..."."""
+    if _PLAIN.fullmatch(place):
+        return place
     text = quote(place[: _LONGEST_PLACE + 1], safe=_SAFE, errors="replace")
     if len(text) <= _LONGEST_PLACE:
         return text
