@@ -141,7 +141,8 @@ class Platform:
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment without proxies and without what would change a gateway."""
     own_variables = re.compile(
-        r".*_PROXY|.*_UPSTREAM|.*_API_KEY|MODELWAY_.*|GUNICORN_.*|COLUMNS", re.IGNORECASE
+        r".*_PROXY|.*_UPSTREAM|.*_API_KEY|MODELWAY_.*|GUNICORN_.*|COLUMNS|SSL_CERT_FILE",
+        re.IGNORECASE,
     )
     variables = {
         name: value for name, value in os.environ.items() if not own_variables.fullmatch(name)
