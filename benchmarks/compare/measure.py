@@ -10,15 +10,7 @@ from pathlib import Path
 from benchmarks.compare.load import Load, wrk
 from benchmarks.compare.proc import cpu, largest, memory
 from benchmarks.compare.streaming import Streams, first_byte
-from benchmarks.compare.system import (
-    Endpoint,
-    System,
-    Upstream,
-    ask,
-    end,
-    first_answer,
-    spawn,
-)
+from benchmarks.compare.system import Endpoint, System, Upstream, ask, end, first_answer, spawn
 
 _FEW = 20
 """Streams of 20 ms that even a slow system takes with ease."""

@@ -9,12 +9,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.config_file import (
-    config_option,
-    errors_exit,
-    result_or_exit,
-    second_opinion_option,
-)
+from engine.cli.config_file import config_option, errors_exit, result_or_exit, second_opinion_option
 from engine.offline.cases import formats, read
 from engine.offline.cases.read import Case
 from engine.offline.cases.run import Result, run

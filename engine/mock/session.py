@@ -14,12 +14,7 @@ from engine.exchange.exchange import Exchange, Handler, Response
 from engine.mock import faults
 from engine.mock.conversations import Conversation, Utterance, open_conversation
 from engine.relay.websocket.handshake import offered
-from engine.relay.websocket.messages import (
-    Closed,
-    Message,
-    Messages,
-    accept,
-)
+from engine.relay.websocket.messages import Closed, Message, Messages, accept
 from engine.spec.query_string import Query
 from engine.values.errors import AbortConnection, AbortReason
 

@@ -21,12 +21,7 @@ from engine.plan.route import Plan, PlanResult
 from engine.server.listen_addresses import listen_addresses, why_unavailable
 from engine.server.master import Gunicorn
 from engine.server.serving import serving
-from engine.server.trial import (
-    SECONDS,
-    Boot,
-    Trial,
-    try_out,
-)
+from engine.server.trial import SECONDS, Boot, Trial, try_out
 from engine.source.child_process import release_memory
 from engine.telemetry.health import ConfigStatus
 from engine.values import runtime_dir

@@ -2,12 +2,7 @@
 
 import pytest
 
-from engine.mock.faults import (
-    MockFault,
-    before,
-    during,
-    fault_of,
-)
+from engine.mock.faults import MockFault, before, during, fault_of
 from engine.values.errors import AbortConnection, GatewayError
 
 EVENTS = [b"1", b"2", b"3", b"4"]

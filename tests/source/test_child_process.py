@@ -10,13 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.source.child_process import (
-    MEMORY,
-    ChildFailed,
-    release_memory,
-    run,
-    run_in_child,
-)
+from engine.source.child_process import MEMORY, ChildFailed, release_memory, run, run_in_child
 
 LARGE = 40_000_000
 

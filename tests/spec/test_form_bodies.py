@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec.form_bodies import (
-    MAX_FIELDS,
-    MAX_TEXT,
-    compile_form,
-    compile_multipart,
-)
+from engine.spec.form_bodies import MAX_FIELDS, MAX_TEXT, compile_form, compile_multipart
 from engine.spec.multipart import Part
 from engine.values.errors import Malformed
 from tests.support.each import each

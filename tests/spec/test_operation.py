@@ -9,15 +9,7 @@ import pytest
 
 from engine.spec.operation import Operation
 from engine.values.errors import GatewayError
-from tests.support.documents import (
-    causes,
-    document,
-    exchange,
-    get,
-    operations,
-    read,
-    warning_codes,
-)
+from tests.support.documents import causes, document, exchange, get, operations, read, warning_codes
 from tests.support.each import each
 
 V30, V31 = "3.0.3", "3.1.0"

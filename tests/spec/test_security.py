@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.spec.operation import Operation
-from engine.spec.security import (
-    BASIC,
-    BEARER,
-    Carrier,
-    configured,
-)
+from engine.spec.security import BASIC, BEARER, Carrier, configured
 from tests.support.documents import causes, document, read
 from tests.support.each import each
 

@@ -1,8 +1,6 @@
 """Entries of the ledger, and journals that hold some."""
 
-from engine.stores.ledger.entry import (
-    Entry,
-)
+from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.journal import Journal
 
 

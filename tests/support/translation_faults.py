@@ -10,15 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.recording import (
-    PATIENCE,
-    Headers,
-    Received,
-    Speak,
-    Wire,
-    answer,
-    request,
-)
+from tests.support.recording import PATIENCE, Headers, Received, Speak, Wire, answer, request
 from tests.support.running import ALL
 from tests.support.scripted import CLOSE, RESET, script
 from tests.support.translations import CASES, event_data

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from engine import dialects
 from engine.metering.readers import reader
 from engine.relay.sse import Cleaner
-from engine.values.content_coding import (
-    MAX_DECODED,
-    DecodeError,
-    decode_body,
-    decoder,
-)
+from engine.values.content_coding import MAX_DECODED, DecodeError, decode_body, decoder
 from engine.values.usage import NOTHING, Usage
 
 

@@ -6,13 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.values.json_edit import (
-    Ambiguous,
-    edits,
-    span,
-    spans,
-    without_members,
-)
+from engine.values.json_edit import Ambiguous, edits, span, spans, without_members
 
 KEYS = st.one_of(
     st.sampled_from(["model", "a", "", "0", "a/b", '"', "\\", "mödel"]), st.text(max_size=4)

@@ -4,13 +4,7 @@ import re
 
 import pytest
 
-from engine.values.quota import (
-    COUNT,
-    MONEY,
-    Quota,
-    count,
-    money,
-)
+from engine.values.quota import COUNT, MONEY, Quota, count, money
 
 
 @pytest.mark.parametrize(

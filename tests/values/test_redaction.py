@@ -9,13 +9,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from engine.values.redaction import (
-    MARKER,
-    Redaction,
-    is_secret_name,
-    redact_query,
-    redact_tokens,
-)
+from engine.values.redaction import MARKER, Redaction, is_secret_name, redact_query, redact_tokens
 
 SECRET = "sk-proj/AbC+9 \"x\\y&z<='q"
 BEARER = Redaction([f"Bearer {SECRET}"])

@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.values import units
-from engine.values.units import (
-    DURATION,
-    LONGEST,
-    SIZE,
-    seconds,
-    size,
-)
+from engine.values.units import DURATION, LONGEST, SIZE, seconds, size
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.values.usage import (
-    NOTHING,
-    OutputFields,
-    Price,
-    Usage,
-    price_of,
-)
+from engine.values.usage import NOTHING, OutputFields, Price, Usage, price_of
 
 COUNTS = st.integers(0, 10**9)
 

@@ -10,11 +10,7 @@ from typing import Any
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList
-from engine.dialects.interface.rate_limits import (
-    RateLimitHeaders,
-    read_duration,
-    write_duration,
-)
+from engine.dialects.interface.rate_limits import RateLimitHeaders, read_duration, write_duration
 from engine.dialects.interface.usage import CountedField, RequestFields
 from engine.dialects.openai.chat_formats import CHAT_FORMATS
 from engine.dialects.openai.errors import (

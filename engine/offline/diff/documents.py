@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from engine.offline.diff.difference import Side
+from engine.offline.diff.difference import Difference, Effect, Side, of_operation
+from engine.source.problem import place_of
 from engine.spec.document.node import Node, declared_parameters
 from engine.spec.media_types import essence
 from engine.spec.operation import Operation
@@ -32,6 +33,12 @@ def pairs(old: Side, new: Side) -> Iterator[Pair]:
 
 def _node(side: Side, operation: Operation) -> Node:
     return side.planned.specifications[operation.spec].node(operation)
+
+
+def breaking(pair: Pair, kind: str, node: Node | None, words: str) -> Difference:
+    """A change that breaks callers, at a part of the new document; None: at the operation."""
+    place = of_operation(pair.after) if node is None else place_of(node.source, node.path)
+    return Difference(Effect.BREAKING, kind, place, (pair.name,), words)
 
 
 def parameters(node: Node) -> dict[tuple[str, str], Node]:

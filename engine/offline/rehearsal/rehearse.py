@@ -19,12 +19,7 @@ from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.exchange.wsgi_environ import environ_key
-from engine.offline.rehearsal.observation import (
-    Rehearsal,
-    Request,
-    Step,
-    UpstreamAnswers,
-)
+from engine.offline.rehearsal.observation import Rehearsal, Request, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrowed
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, recorder
 from engine.offline.rehearsal.target_translations import translate_for_targets

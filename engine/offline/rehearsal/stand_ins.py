@@ -10,12 +10,7 @@ from engine.offline.rehearsal.observation import QuotaTake, SentRequest, Upstrea
 from engine.offline.rehearsal.stand_in_answers import NO_ANSWER, StandInAnswer, stand_in_answer
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
-from engine.upstream.client.failures import (
-    ConnectFailed,
-    FirstByteTimeout,
-    Reset,
-    UpstreamFailure,
-)
+from engine.upstream.client.failures import ConnectFailed, FirstByteTimeout, Reset, UpstreamFailure
 from engine.upstream.client.http1 import asks_upgrade, request_head
 from engine.upstream.client.request import Spool
 from engine.upstream.client.response import UpstreamResponse

@@ -16,17 +16,8 @@ import orjson
 
 from engine.exchange.exchange import Exchange
 from engine.offline.rehearsal.observation import Rehearsal
-from engine.offline.second_opinion.modelway_reader import (
-    read_body,
-    read_parameter,
-    read_response,
-)
-from engine.offline.second_opinion.verdict import (
-    Disagreement,
-    NotComparable,
-    Verdict,
-    disagreement,
-)
+from engine.offline.second_opinion.modelway_reader import read_body, read_parameter, read_response
+from engine.offline.second_opinion.verdict import Disagreement, NotComparable, Verdict, disagreement
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Level
 from engine.spec.document.node import Node, declared_parameters

@@ -20,12 +20,7 @@ import gevent
 from gevent.event import Event
 from gevent.lock import BoundedSemaphore
 
-from engine.stores.counters.redis_client import (
-    BACKGROUND_TIMEOUT,
-    Pending,
-    RedisClient,
-    Unsent,
-)
+from engine.stores.counters.redis_client import BACKGROUND_TIMEOUT, Pending, RedisClient, Unsent
 from engine.stores.counters.redis_connection import Command
 from engine.stores.counters.redis_scripts import SETTLE
 from engine.values.counters import CountersAway

@@ -4,11 +4,7 @@ import json
 
 import pytest
 
-from engine.offline.second_opinion.modelway_reader import (
-    read_body,
-    read_parameter,
-    read_response,
-)
+from engine.offline.second_opinion.modelway_reader import read_body, read_parameter, read_response
 from engine.offline.second_opinion.verdict import Verdict
 from engine.spec.query_string import Query
 from tests.support.schema_reading import JSON, ReadOperation

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.exchange.record import Outcome
-from engine.stores.ledger.entry import (
-    Entry,
-    decode,
-    encode,
-    entry_of,
-    repaired,
-)
+from engine.stores.ledger.entry import Entry, decode, encode, entry_of, repaired
 from engine.values.caller import Caller
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange

@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.stores.ledger.entry import Entry, decode, encode
-from engine.stores.ledger.journal import (
-    Journal,
-    JournalError,
-    Segment,
-    claim,
-    create,
-    files,
-)
+from engine.stores.ledger.journal import Journal, JournalError, Segment, claim, create, files
 
 
 def entry(number=1, **more):

@@ -8,10 +8,7 @@ import psycopg
 import pytest
 
 from engine.stores.records.database import open_database
-from engine.stores.records.failures import (
-    BadUrl,
-    DatabaseAway,
-)
+from engine.stores.records.failures import BadUrl, DatabaseAway
 from engine.stores.records.migrate import upgrade
 from tests.support.records import select_one
 

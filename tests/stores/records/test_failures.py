@@ -3,10 +3,7 @@
 import pytest
 
 from engine.stores.records.database import open_database
-from engine.stores.records.failures import (
-    Clash,
-    DatabaseRefuses,
-)
+from engine.stores.records.failures import Clash, DatabaseRefuses
 from engine.stores.records.migrate import upgrade
 from tests.support.records import select_one
 

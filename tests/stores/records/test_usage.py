@@ -5,12 +5,7 @@ import sqlite3
 import pytest
 from sqlalchemy import event, select
 
-from engine.stores.ledger.entry import (
-    Entry,
-    decode,
-    encode,
-    repaired,
-)
+from engine.stores.ledger.entry import Entry, decode, encode, repaired
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
 from engine.stores.records.migrate import upgrade

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.offline.diff.difference import (
-    Difference,
-    Effect,
-    Side,
-    of_operation,
-)
+from engine.offline.diff.difference import Difference, Effect, Side, of_operation
 from engine.plan.route import Route
 from engine.source.problem import Place
 from engine.spec.security import Carrier

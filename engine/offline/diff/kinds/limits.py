@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine import policies
 from engine.config.routes import Policy
-from engine.offline.diff.compare import (
-    beyond,
-    listed,
-    more,
-    network_covers,
-    quota_text,
-)
+from engine.offline.diff.compare import beyond, listed, more, network_covers, quota_text
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Place
 from engine.values import units

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.offline.diff.difference import (
-    Difference,
-    Effect,
-    Side,
-    of_operation,
-)
-from engine.offline.diff.documents import (
-    Pair,
-    media,
-    pairs,
-    parameters,
-)
+from engine.offline.diff.difference import Difference, Effect, Side, of_operation
+from engine.offline.diff.documents import Pair, breaking, media, pairs, parameters
 from engine.offline.diff.schemas import Walk
-from engine.source.problem import place_of
-from engine.spec.document.node import Node
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -28,11 +16,6 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         yield from _body(pair, walk)
 
 
-def _breaking(pair: Pair, kind: str, node: Node | None, words: str) -> Difference:
-    place = of_operation(pair.after) if node is None else place_of(node.source, node.path)
-    return Difference(Effect.BREAKING, kind, place, (pair.name,), words)
-
-
 def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
     before, after = parameters(pair.old), parameters(pair.new)
     for (place, name), node in after.items():
@@ -40,11 +23,11 @@ def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
         required = node.value.get("required") is True
         if required and (was is None or was.value.get("required") is not True):
             words = f"{place} parameter '{name}' is required now"
-            yield _breaking(pair, "parameter-required", node, words)
+            yield breaking(pair, "parameter-required", node, words)
         if was is not None:
             where = f"{place} parameter {name}"
             for change in walk.compare(was.get("schema"), node.get("schema"), where):
-                yield _breaking(pair, change.kind, change.node, change.words)
+                yield breaking(pair, change.kind, change.node, change.words)
     for place, name in before:
         if (place, name) not in after:
             words = f"{place} parameter '{name}' is gone from the document"
@@ -57,16 +40,16 @@ def _body(pair: Pair, walk: Walk) -> Iterator[Difference]:
     was, now = pair.old.get("requestBody"), pair.new.get("requestBody")
     if not isinstance(now.value, dict):
         if isinstance(was.value, dict):
-            yield _breaking(pair, "body-removed", None, "no longer takes a request body")
+            yield breaking(pair, "body-removed", None, "no longer takes a request body")
         return
     required = now.value.get("required") is True
     if required and not (isinstance(was.value, dict) and was.value.get("required") is True):
-        yield _breaking(pair, "body-required", now, "the request body is required now")
+        yield breaking(pair, "body-required", now, "the request body is required now")
     before, after = media(was), media(now)
     for name, schema in before.items():
         if name not in after:
             words = f"no longer takes {name}"
-            yield _breaking(pair, "media-type-removed", now, words)
+            yield breaking(pair, "media-type-removed", now, words)
             continue
         for change in walk.compare(schema, after[name], ""):
-            yield _breaking(pair, change.kind, change.node, change.words)
+            yield breaking(pair, change.kind, change.node, change.words)

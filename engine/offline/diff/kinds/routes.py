@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.offline.diff.difference import (
-    Difference,
-    Effect,
-    Side,
-    of_operation,
-)
+from engine.offline.diff.difference import Difference, Effect, Side, of_operation
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:

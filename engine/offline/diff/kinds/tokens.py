@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from engine.offline.diff.compare import (
-    beyond,
-    listed,
-    more,
-    network_covers,
-    quota_text,
-)
+from engine.offline.diff.compare import beyond, listed, more, network_covers, quota_text
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Place
 from engine.values.caller import Caller
