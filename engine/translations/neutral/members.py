@@ -64,10 +64,6 @@ class Members:
         """Whether a member is there, unread, and not null."""
         return (raw := self._raw.get(name)) is not None and raw != _NULL
 
-    def has_only(self, names: frozenset[str]) -> bool:
-        """Whether all members that are there, unread, are among these."""
-        return self._raw.keys() <= names
-
     def place_of(self, name: str) -> str:
         """The place of a member: `a.b`."""
         return f"{self.place}.{name}" if self.place else name
@@ -150,15 +146,6 @@ class Members:
     def peek(self, name: str) -> bytes:
         """The JSON text of a member that stays unread; `b""` if it is not there."""
         return bytes(self._raw.get(name, b""))
-
-    def json(self, name: str) -> str:
-        """The JSON text of a member of any type, "" for none. Raises WrongType if it is not
-        UTF-8."""
-        raw = self.raw(name)
-        try:
-            return "" if raw is None else bytes(raw).decode()
-        except UnicodeDecodeError as error:
-            raise self.wrong(name, "UTF-8") from error
 
     def copy(self) -> Extra:
         """The members that were not read up to now, which stay unread."""
