@@ -55,13 +55,15 @@ class Caller(Protocol):
     def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn: ...
 
 
-class ChatCompletions:
+class _OpenAICaller:
+    def _client(self, port: int) -> OpenAI:
+        return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=ALL, max_retries=0)
+
+
+class ChatCompletions(_OpenAICaller):
     language = "chat_completions"
     ends = {"end": "stop", "tool_calls": "tool_calls"}
     _tools = [{"type": "function", "function": {"name": "look", "parameters": PARAMETERS}}]
-
-    def _client(self, port: int) -> OpenAI:
-        return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=ALL, max_retries=0)
 
     def ask(self, port: int, model: str) -> Reply:
         with self._client(port) as client:
@@ -106,13 +108,10 @@ class ChatCompletions:
         return Turn(function.name, json.loads(function.arguments), stop, final)
 
 
-class Responses:
+class Responses(_OpenAICaller):
     language = "responses"
     ends = {"end": "completed", "tool_calls": "completed"}
     _tools = [{"type": "function", "name": "look", "parameters": PARAMETERS, "strict": False}]
-
-    def _client(self, port: int) -> OpenAI:
-        return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=ALL, max_retries=0)
 
     def ask(self, port: int, model: str) -> Reply:
         with self._client(port) as client:
@@ -208,6 +207,11 @@ class Messages:
 class GenerateContent:
     language = "generate_content"
     ends = {"end": "STOP", "tool_calls": "STOP"}
+    _look = types.FunctionDeclaration(name="look", parameters_json_schema=PARAMETERS)
+    _tools = types.GenerateContentConfig(
+        tools=[types.Tool(function_declarations=[_look])],
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+    )
 
     def _client(self, port: int) -> genai.Client:
         options = types.HttpOptions(base_url=f"http://127.0.0.1:{port}", api_version="v1beta")
@@ -234,6 +238,11 @@ class GenerateContent:
             usage.candidates_token_count + (usage.thoughts_token_count or 0),
         )
 
+    def _parts(self, answers: list[Any]) -> list[Any]:
+        """The parts of an answer, or of the pieces of a stream."""
+        contents = [answer.candidates[0].content for answer in answers if answer.candidates]
+        return [part for content in contents for part in content.parts or []]
+
     def ask(self, port: int, model: str) -> Reply:
         return self._reply(self._send(port, model, QUESTION, False, None))
 
@@ -241,25 +250,16 @@ class GenerateContent:
         return self._reply(self._send(port, model, QUESTION, True, None))
 
     def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn:
-        function = types.FunctionDeclaration(name="look", parameters_json_schema=PARAMETERS)
-        config = types.GenerateContentConfig(
-            tools=[types.Tool(function_declarations=[function])],
-            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-        )
         contents: list[Any] = [types.Content(role="user", parts=[types.Part(text=QUESTION)])]
-        answers = self._send(port, model, contents, stream, config)
-        parts = [
-            part
-            for answer in answers
-            for part in (answer.candidates[0].content.parts if answer.candidates else []) or []
-        ]
+        answers = self._send(port, model, contents, stream, self._tools)
+        parts = self._parts(answers)
         [call] = [part.function_call for part in parts if part.function_call]
         result = types.FunctionResponse(id=call.id, name=call.name, response={"result": "a cat"})
         contents += [
             types.Content(role="model", parts=parts),
             types.Content(role="user", parts=[types.Part(function_response=result)]),
         ]
-        final = self._reply(self._send(port, model, contents, False, config)).text
+        final = self._reply(self._send(port, model, contents, False, self._tools)).text
         stop = answers[-1].candidates[0].finish_reason.value
         return Turn(call.name, call.args, stop, final)
 

@@ -12,7 +12,6 @@ from google.genai import errors, types
 from pydantic import BaseModel
 
 from tests.support.sdk_callers import (
-    PARAMETERS,
     QUESTION,
     ChatCompletions,
     GenerateContent,
@@ -274,18 +273,9 @@ class GenerateContentFeatures(GenerateContent):
         return answer.parsed
 
     def two_calls(self, port: int, model: str, *, stream: bool, error: bool) -> str:
-        function = types.FunctionDeclaration(name="look", parameters_json_schema=PARAMETERS)
-        config = types.GenerateContentConfig(
-            tools=[types.Tool(function_declarations=[function])],
-            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-        )
         contents: list[Any] = [types.Content(role="user", parts=[types.Part(text=QUESTION)])]
-        answers = self._send(port, model, contents, stream, config)
-        parts = [
-            part
-            for answer in answers
-            for part in (answer.candidates[0].content.parts if answer.candidates else []) or []
-        ]
+        answers = self._send(port, model, contents, stream, self._tools)
+        parts = self._parts(answers)
         first, second = [part.function_call for part in parts if part.function_call]
         results = [
             types.FunctionResponse(id=first.id, name=first.name, response={"result": "one"}),
@@ -299,7 +289,7 @@ class GenerateContentFeatures(GenerateContent):
                 role="user", parts=[types.Part(function_response=each) for each in results]
             ),
         ]
-        return self._reply(self._send(port, model, contents, False, config)).text
+        return self._reply(self._send(port, model, contents, False, self._tools)).text
 
     def failure(self, port: int, model: str) -> Failure:
         try:
