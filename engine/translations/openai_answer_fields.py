@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
-
 from engine.translations.neutral.content import Citation
 from engine.translations.neutral.events import TokenLogprob, UpstreamError, Usage
 from engine.translations.openai_answer_shapes import (
@@ -18,15 +16,6 @@ from engine.translations.openai_answer_shapes import (
 )
 
 Json = dict[str, Any]
-
-
-class UsageNames(Struct, frozen=True):
-    """The names of the members of `usage`. `details_required`: all details are required members and
-    stand beside their sums."""
-
-    input: str
-    output: str
-    details_required: bool
 
 
 def read_usage(
@@ -49,24 +38,6 @@ def read_usage(
         cache_write=max(details.cache_write_tokens or 0, 0),
         reasoning=max(thoughts or 0, 0),
     )
-
-
-def write_usage(usage: Usage, names: UsageNames) -> Json:
-    """The usage of an answer."""
-    input_details = {"cached_tokens": usage.cached}
-    if usage.cache_write or names.details_required:
-        input_details["cache_write_tokens"] = usage.cache_write
-    members: Json = {
-        names.input: usage.input,
-        f"{names.input}_details": input_details,
-        names.output: usage.output,
-        f"{names.output}_details": {"reasoning_tokens": usage.reasoning},
-        "total_tokens": usage.input + usage.output,
-    }
-    if names.details_required:
-        return members
-    sums = {name: members[name] for name in (names.input, names.output, "total_tokens")}
-    return {**sums, **members}
 
 
 def read_logprobs(tokens: list[Token] | None) -> list[TokenLogprob]:

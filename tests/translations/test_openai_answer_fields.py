@@ -13,7 +13,7 @@ from engine.translations.chat_completions.answer_shapes import Counts as ChatCou
 from engine.translations.neutral.events import Usage
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import read_shape
-from engine.translations.openai_answer_fields import error_inside, read_error, write_usage
+from engine.translations.openai_answer_fields import error_inside, read_error
 from engine.translations.responses import answer_fields as responses_fields
 from engine.translations.responses.answer_shapes import Counts as ResponsesCounts
 from tests.support.each import each
@@ -66,13 +66,13 @@ USAGE = Usage(input=9, output=4, cached=3, cache_write=1, reasoning=2)
 
 
 def test_usage_of_chat_completions_survives() -> None:
-    written = write_usage(USAGE, chat_fields.USAGE)
+    written = chat_fields.write_counts(USAGE)
     assert written["total_tokens"] == 13
     assert read(written) == USAGE
 
 
 def test_usage_of_responses_survives() -> None:
-    written = write_usage(USAGE, responses_fields.USAGE)
+    written = responses_fields.write_counts(USAGE)
     assert written["total_tokens"] == 13
     counts = read_shape(RESPONSES, json.dumps(written).encode())
     assert responses_fields.read_counts(counts) == USAGE

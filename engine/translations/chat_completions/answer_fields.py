@@ -13,11 +13,10 @@ from engine.translations.neutral.content import Reasoning, Signature
 from engine.translations.neutral.events import Finish, Stop, Usage
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.signatures import seal, unseal
-from engine.translations.openai_answer_fields import UsageNames, read_usage
+from engine.translations.openai_answer_fields import read_usage
 
 NAME = "chat_completions"
 PREFIX = "chatcmpl-"
-USAGE = UsageNames("prompt_tokens", "completion_tokens", details_required=False)
 REASONING_MEMBERS = ("reasoning_content", "reasoning")
 """Members with the text of thoughts that vendors have added: DeepSeek and others the first,
 OpenRouter and others the second."""
@@ -54,6 +53,20 @@ def read_counts(counts: Counts) -> Usage | None:
         counts.completion_tokens_details,
         counts.prompt_cache_hit_tokens,
     )
+
+
+def write_counts(usage: Usage) -> Json:
+    """`usage`."""
+    details = {"cached_tokens": usage.cached}
+    if usage.cache_write:
+        details["cache_write_tokens"] = usage.cache_write
+    return {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+        "prompt_tokens_details": details,
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+    }
 
 
 def finish_reason(finish: Finish) -> str:

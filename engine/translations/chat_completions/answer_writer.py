@@ -8,8 +8,8 @@ import msgspec
 
 from engine.translations.chat_completions.answer_fields import (
     PREFIX,
-    USAGE,
     finish_reason,
+    write_counts,
     write_detail,
 )
 from engine.translations.neutral.answer import Answer, Candidate
@@ -27,7 +27,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.events import BrokenAnswer
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_answer_fields import write_citation, write_logprobs, write_usage
+from engine.translations.openai_answer_fields import write_citation, write_logprobs
 from engine.translations.openai_request_fields import write_url
 
 Json = dict[str, Any]
@@ -43,7 +43,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
         "choices": [_choice(index, candidate) for index, candidate in enumerate(answer.candidates)],
     }
     if answer.usage is not None:
-        document["usage"] = write_usage(answer.usage, USAGE)
+        document["usage"] = write_counts(answer.usage)
     return msgspec.json.encode(document)
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from engine.translations.chat_completions.answer_fields import (
     PREFIX,
-    USAGE,
     finish_reason,
+    write_counts,
     write_detail,
 )
 from engine.translations.chat_completions.answer_writer import annotation, image, write_call
@@ -27,7 +27,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_answer_fields import write_logprobs, write_usage
+from engine.translations.openai_answer_fields import write_logprobs
 
 Json = dict[str, Any]
 
@@ -150,7 +150,7 @@ class Writer:
             choice = {"delta": refusal, "finish_reason": finish_reason(finish)}
             output += self._whole_chunk(candidate, choice)
         if event.usage is not None and self._request.stream_usage:
-            usage = {**self._head, "choices": [], "usage": write_usage(event.usage, USAGE)}
+            usage = {**self._head, "choices": [], "usage": write_counts(event.usage)}
             output += _event(usage)
         return output + b"data: [DONE]\n\n"
 

@@ -49,8 +49,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
     reader = Reader()
     yield reader.start(read_shape(HEAD, body))
     for index, raw in enumerate(message.content or ()):
-        yield from reader.open(raw, f"content[{index}]")
-        yield from reader.close()
+        yield from reader.whole_block(raw, f"content[{index}]")
     reader.finish(message)
     yield from reader.end()
 

@@ -78,6 +78,8 @@ class UsageReader:
     a null or a zero replaces nothing, since some upstreams repeat fields that they do not know."""
 
     def __init__(self) -> None:
+        self.usage: Usage | None = None
+        """The usage so far, None if nothing was reported."""
         self._counts: dict[str, int] = {}
 
     def read(self, usage: Counts | None) -> None:
@@ -93,16 +95,15 @@ class UsageReader:
         if usage.cache_creation is not None:
             self._take("1h", usage.cache_creation.ephemeral_1h_input_tokens)
             self._take("5m", usage.cache_creation.ephemeral_5m_input_tokens)
+        if self._counts:
+            self.usage = self._sums()
 
     def _take(self, name: str, count: int | None) -> None:
         if count is not None and (count > 0 or name not in self._counts):
             self._counts[name] = max(count, 0)
 
-    def usage(self) -> Usage | None:
-        """The usage so far, None if nothing was reported."""
+    def _sums(self) -> Usage:
         count = self._counts.get
-        if not self._counts:
-            return None
         cached = count("cached", 0)
         cache_write = count("cache_write")
         if cache_write is None:

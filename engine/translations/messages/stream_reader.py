@@ -82,7 +82,7 @@ class Reader:
             raise BrokenAnswer("the upstream's answer starts twice")
         self._started = True
         self._usage.read(message.usage)
-        return Start(id=message.id or "", model=message.model or "", usage=self._usage.usage())
+        return Start(id=message.id or "", model=message.model or "", usage=self._usage.usage)
 
     def open(self, raw: Raw, place: str) -> list[Event]:
         """A block begins with the contents that it has; in one piece these are all."""
@@ -90,9 +90,9 @@ class Reader:
             raise _disorder()
         return self._blocks.open(raw, place)
 
-    def close(self) -> list[Event]:
-        """The open block is complete."""
-        return self._blocks.close()
+    def whole_block(self, raw: Raw, place: str) -> list[Event]:
+        """A block of a message in one piece."""
+        return self.open(raw, place) + self._blocks.close()
 
     def finish(self, ending: Ending) -> None:
         """Take the reason of the end, if there is one; the first counts."""
@@ -106,7 +106,7 @@ class Reader:
         if not self._started or self._blocks.is_open or self._finish is None:
             raise BrokenAnswer("the upstream's answer ended before it was complete")
         self._ended = True
-        return (End(finishes={0: self._finish}, usage=self._usage.usage()),)
+        return (End(finishes={0: self._finish}, usage=self._usage.usage),)
 
     def _check_index(self, event: StreamEvent) -> None:
         if not self._blocks.is_open or event.index != self._index:

@@ -9,7 +9,6 @@ from engine.translations.neutral.content import Citation, Reasoning, Signature
 from engine.translations.neutral.events import Usage
 from engine.translations.neutral.signatures import seal, unseal
 from engine.translations.openai_answer_fields import (
-    UsageNames,
     read_citation,
     read_usage,
     write_citation,
@@ -18,7 +17,6 @@ from engine.translations.responses.answer_shapes import Annotation, Counts
 
 NAME = "responses"
 PREFIX = "resp_"
-USAGE = UsageNames("input_tokens", "output_tokens", details_required=True)
 
 Json = dict[str, Any]
 
@@ -33,6 +31,20 @@ def read_counts(counts: Counts | None) -> Usage | None:
         counts.input_tokens_details,
         counts.output_tokens_details,
     )
+
+
+def write_counts(usage: Usage) -> Json:
+    """`usage`."""
+    return {
+        "input_tokens": usage.input,
+        "input_tokens_details": {
+            "cached_tokens": usage.cached,
+            "cache_write_tokens": usage.cache_write,
+        },
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        "total_tokens": usage.input + usage.output,
+    }
 
 
 def read_signature(content: str, item_id: str) -> Signature | None:

@@ -21,14 +21,14 @@ from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogpro
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.openai_answer_fields import write_logprobs, write_usage
+from engine.translations.openai_answer_fields import write_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
     PREFIX,
-    USAGE,
     encrypted_content,
     summary_of,
     write_annotation,
+    write_counts,
 )
 from engine.translations.responses.caller_tools import call_item, call_prefix, needs_whole
 from engine.translations.responses.request_writer import write_choice, write_format, write_tools
@@ -204,5 +204,5 @@ def ended(head: Json, finish: Finish, output: list[Any], usage: Usage | None) ->
         "status": "incomplete" if reason else "completed",
         "incomplete_details": {"reason": reason} if reason else None,
         "output": output,
-        "usage": None if usage is None else write_usage(usage, USAGE),
+        "usage": None if usage is None else write_counts(usage),
     }
