@@ -27,7 +27,7 @@ def main() -> None:
     journal = Journal(Path(folder), max_bytes=20_000, max_age=0.5)
     table = UsageTable(open_database(url))
     Shipper(
-        journal, table, batch=20, interval=0.02, scan=0.05, longest_wait=0.1, timeout=1.0
+        journal, table, batch=100, interval=0.02, scan=0.05, longest_wait=0.1, timeout=5.0
     ).start()
     number = 0
     while True:
@@ -35,7 +35,7 @@ def main() -> None:
             number += 1
             journal.append(Entry(id=f"{name}-{number}", time=1.0, model_asked="x" * 200, cost=1))
             os.write(1, b"%s-%d\n" % (name.encode(), number))
-        gevent.sleep(0.002)
+        gevent.sleep(0.005)
 
 
 if __name__ == "__main__":

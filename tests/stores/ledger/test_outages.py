@@ -21,7 +21,7 @@ from engine.stores.records.schema import usage
 from engine.stores.records.usage import UsageTable
 from tests.support.paths import ROOT
 
-DEADLINE = 40.0
+DEADLINE = 80.0
 
 
 class Worker:

@@ -331,11 +331,13 @@ def count(database):
     return database.read(lambda c: c.execute(select(func.count()).select_from(usage)).scalar())
 
 
-def test_two_shippers_share_the_work(records, tmp_path):
+def test_two_shippers_share_the_work(records, tmp_path, clock):
     """Both see the same files; the lock gives each to one of them, the key takes the rest."""
     for number in range(8):
         unowned_file(tmp_path, 50, name=f"worker{number}")
-    shippers = [Shipper(Journal(tmp_path), UsageTable(records), batch=7) for _ in range(2)]
+    shippers = [
+        Shipper(Journal(tmp_path), UsageTable(records), batch=7, clock=clock) for _ in range(2)
+    ]
     for shipper in shippers:
         append_entries(shipper.journal, 20)  # the same ids in both
     greenlets = [gevent.spawn(shipper.round) for shipper in shippers]
