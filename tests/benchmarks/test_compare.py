@@ -56,10 +56,10 @@ def test_memory_is_read_in_bytes():
 
 
 def test_ratios_are_made_round_by_round():
-    theirs = [{"cpu": 900.0}, {"cpu": 1000.0}, {"cpu": 1200.0}]
-    ours = [{"cpu": 100.0}, {"cpu": 100.0}, {"cpu": 200.0}]
-    assert ratio(theirs, ours, "cpu") == Ratio(9.0, 6.0, 10.0)
-    assert median(theirs, "cpu") == 1000.0
+    other_rounds = [{"cpu": 900.0}, {"cpu": 1000.0}, {"cpu": 1200.0}]
+    own_rounds = [{"cpu": 100.0}, {"cpu": 100.0}, {"cpu": 200.0}]
+    assert ratio(other_rounds, own_rounds, "cpu") == Ratio(9.0, 6.0, 10.0)
+    assert median(other_rounds, "cpu") == 1000.0
 
 
 def test_a_figure_that_is_not_there_has_no_ratio():
@@ -77,25 +77,25 @@ def test_what_others_took_is_no_fault_of_a_second_worker():
 
 
 def test_events_between_two_looks_are_interpolated():
-    seen = [(10.0, 100), (10.1, 200), (10.2, 400)]
-    assert between(seen, 10.05, 10.2) == pytest.approx(250)
-    assert between(seen, 10.0, 10.15) == pytest.approx(200)
+    samples = [(10.0, 100), (10.1, 200), (10.2, 400)]
+    assert between(samples, 10.05, 10.2) == pytest.approx(250)
+    assert between(samples, 10.0, 10.15) == pytest.approx(200)
     with pytest.raises(ValueError, match="not seen"):
-        between(seen, 9.0, 10.1)
+        between(samples, 9.0, 10.1)
     with pytest.raises(ValueError, match="not seen"):
-        between(seen, 10.0, 10.3)
+        between(samples, 10.0, 10.3)
 
 
 @pytest.mark.parametrize(
-    ("found", "says"),
+    ("ratios", "says"),
     [
         (None, "–"),
         (Ratio(36.06, 34.94, 137.2), "36.1 (34.9 to 137)"),
         (Ratio(0.064, 0.06, 0.071), "0.06 (0.06 to 0.07)"),
     ],
 )
-def test_a_ratio_shows_its_spread(found, says):
-    assert times(found) == says
+def test_a_ratio_shows_its_spread(ratios, says):
+    assert times(ratios) == says
 
 
 def test_a_figure_is_shown_in_its_unit():
@@ -104,12 +104,12 @@ def test_a_figure_is_shown_in_its_unit():
 
 
 def test_the_table_is_as_the_case_says():
-    found = {
+    results = {
         "modelway": [{"cpu_16": 0.0003, "per_core": 3333.3, "event_paced": 25e-6}],
         "nginx": [{"cpu_16": 0.0000171, "per_core": 58_480.0, "event_paced": 15e-6}],
         "LiteLLM": [{"cpu_16": 0.0107, "per_core": 93.5}],
     }
-    assert table(found, "modelway") + "\n" == case("table.md")
+    assert table(results, "modelway") + "\n" == case("table.md")
 
 
 def test_a_page_keeps_what_stands_around_the_markers():

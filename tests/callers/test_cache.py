@@ -318,8 +318,8 @@ def test_being_away_is_said_once_a_minute_and_being_back_once(directory, lookups
     clock.now += 10
     directory.get("x")
     directory.get("a")
-    said = [record.message for record in caplog.records]
-    assert [("gone" in words, "again" in words) for words in said] == [
+    messages = [record.message for record in caplog.records]
+    assert [("gone" in words, "again" in words) for words in messages] == [
         *[(True, False)] * 2,
         (False, True),
     ]
@@ -447,10 +447,10 @@ def worker(postgres):
     def wait_for(*results):
         process.stdin.write(" ".join(results) + "\n")
         process.stdin.flush()
-        longest, slowest, away, *said = process.stdout.readline().split()
+        longest, slowest, away, *answers = process.stdout.readline().split()
         assert float(longest) < 20, "the worker stood still"
         assert float(slowest) < 20, "somebody waited too long"
-        return away == "True", said
+        return away == "True", answers
 
     yield wait_for
     process.kill()

@@ -257,7 +257,7 @@ def test_embeddings_are_charged_alike_in_every_format(
 ) -> None:
     upstream.speak = answer(json.dumps(VECTORS[model]).encode())
     content = {"content": {"parts": [{"text": "fox"}]}}
-    asked = {
+    requests = {
         "/v1/embeddings": {"model": model, "input": "fox"},
         f"/v1beta/models/{model}:batchEmbedContents": {
             "requests": [{"model": f"models/{model}", **content}]
@@ -265,9 +265,9 @@ def test_embeddings_are_charged_alike_in_every_format(
     }
 
     def ask_all() -> None:
-        for path, body in asked.items():
+        for path, body in requests.items():
             sent = request(path, json.dumps(body).encode(), token=ALL)
             assert ask(running.port, sent).status == 200
 
-    rows = books.left_by(ask_all, len(asked))
+    rows = books.left_by(ask_all, len(requests))
     assert [charged(row) for row in rows] == [(30, 0, 0, 0, "upstream", 30 * 2_500)] * 2

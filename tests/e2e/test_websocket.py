@@ -121,7 +121,7 @@ class Live:
     def __init__(self, *lines: str, first: bytes = b"", key: str = "") -> None:
         self._lines, self._first, self._key = lines, first, key
         self._peers: queue.Queue[Peer] = queue.Queue()
-        self._done = threading.Event()
+        self._leave = threading.Event()
 
     def __call__(self, received: Received, sock: socket.socket) -> None:
         key = self._key or received.values("sec-websocket-key")[0]
@@ -130,14 +130,14 @@ class Live:
         sock.sendall("\r\n".join(lines).encode() + self._first)
         sock.settimeout(PATIENCE)
         self._peers.put(Peer(sock, client=False))
-        self._done.wait(PATIENCE)
+        self._leave.wait(PATIENCE)
         raise ConnectionError("the test is over")  # the Recorder closes the socket
 
     def peer(self) -> Peer:
         return self._peers.get(timeout=PATIENCE)
 
     def end(self) -> None:
-        self._done.set()
+        self._leave.set()
 
 
 @pytest.fixture(scope="module")

@@ -42,9 +42,9 @@ OpenAI's models do in responses."""
 
 
 def translate(file: str, target: str, model: str) -> Any:
-    agent, asked = RECORDED.get(file, (CLAUDE, "claude-opus-4-8"))
+    agent, requested_model = RECORDED.get(file, (CLAUDE, "claude-opus-4-8"))
     body = (REQUESTS / f"{file}.json").read_bytes()
-    line = RequestLine(model=asked, stream=True, id="req1", time=1_700_000_000)
+    line = RequestLine(model=requested_model, stream=True, id="req1", time=1_700_000_000)
     return Translation(language(agent.language), language(target)).request(
         body, line, model, LossRules()
     )

@@ -51,8 +51,8 @@ def exchange(pair: Translation, *, stream: bool) -> TranslatedExchange:
     return TranslatedExchange(pair, request, written, [])
 
 
-def read_stream(spoken: Language, stream: bytes) -> Answer:
-    stream_reader = spoken.stream_reader()
+def read_stream(written_in: Language, stream: bytes) -> Answer:
+    stream_reader = written_in.stream_reader()
     events: list[Event] = []
     for data in event_data(stream):
         events += stream_reader.read(data)
@@ -65,10 +65,10 @@ def translate_stream(pair: Translation, stream: bytes) -> bytes:
     return b"".join([*output, translator.end()])
 
 
-def answer_in(spoken: Language, answer: Answer) -> Answer:
+def answer_in(written_in: Language, answer: Answer) -> Answer:
     """The answer with its blocks in an order that the language keeps in one piece and in a stream
     alike."""
-    return sorted_by_kind(answer) if spoken.name == "chat_completions" else answer
+    return sorted_by_kind(answer) if written_in.name == "chat_completions" else answer
 
 
 @EVERY_LANGUAGE
@@ -77,10 +77,10 @@ def answer_in(spoken: Language, answer: Answer) -> Answer:
 def test_a_stream_says_what_the_answer_in_one_piece_says(
     name: str, answer: Answer, size: int
 ) -> None:
-    spoken = language(name)
-    answer = answer_in(spoken, answer)
-    streamed = read_stream(spoken, write_stream(spoken, events_of(answer, size)))
-    whole = collect(spoken.read_answer(write_whole(spoken, answer)))
+    caller = language(name)
+    answer = answer_in(caller, answer)
+    streamed = read_stream(caller, write_stream(caller, events_of(answer, size)))
+    whole = collect(caller.read_answer(write_whole(caller, answer)))
     assert content_of(streamed) == content_of(whole)
 
 

@@ -20,8 +20,8 @@ ROWS = {
 
 def numbers(file: Path) -> list[int]:
     """The defects that a case is about."""
-    found = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader).get("defect", [])
-    return [found] if isinstance(found, int) else found
+    numbers_of_file = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader).get("defect", [])
+    return [numbers_of_file] if isinstance(numbers_of_file, int) else numbers_of_file
 
 
 CASE_FILES = {

@@ -6,5 +6,5 @@ from tests.support.translation_table import MANUAL, parts, table
 
 
 def test_the_table_of_the_manual_is_what_translations_refuse() -> None:
-    _, shown, _ = parts(MANUAL.read_text("utf-8"))
-    assert shown == table(), "write it: python -m tests.support.translation_table"
+    _, table_text, _ = parts(MANUAL.read_text("utf-8"))
+    assert table_text == table(), "write it: python -m tests.support.translation_table"

@@ -39,17 +39,20 @@ def test_every_language_lists_what_its_requests_can_say() -> None:
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_a_request_survives_another_language(caller: str, target: str, data: st.DataObject) -> None:
-    speaks, asked = language(caller), language(target)
+    caller_language, target_language = language(caller), language(target)
     request = data.draw(requests(FEATURES[caller] & FEATURES[target]))
-    begin = written_in(speaks, request)
-    there = Translation(speaks, asked).request(
+    begin = written_in(caller_language, request)
+    there = Translation(caller_language, target_language).request(
         begin.body, line_of(begin), MODELS[target], LossRules()
     )
-    back = Translation(asked, speaks).request(
+    back = Translation(target_language, caller_language).request(
         there.written.body, line_of(there.written), MODELS[caller], LossRules()
     )
-    end = speaks.read_request(back.written.body, line_of(back.written))
-    before, after = meaning_of(speaks.read_request(begin.body, line_of(begin))), meaning_of(end)
+    end = caller_language.read_request(back.written.body, line_of(back.written))
+    before, after = (
+        meaning_of(caller_language.read_request(begin.body, line_of(begin))),
+        meaning_of(end),
+    )
     changes = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
     assert changes == {}
 
@@ -64,13 +67,13 @@ UNKNOWN = '{"z":1.50,"a":[1E5,12345678901234567890]}'
 def test_a_request_survives_its_own_language_with_unknown_members(
     name: str, data: st.DataObject
 ) -> None:
-    spoken = language(name)
-    written = written_in(spoken, data.draw(requests(FEATURES[name])))
+    caller = language(name)
+    written = written_in(caller, data.draw(requests(FEATURES[name])))
     tree = read_tree(written.body)
     # What stands beside declarations of functions is another tool of Gemini's.
     objects = [each for each in objects_of(tree) if "functionDeclarations" not in each]
     for place in data.draw(st.lists(st.sampled_from(objects), max_size=3)):
         place["vendorMember"] = UNKNOWN
-    request = spoken.read_request(write_tree(tree), line_of(written))
-    again = spoken.write_request(request, MODELS[name], Losses(Patterns(())))
+    request = caller.read_request(write_tree(tree), line_of(written))
+    again = caller.write_request(request, MODELS[name], Losses(Patterns(())))
     assert read_tree(again.body) == tree

@@ -67,6 +67,6 @@ def test_an_operation_that_counts_tokens_has_the_language_that_it_counts(dialect
     ],
 )
 def test_a_translation_is_that_of_its_family(source, target, kind):
-    made = translations.translation(source, target)
-    assert isinstance(made, kind)
-    assert (made.source.name, made.target.name) == (source, target)
+    translation = translations.translation(source, target)
+    assert isinstance(translation, kind)
+    assert (translation.source.name, translation.target.name) == (source, target)

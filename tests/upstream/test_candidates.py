@@ -23,8 +23,8 @@ def candidates(
 
 def attempted(of: Candidates, count: int) -> list[Target | None]:
     """The targets of so many attempts, None where there is none."""
-    found = [of.next() for _ in range(count)]
-    return [candidate and candidate.target for candidate in found]
+    targets = [of.next() for _ in range(count)]
+    return [candidate and candidate.target for candidate in targets]
 
 
 def test_every_target_is_attempted_once_before_any_of_them_twice() -> None:

@@ -40,8 +40,8 @@ def route(operation: ModelOperation = CHAT, **model: Any) -> RouteTranslations:
 
 
 def target(dialect: str = "anthropic", model: str = "claude-sonnet-4-5") -> Target:
-    made = upstream(Client(base_path="/v1"), dialect=dialect)
-    return made.target(model, 1, entry="alias")
+    new_upstream = upstream(Client(base_path="/v1"), dialect=dialect)
+    return new_upstream.target(model, 1, entry="alias")
 
 
 def chat(media_type: str = "application/json", **more: Any) -> Exchange:

@@ -60,11 +60,11 @@ class Setting:
     def __init__(
         self, leftover: bytes = b"", early: bytes = b"", limits: SessionLimits | None = None
     ):
-        ours, self.caller = pair()
+        near, self.caller = pair()
         self.sock, self.upstream = pair()
-        self.ours = ours
+        self.near = near
         self.exchange = new_exchange("GET", "/", "", ENVIRON, "req_1", dialect=OPENAI)
-        self.exchange.connection = Caller(ours, early)
+        self.exchange.connection = Caller(near, early)
         self.sessions = Sessions()
 
         def forward(exchange: Exchange) -> Response:
@@ -77,7 +77,7 @@ class Setting:
         def work() -> AbortConnection:
             with pytest.raises(AbortConnection) as raised:
                 self.handler(self.exchange)
-            self.ours.close()
+            self.near.close()
             return raised.value
 
         return gevent.spawn(work)
@@ -123,7 +123,7 @@ def test_a_session_from_its_beginning_to_its_end():
 
 def test_the_upstream_is_closed_if_the_caller_left_before_the_upgrade():
     setting = Setting()
-    setting.ours.close()
+    setting.near.close()
     with pytest.raises(AbortConnection):
         setting.handler(setting.exchange)
     assert setting.sock.fileno() == -1

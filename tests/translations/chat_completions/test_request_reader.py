@@ -253,7 +253,7 @@ def test_efforts(effort: str | None, thinking: Thinking | None) -> None:
 
 
 @each(
-    ("options", "wanted"),
+    ("options", "expected"),
     [
         (None, False),
         ({}, False),
@@ -261,8 +261,8 @@ def test_efforts(effort: str | None, thinking: Thinking | None) -> None:
         ({"include_usage": True}, True),
     ],
 )
-def test_usage_of_a_stream_is_told_only_on_demand(options: Json | None, wanted: bool) -> None:
-    assert read(stream=True, stream_options=options).stream_usage == wanted
+def test_usage_of_a_stream_is_told_only_on_demand(options: Json | None, expected: bool) -> None:
+    assert read(stream=True, stream_options=options).stream_usage == expected
 
 
 @each(

@@ -57,38 +57,38 @@ def request(*, visible: bool | None = True, as_list: bool = False) -> ChatReques
     )
 
 
-def written(events: list[Event], asked: ChatRequest | None = None) -> bytes:
-    writer = Writer(asked or request())
+def written(events: list[Event], chat_request: ChatRequest | None = None) -> bytes:
+    writer = Writer(chat_request or request())
     return b"".join(writer.write(event) for event in [Start(id="r"), *deepcopy(events)])
 
 
-def whole(events: list[Event], asked: ChatRequest | None = None) -> Json:
+def whole(events: list[Event], chat_request: ChatRequest | None = None) -> Json:
     """The answer in one piece that the same events come to, one that the SDK reads."""
-    document = write_answer(collect([Start(id="r"), *deepcopy(events)]), asked or request())
+    document = write_answer(collect([Start(id="r"), *deepcopy(events)]), chat_request or request())
     response(document)
     return json.loads(document)  # type: ignore[no-any-return]
 
 
-def pieces(events: list[Event], asked: ChatRequest | None = None) -> list[Json]:
+def pieces(events: list[Event], chat_request: ChatRequest | None = None) -> list[Json]:
     """The answers of a stream, each one that the SDK reads."""
-    documents = [json.loads(data) for data in event_data(written(events, asked))]
+    documents = [json.loads(data) for data in event_data(written(events, chat_request))]
     for document in documents:
         types.GenerateContentResponse.model_validate(document)
     return documents
 
 
-def parts_of(events: list[Event], asked: ChatRequest | None = None) -> list[Json]:
+def parts_of(events: list[Event], chat_request: ChatRequest | None = None) -> list[Json]:
     return [
         part
-        for document in pieces([*events, END], asked)
+        for document in pieces([*events, END], chat_request)
         for candidate in document["candidates"]
         for part in candidate["content"]["parts"]
         if part != {"text": ""}
     ]
 
 
-def whole_parts(events: list[Event], asked: ChatRequest | None = None) -> list[Json]:
-    document = whole([*events, END], asked)
+def whole_parts(events: list[Event], chat_request: ChatRequest | None = None) -> list[Json]:
+    document = whole([*events, END], chat_request)
     return document["candidates"][0]["content"]["parts"]  # type: ignore[no-any-return]
 
 
@@ -106,10 +106,10 @@ SEALED = write_signature(FOREIGN)
 def grounding_of(events: list[Event]) -> Json:
     """The sources of a stream, which are those of the answer in one piece."""
     *_, last = pieces([*events, END])
-    found = last["candidates"][0].get("groundingMetadata", {})
+    metadata = last["candidates"][0].get("groundingMetadata", {})
     candidate = whole([*events, END])["candidates"][0]
-    assert candidate.get("groundingMetadata", {}) == found
-    return found  # type: ignore[no-any-return]
+    assert candidate.get("groundingMetadata", {}) == metadata
+    return metadata  # type: ignore[no-any-return]
 
 
 A = {"web": {"uri": "https://a.test", "title": "A"}}

@@ -117,8 +117,8 @@ def test_a_signature_is_an_event_behind_its_thoughts() -> None:
     ],
 )
 def test_arguments_keep_their_text(members: Json, arguments: str) -> None:
-    (found,) = calls_of(piece(call(id="c1", **members), finish="STOP"))
-    assert (found.id, found.name, found.arguments) == ("c1", "f", arguments)
+    (tool_call,) = calls_of(piece(call(id="c1", **members), finish="STOP"))
+    assert (tool_call.id, tool_call.name, tool_call.arguments) == ("c1", "f", arguments)
 
 
 def test_two_calls_of_one_function_have_two_ids_which_stay_the_same() -> None:
@@ -135,7 +135,7 @@ def test_calls_of_two_answers_have_different_ids() -> None:
 
 
 def test_arguments_may_come_value_by_value() -> None:
-    (found,) = calls_of(
+    (tool_call,) = calls_of(
         piece(call(id="c1", willContinue=True)),
         piece(
             {
@@ -147,7 +147,7 @@ def test_arguments_may_come_value_by_value() -> None:
         ),
         piece({"functionCall": {}}, finish="STOP"),
     )
-    assert (found.id, found.arguments) == ("c1", '{"a":"x"}')
+    assert (tool_call.id, tool_call.arguments) == ("c1", '{"a":"x"}')
 
 
 @each(

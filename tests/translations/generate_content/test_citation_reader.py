@@ -15,7 +15,7 @@ from tests.translations.generate_content.documents import (
 
 
 def test_grounding_is_citations_at_characters() -> None:
-    found = citations_of(
+    citations = citations_of(
         piece(text("Grüße, ")),
         piece(text("Welt.")),
         piece(
@@ -28,7 +28,7 @@ def test_grounding_is_citations_at_characters() -> None:
             ),
         ),
     )
-    assert found == [
+    assert citations == [
         Citation("https://a.test", "A", "", 7, 12),
         Citation("https://a.test", "A", "", 0, 5),
         Citation("https://b.test", "B", "source", 0, 5),
@@ -55,5 +55,5 @@ def test_sources_may_stand_behind_the_last_signature() -> None:
 
 def test_recited_sources_are_citations() -> None:
     metadata = {"citationSources": [{"startIndex": 1, "endIndex": 3, "uri": "https://c.test"}]}
-    (found,) = citations_of(piece(text("abcd"), finish="STOP", citationMetadata=metadata))
-    assert found == Citation("https://c.test", "", "", 1, 3)
+    (citation,) = citations_of(piece(text("abcd"), finish="STOP", citationMetadata=metadata))
+    assert citation == Citation("https://c.test", "", "", 1, 3)

@@ -133,16 +133,16 @@ def test_arguments_keep_their_text(call: Json, arguments: str | None) -> None:
 
 
 def test_calls_of_one_function_have_ids_of_their_own_and_results_follow_their_order() -> None:
-    found = ids_of(
+    ids = ids_of(
         ("model", [call("f"), call("g"), call("f")]),
         ("function", [returned("f", {}), returned("f", {}), returned("g", {})]),
         ("model", [call("f")]),
         ("user", [returned("f", {})]),
     )
-    calls = [name for kind, name in found if kind == "call"]
+    calls = [name for kind, name in ids if kind == "call"]
     one, two, three, four = calls
     assert len(set(calls)) == 4
-    assert [name for kind, name in found if kind == "result"] == [one, three, two, four]
+    assert [name for kind, name in ids if kind == "result"] == [one, three, two, four]
 
 
 def test_ids_of_the_caller_stay() -> None:

@@ -36,7 +36,7 @@ def test_citations_are_grounding_at_bytes() -> None:
 def test_citations_survive_their_way_to_the_vendor_and_back() -> None:
     cited = Citation("https://a.test", "A", "", 2, 4)
     events: list[Event] = [Open(Text()), Delta("éa日b"), Cite(cited), Close()]
-    reader, found = Reader(), []
+    reader, citations = Reader(), []
     for data in event_data(written([*events, END])):
-        found += [event for event in reader.read(data) if isinstance(event, Cite)]
-    assert found == [Cite(cited)]
+        citations += [event for event in reader.read(data) if isinstance(event, Cite)]
+    assert citations == [Cite(cited)]

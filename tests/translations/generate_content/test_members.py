@@ -39,8 +39,8 @@ class Kind(NamedTuple):
 
 def part(value: Json) -> Json:
     """A request with a part; one that only says something of a part says it of a text."""
-    said = {"functionCall", "thought", "thoughtSignature"}
-    role = "model" if said & value.keys() else "user"
+    names = {"functionCall", "thought", "thoughtSignature"}
+    role = "model" if names & value.keys() else "user"
     about = {"thought", "thoughtSignature", "partMetadata", "mediaResolution"}
     text = {"text": "Hi"} if about & value.keys() else {}
     return {"contents": [{"parts": [text | value], "role": role}]}

@@ -97,6 +97,6 @@ def test_blocks_are_parts(events: list[Event], parts: list[Json]) -> None:
 @each("visible", [None, False])
 def test_thoughts_that_were_not_wanted_leave_their_signature(visible: bool | None) -> None:
     events = [*block(Reasoning(), "hm", sign=OWN), *block(Text(), "a")]
-    asked = request(visible=visible)
-    assert parts_of(events, asked) == [{"text": "a", "thoughtSignature": "UzE="}]
-    assert whole_parts(events, asked) == [{"text": "a", "thoughtSignature": "UzE="}]
+    chat_request = request(visible=visible)
+    assert parts_of(events, chat_request) == [{"text": "a", "thoughtSignature": "UzE="}]
+    assert whole_parts(events, chat_request) == [{"text": "a", "thoughtSignature": "UzE="}]

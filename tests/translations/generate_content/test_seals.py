@@ -30,8 +30,8 @@ SEALED = base64.b64encode(b"modelway:messages:EqQB").decode()
 )
 def test_a_call_keeps_the_value_for_no_signature(part: str, expected: str | None) -> None:
     request = '{"contents":[{"parts":[{"text": "A"}%s]}], "z": 1.0}'
-    kept = "" if expected is None else f", {expected}"
-    assert without_seals(LANGUAGE, request % f", {part}") == request % kept
+    member = "" if expected is None else f", {expected}"
+    assert without_seals(LANGUAGE, request % f", {part}") == request % member
 
 
 def test_a_turn_of_sealed_thoughts_alone_is_removed() -> None:

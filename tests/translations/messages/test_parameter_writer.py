@@ -216,7 +216,7 @@ def test_output_format(model: str, output: OutputFormat, lost: list[str]) -> Non
 
 
 @each(
-    ("user", "kept"),
+    ("user", "is_carried"),
     [
         ("user-1_A", True),
         ("anna@example.com", False),
@@ -225,9 +225,9 @@ def test_output_format(model: str, output: OutputFormat, lost: list[str]) -> Non
         ("a" * 257, False),
     ],
 )
-def test_a_user_is_not_named_by_mail_or_telephone(user: str, kept: bool) -> None:
+def test_a_user_is_not_named_by_mail_or_telephone(user: str, is_carried: bool) -> None:
     user_id = write(user=user)[0]["metadata"]["user_id"]
-    assert (user_id == user) is kept
+    assert (user_id == user) is is_carried
     assert len(user_id) <= 256
 
 

@@ -9,10 +9,10 @@ from engine.values.wildcard import Patterns
 
 
 def losses(*places: str, hints: tuple[str, ...] = ()) -> Losses:
-    noted = Losses(Patterns(hints))
+    new_losses = Losses(Patterns(hints))
     for place in places:
-        noted.add(place)
-    return noted
+        new_losses.add(place)
+    return new_losses
 
 
 def test_a_field_is_a_place_without_indexes() -> None:
@@ -20,15 +20,15 @@ def test_a_field_is_a_place_without_indexes() -> None:
 
 
 def test_the_losses_that_may_not_be_dropped_are_refused_once_for_each_field() -> None:
-    noted = losses("user", "seed", "m[1].name", "n", "t[0].x", "t[1].x", hints=("user",))
-    assert noted.refused(Patterns(("seed", "*.name"))) == [Loss("n"), Loss("t[0].x")]
+    all_losses = losses("user", "seed", "m[1].name", "n", "t[0].x", "t[1].x", hints=("user",))
+    assert all_losses.refused(Patterns(("seed", "*.name"))) == [Loss("n"), Loss("t[0].x")]
 
 
 def test_hints_alone_are_not_refused() -> None:
-    noted = losses("user", hints=("user",))
-    noted.add("store", "nothing is stored", hint=True)
-    assert noted.refused(Patterns(())) == []
-    assert noted.fields() == ["user", "store"]
+    hints = losses("user", hints=("user",))
+    hints.add("store", "nothing is stored", hint=True)
+    assert hints.refused(Patterns(())) == []
+    assert hints.fields() == ["user", "store"]
 
 
 def test_each_field_is_named_once_in_the_order_of_the_losses() -> None:

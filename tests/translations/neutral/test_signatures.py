@@ -24,7 +24,7 @@ def test_a_seal_is_recognised(value: object, sealed: bool) -> None:
 
 
 @each(
-    ("value", "found"),
+    ("value", "expected"),
     [
         ({"a": [{"x": 1}, 2, {}]}, [(0, {"x": 1}), (2, {})]),
         ({"a": {}}, []),
@@ -32,5 +32,5 @@ def test_a_seal_is_recognised(value: object, sealed: bool) -> None:
         ([], []),
     ],
 )
-def test_the_objects_of_a_list_have_their_indexes(value: object, found: object) -> None:
-    assert objects(value, "a") == found
+def test_the_objects_of_a_list_have_their_indexes(value: object, expected: object) -> None:
+    assert objects(value, "a") == expected

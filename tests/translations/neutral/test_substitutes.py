@@ -26,13 +26,13 @@ def names(request: ChatRequest, language: str) -> list[str]:
 
 
 def test_the_callers_own_language_gets_the_request_as_it_is() -> None:
-    asked = request(tools=[GROUP], messages=[Message(role="user", blocks=[FOREIGN])])
-    assert with_substitutes(asked, "a") is asked
+    chat_request = request(tools=[GROUP], messages=[Message(role="user", blocks=[FOREIGN])])
+    assert with_substitutes(chat_request, "a") is chat_request
 
 
 def test_functions_take_the_place_of_a_tool() -> None:
-    asked = request(tools=[Tool(name="first"), GROUP, Tool(name="last")])
-    assert names(asked, "b") == ["first", "g__x", "g__y", "last"]
+    chat_request = request(tools=[Tool(name="first"), GROUP, Tool(name="last")])
+    assert names(chat_request, "b") == ["first", "g__x", "g__y", "last"]
 
 
 def test_a_tool_without_functions_stays_for_the_writer_to_lose() -> None:
@@ -41,19 +41,19 @@ def test_a_tool_without_functions_stays_for_the_writer_to_lose() -> None:
 
 def test_loaded_tools_are_declared_once() -> None:
     loaded = [GROUP, Tool(name="late"), GROUP, Tool(name="late")]
-    asked = request(tools=[Tool(name="g__x")], loaded_tools=loaded)
-    assert names(asked, "b") == ["g__x", "g__y", "late"]
+    chat_request = request(tools=[Tool(name="g__x")], loaded_tools=loaded)
+    assert names(chat_request, "b") == ["g__x", "g__y", "late"]
 
 
 def test_a_block_takes_the_place_of_one_that_the_target_lacks() -> None:
     blocks = [Text(text="Hi"), FOREIGN, UNKNOWN]
-    asked = request(messages=[Message(role="assistant", blocks=blocks)])
-    [message] = with_substitutes(asked, "b").messages
+    chat_request = request(messages=[Message(role="assistant", blocks=blocks)])
+    [message] = with_substitutes(chat_request, "b").messages
     assert message.blocks == [Text(text="Hi"), CALL, UNKNOWN]
 
 
 def test_the_request_itself_is_not_changed() -> None:
-    asked = request(tools=[GROUP], messages=[Message(role="assistant", blocks=[FOREIGN])])
-    with_substitutes(asked, "b")
-    assert asked.tools == [GROUP]
-    assert asked.messages[0].blocks == [FOREIGN]
+    chat_request = request(tools=[GROUP], messages=[Message(role="assistant", blocks=[FOREIGN])])
+    with_substitutes(chat_request, "b")
+    assert chat_request.tools == [GROUP]
+    assert chat_request.messages[0].blocks == [FOREIGN]

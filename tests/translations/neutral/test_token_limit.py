@@ -12,19 +12,19 @@ from engine.values.wildcard import Patterns
 
 
 @pytest.mark.parametrize(
-    ("asked", "most", "written"),
+    ("requested", "most", "written"),
     [(32_000, 16_384, 16_384), (16_384, 16_384, 16_384), (32_000, None, 32_000), (None, 9, None)],
 )
 def test_a_limit_is_lowered_to_what_the_model_can_write(
-    asked: int | None, most: int | None, written: int | None
+    requested: int | None, most: int | None, written: int | None
 ) -> None:
     losses = Losses(Patterns(()))
     places = {"max_tokens": "generationConfig.maxOutputTokens"}
-    request = ChatRequest(language="a", model="m", messages=[], max_tokens=asked, places=places)
+    request = ChatRequest(language="a", model="m", messages=[], max_tokens=requested, places=places)
     assert with_token_limit(request, most, losses).max_tokens == written
     lowered = [(loss.place, loss.hint) for loss in losses.losses]
-    assert lowered == ([] if asked == written else [("generationConfig.maxOutputTokens", True)])
-    assert request.max_tokens == asked
+    assert lowered == ([] if requested == written else [("generationConfig.maxOutputTokens", True)])
+    assert request.max_tokens == requested
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def turn(text: str) -> Message:
     return Message(role=role, blocks=blocks, place=text)
 
 
-def shown(message: Message) -> str:
+def text_of(message: Message) -> str:
     letters = [getattr(block, "id", "-") for block in message.blocks]
     return f"{message.role[0]}:{''.join(letters)}"
 
@@ -44,7 +44,7 @@ def shown(message: Message) -> str:
     ],
 )
 def test_order(before: str, after: str) -> None:
-    assert [shown(each) for each in results_first([turn(o) for o in before.split()])] == [
+    assert [text_of(each) for each in results_first([turn(o) for o in before.split()])] == [
         *after.split()
     ]
 

@@ -41,7 +41,7 @@ def added(**item: Any) -> Json:
     return event("output_item.added", item=item)
 
 
-def done(**item: Any) -> Json:
+def item_done(**item: Any) -> Json:
     return event("output_item.done", item=item)
 
 
@@ -90,7 +90,7 @@ SIGNED = Reasoning(text="hm", signature=Signature("responses", "rs_1 gAAA"), id=
             [
                 *(added(**MESSAGE), part(**TEXT), delta("output_text", "a")),
                 *(delta("output_text", "b"), event("output_text.done", text="ab")),
-                *(part_done(type="output_text", text="ab"), done(**WHOLE)),
+                *(part_done(type="output_text", text="ab"), item_done(**WHOLE)),
             ],
             Text(text="ab"),
         ),
@@ -100,53 +100,56 @@ SIGNED = Reasoning(text="hm", signature=Signature("responses", "rs_1 gAAA"), id=
                 added(**MESSAGE),
                 part(**TEXT),
                 part_done(type="output_text", text="ab"),
-                done(**WHOLE),
+                item_done(**WHOLE),
             ],
             Text(text="ab"),
         ),
         # no event of the part
-        ([added(**MESSAGE), delta("output_text", "ab"), done(**WHOLE)], Text(text="ab")),
+        ([added(**MESSAGE), delta("output_text", "ab"), item_done(**WHOLE)], Text(text="ab")),
         # no end of the part
         (
-            [added(**MESSAGE), part(**TEXT), delta("output_text", "ab"), done(**WHOLE)],
+            [added(**MESSAGE), part(**TEXT), delta("output_text", "ab"), item_done(**WHOLE)],
             Text(text="ab"),
         ),
         # no event but that of the item
-        ([added(**MESSAGE), done(**WHOLE)], Text(text="ab")),
-        ([done(**WHOLE)], Text(text="ab")),
+        ([added(**MESSAGE), item_done(**WHOLE)], Text(text="ab")),
+        ([item_done(**WHOLE)], Text(text="ab")),
         (
             [
                 *(added(**MESSAGE), part(type="refusal", refusal=""), delta("refusal", "No")),
-                *(part_done(type="refusal", refusal="No"), done(**MESSAGE)),
+                *(part_done(type="refusal", refusal="No"), item_done(**MESSAGE)),
             ],
             Refusal(text="No"),
         ),
         (
             [
                 *(added(**CALL, arguments=""), delta("function_call_arguments", '{"a":')),
-                *(delta("function_call_arguments", "1.0}"), done(**CALL, arguments='{"a":1.0}')),
+                *(
+                    delta("function_call_arguments", "1.0}"),
+                    item_done(**CALL, arguments='{"a":1.0}'),
+                ),
             ],
             ToolCall(id="c1", name="f", arguments='{"a":1.0}'),
         ),
         (
-            [added(**CALL, arguments=""), done(**CALL, arguments='{"a":1.0}')],
+            [added(**CALL, arguments=""), item_done(**CALL, arguments='{"a":1.0}')],
             ToolCall(id="c1", name="f", arguments='{"a":1.0}'),
         ),
-        ([done(**CALL, arguments="{}")], ToolCall(id="c1", name="f", arguments="{}")),
+        ([item_done(**CALL, arguments="{}")], ToolCall(id="c1", name="f", arguments="{}")),
         (
             [
                 *(added(**THOUGHT), event("reasoning_summary_part.added", summary_index=0)),
                 delta("reasoning_summary_text", "hm", summary_index=0),
-                done(**{**THOUGHT, **SUMMARY}, encrypted_content="gAAA"),
+                item_done(**{**THOUGHT, **SUMMARY}, encrypted_content="gAAA"),
             ],
             SIGNED,
         ),
         (
-            [added(**THOUGHT), done(**{**THOUGHT, **SUMMARY}, encrypted_content="gAAA")],
+            [added(**THOUGHT), item_done(**{**THOUGHT, **SUMMARY}, encrypted_content="gAAA")],
             SIGNED,
         ),
         (
-            [added(**THOUGHT), delta("reasoning_text", "hm"), done(**THOUGHT)],
+            [added(**THOUGHT), delta("reasoning_text", "hm"), item_done(**THOUGHT)],
             Reasoning(text="hm", id="rs_1"),
         ),
     ],
@@ -162,7 +165,7 @@ def test_parts_of_a_summary_are_paragraphs() -> None:
         delta("reasoning_summary_text", "a"),
         event("reasoning_summary_part.added", summary_index=1),
         delta("reasoning_summary_text", "b"),
-        done(**THOUGHT),
+        item_done(**THOUGHT),
     )
     assert block.text == "a\n\nb"
 
@@ -170,7 +173,7 @@ def test_parts_of_a_summary_are_paragraphs() -> None:
 def test_an_item_of_this_vendor_is_kept_whole() -> None:
     item = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
     progress = event("web_search_call.searching", item_id="ws_1")
-    (block,) = blocks_of(added(**item), progress, done(**item))
+    (block,) = blocks_of(added(**item), progress, item_done(**item))
     assert isinstance(block, Foreign)
     assert json.loads(bytes(block.raw)) == item
 
@@ -182,7 +185,7 @@ def test_an_answer_that_only_the_last_event_has() -> None:
 
 def test_items_of_the_last_event_are_not_read_again() -> None:
     last = {**COMPLETED, "response": {**COMPLETED["response"], "output": [WHOLE]}}
-    answer = collect(events_of(CREATED, done(**WHOLE), last))
+    answer = collect(events_of(CREATED, item_done(**WHOLE), last))
     assert answer.candidates[0].blocks == [Text(text="ab")]
 
 
@@ -206,7 +209,7 @@ def test_items_of_the_last_event_are_not_read_again() -> None:
     ],
 )
 def test_ends(last: Json, call: bool, stop: str) -> None:
-    items = [done(**CALL, arguments="{}")] if call else []
+    items = [item_done(**CALL, arguments="{}")] if call else []
     answer = collect(events_of(CREATED, *items, last))
     assert answer.candidates[0].finish.stop == stop
 
@@ -236,7 +239,7 @@ def test_citations_and_log_probabilities() -> None:
         event("output_text.annotation.added", annotation=cited),
         event("output_text.annotation.added", annotation={"type": "file_path"}),
         *(part_done(**TEXT), event("output_text.annotation.added", annotation=cited)),
-        done(**MESSAGE),
+        item_done(**MESSAGE),
     )
     (candidate,) = answer.candidates
     citation = Citation("https://a", "A", start=0, end=1)
@@ -290,4 +293,4 @@ def test_what_follows_the_end_is_passed_over() -> None:
 def test_what_is_not_asked_for_may_have_any_value() -> None:
     odd: Json = {"type": "response.in_progress", "response": {"id": 5, "output": "none"}}
     text = [part(**TEXT, annotations=5), delta("output_text", "a"), event("new", delta={})]
-    assert blocks_of(odd, *text, done(**{**WHOLE, "id": 5, "content": 5})) == [Text(text="a")]
+    assert blocks_of(odd, *text, item_done(**{**WHOLE, "id": 5, "content": 5})) == [Text(text="a")]

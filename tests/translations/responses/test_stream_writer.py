@@ -133,9 +133,9 @@ def test_a_cut_answer_ends_like_the_one_in_one_piece(content: list[Block]) -> No
     writer = Writer(request)
     written = b"".join(writer.write(event) for event in events_of(whole))
     *events, last = map(json.loads, event_data(written))
-    done = [e["item"] for e in events if e["type"] == "response.output_item.done"]
+    items = [e["item"] for e in events if e["type"] == "response.output_item.done"]
     assert last["response"] == json.loads(write_answer(whole, request))
-    assert done == last["response"]["output"]
+    assert items == last["response"]["output"]
 
 
 @each("more", [[], [Text(text="a")]])
