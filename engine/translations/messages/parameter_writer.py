@@ -29,6 +29,10 @@ class _Schema(Struct):
     type: Any = None
 
 
+_SCHEMA = msgspec.json.Decoder(_Schema)
+_NUMBER = msgspec.json.Decoder(float)
+
+
 class ParameterWriter:
     """Writes the parameters of one request, as this model accepts them."""
 
@@ -118,7 +122,7 @@ class ParameterWriter:
         if raw is None:
             return None
         try:
-            return msgspec.json.decode(raw, type=float)
+            return _NUMBER.decode(raw)
         except msgspec.DecodeError as error:
             raise WrongType(self._request.place_of(field), "a number") from error
 
@@ -167,7 +171,7 @@ class ParameterWriter:
 
 def _is_of_object(schema: Raw) -> bool:
     try:
-        return bool(msgspec.json.decode(schema, type=_Schema).type == "object")
+        return bool(_SCHEMA.decode(schema).type == "object")
     except msgspec.DecodeError:
         return False
 

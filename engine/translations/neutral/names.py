@@ -6,6 +6,8 @@ import re
 from hashlib import blake2s
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
+_LEGAL = re.compile(r"[a-zA-Z0-9_-]+")
+_LEGAL_FROM_LETTER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]*")
 _FIRST = re.compile(r".", re.DOTALL)
 _FIRST_LETTER = re.compile(r"[a-zA-Z_]")
 _HASH = 8
@@ -36,12 +38,13 @@ class ToolNames:
         self.originals: dict[str, str] = {}
         self._longest = longest
         self._first = _FIRST_LETTER if first_letter else _FIRST
+        self._legal = _LEGAL_FROM_LETTER if first_letter else _LEGAL
 
     def legal(self, name: str) -> str:
         """The name itself, or its beginning with a hash of all of it."""
-        is_begun = self._first.match(name) is not None
-        if is_begun and len(name) <= self._longest and not _ILLEGAL.search(name):
+        if len(name) <= self._longest and self._legal.fullmatch(name):
             return name
+        is_begun = self._first.match(name) is not None
         digest = blake2s(name.encode(), digest_size=_HASH // 2).hexdigest()
         legal = _ILLEGAL.sub("_", name if is_begun else f"_{name}")
         short = f"{legal[: self._longest - _HASH - 1]}_{digest}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+_NUMBER = msgspec.json.Decoder(float)
 _WIDE = {"top_k": 40, "top_p": 0.95}
 """The smallest of the vendors' own defaults, which SDKs and agents send without being told to."""
 
@@ -14,7 +15,7 @@ def number(value: Raw | None) -> float | None:
     if value is None:
         return None
     try:
-        return msgspec.json.decode(value, type=float)
+        return _NUMBER.decode(value)
     except msgspec.DecodeError:
         return None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 
 from engine.translations.neutral.content import Block, Foreign
@@ -24,7 +22,7 @@ def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
     """The tools, and those that were loaded later unless they are declared already."""
-    tools = list(_functions(request.tools))
+    tools = _functions(request.tools)
     if request.loaded_tools:
         names = {tool.name for tool in tools if isinstance(tool, Tool)}
         for tool in _functions(request.loaded_tools):
@@ -34,12 +32,14 @@ def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
     return tools
 
 
-def _functions(tools: list[Tool | BuiltInTool]) -> Iterator[Tool | BuiltInTool]:
+def _functions(tools: list[Tool | BuiltInTool]) -> list[Tool | BuiltInTool]:
+    functions: list[Tool | BuiltInTool] = []
     for tool in tools:
         if isinstance(tool, BuiltInTool) and tool.functions:
-            yield from tool.functions
+            functions += tool.functions
         else:
-            yield tool
+            functions.append(tool)
+    return functions
 
 
 def _message(message: Message) -> Message:
