@@ -46,7 +46,7 @@ class EventReader:
                     self._take_long(event)
                 else:
                     self._take(event)
-        elif self._room > 0 or self._key in data:
+        elif self._room > 0 or data.find(self._key) >= 0:
             self._take(data)
 
     def _take(self, data: bytes) -> None:

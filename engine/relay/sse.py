@@ -23,6 +23,7 @@ _MOST_LINES = 10_000
 _FIELD = re.compile(rb"[A-Za-z][\w-]*:")
 _FIELD_START = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
+_CR = 0x0D
 
 
 class NotAnEvent(Exception):
@@ -78,7 +79,7 @@ class Cleaner:
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, cleaned; `b""` when it completes none."""
-        if not self._buffer and self._started and b"\r" not in data and self._clean.fullmatch(data):
+        if not self._buffer and self._started and _CR not in data and self._clean.fullmatch(data):
             return data
         if self.foreign:
             return b""
@@ -132,7 +133,7 @@ class Cleaner:
             self._skip_lf = False
         if data:
             self._skip_lf = data[-1:] == b"\r"
-        if b"\r" in data:
+        if _CR in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return data
 

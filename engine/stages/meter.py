@@ -171,7 +171,7 @@ def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: Reques
         last = now
         record.events += data.count(b"\n\n")
         feed(data)
-        return hidden.hide(data) if hidden is not None and key in data else data
+        return data if hidden is None or data.find(key) < 0 else hidden.hide(data)
 
     return note
 
