@@ -72,7 +72,7 @@ def _grounding(blocks: list[Block]) -> Json:
         return {}
     grounding = GroundingWriter()
     for block in texts:
-        grounding.text(block.text)
+        grounding.offsets.add(block.text)
         for citation in block.citations:
             grounding.cite(citation)
         grounding.close()

@@ -13,19 +13,16 @@ Json = dict[str, Any]
 
 
 class GroundingWriter:
-    """Collects the sources of one candidate. Its offsets are those of all its text."""
+    """Collects the sources of one candidate. `offsets` are those of all its text, which is added
+    to them as it is written."""
 
     def __init__(self) -> None:
-        self._offsets = TextOffsets()
+        self.offsets = TextOffsets()
         self._start = 0
         self._open: list[Citation] = []
         self._chunks: dict[tuple[str, str], int] = {}
         self._supports: list[Json] = []
         self._size = 0
-
-    def text(self, text: str) -> None:
-        """More text of the open block."""
-        self._offsets.add(text)
 
     def cite(self, citation: Citation) -> None:
         """What the open block cites. Raises BrokenAnswer for too much."""
@@ -41,10 +38,10 @@ class GroundingWriter:
             key = citation.url, citation.title
             index = self._chunks.setdefault(key, len(self._chunks))
             start = self._start + (citation.start or 0)
-            end = self._offsets.length if citation.end is None else self._start + citation.end
-            segment = _segment(self._offsets.bytes(start), self._offsets.bytes(end))
+            end = self.offsets.length if citation.end is None else self._start + citation.end
+            segment = _segment(self.offsets.bytes(start), self.offsets.bytes(end))
             self._supports.append({"segment": segment, "groundingChunkIndices": [index]})
-        self._start, self._open = self._offsets.length, []
+        self._start, self._open = self.offsets.length, []
 
     def members(self) -> Json:
         """The member of the candidate, none without sources."""

@@ -67,7 +67,7 @@ class _CandidateWriter:
         """The part with more of the open block's text, None for none."""
         block = self._block
         if isinstance(block, Text):  # nearly every delta
-            self._grounding.text(text)
+            self._grounding.offsets.add(text)
         elif isinstance(block, ToolCall):
             self._arguments.append(text)
             self._length += len(text)
@@ -162,17 +162,19 @@ class Writer:
         if isinstance(event, Delta):  # nearly every event
             candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
             part = candidate.text(event.text)
-        elif isinstance(event, Start):
+            if part is None:
+                return b""
+            return self._item(_ANSWER_BEGIN + _encode(part) + candidate.answer_end)
+        if isinstance(event, Start):
             model, answer_id = event.model or self._request.model, event.id or self._request.id
             self._head = {"modelVersion": model, "responseId": answer_id}
             return b""
-        elif isinstance(event, End):
+        if isinstance(event, End):
             return self._write_end(event)
-        elif isinstance(event, Tokens):
+        if isinstance(event, Tokens):
             return self._write_tokens(event)
-        else:
-            candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
-            part = candidate.part(event)
+        candidate = self._candidates.get(event.candidate) or self._add(event.candidate)
+        part = candidate.part(event)
         if part is None:
             return b""
         return self._answer(_ANSWER_BEGIN + _encode(part) + candidate.answer_end)
@@ -198,11 +200,13 @@ class Writer:
         return self._answer(_encode(answer)) + (b"]\n" if self._request.as_list else b"")
 
     def _answer(self, data: bytes) -> bytes:
+        """An answer that may have JSON that is passed on: a line end in it would end the data."""
+        if not self._request.as_list and (b"\n" in data or b"\r" in data):
+            data = bytes(msgspec.json.format(data, indent=-1))
+        return self._item(data)
+
+    def _item(self, data: bytes) -> bytes:
         begin = self._begin
         if self._request.as_list:
             self._begin = b",\n"
-        elif (
-            b"\n" in data or b"\r" in data
-        ):  # JSON that is passed on; a line end would end the data
-            data = bytes(msgspec.json.format(data, indent=-1))
         return begin + data + self._end
