@@ -199,6 +199,52 @@ def test_no_import_of_ours_stands_in_a_function():
     assert hidden == []
 
 
+PUBLIC_OF_NAMED_TUPLES = {"_replace", "_asdict", "_make", "_fields", "_field_defaults"}
+
+
+def inherited_private_attributes(text: str) -> set[str]:
+    """The private attributes that classes with a base from outside read and do not set: `_headers`
+    of `class Mine(falcon.Response)`."""
+    tree = ast.parse(text)
+    outside: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = node.module if isinstance(node, ast.ImportFrom) else ""
+            names = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            outside |= names if not (module or "").startswith("engine") else set()
+    found: set[str] = set()
+    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        bases = {ast.unparse(base).partition(".")[0].partition("[")[0] for base in kind.bases}
+        if bases & outside:
+            found |= _read_and_not_set(kind)
+    return found
+
+
+def _read_and_not_set(kind: ast.ClassDef) -> set[str]:
+    own = {node.name for node in kind.body if isinstance(node, ast.FunctionDef)}
+    for node in kind.body:
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        own |= {target.id for target in targets if isinstance(target, ast.Name)}
+    mine = [
+        node
+        for node in ast.walk(kind)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+        and re.match(r"_[^_]", node.attr)
+    ]
+    own |= {node.attr for node in mine if isinstance(node.ctx, ast.Store)}
+    return {node.attr for node in mine} - own - PUBLIC_OF_NAMED_TUPLES
+
+
+def test_no_private_attribute_of_a_library_is_used_by_a_subclass():
+    example = "import falcon\nclass A(falcon.Response):\n    def f(self): return self._headers\n"
+    assert inherited_private_attributes(example) == {"_headers"}
+    assert {
+        name: used for name, text in sources() if (used := inherited_private_attributes(text))
+    } == {}
+
+
 @pytest.mark.parametrize("library", EDGES)
 def test_an_outside_library_stays_at_its_edge(library):
     allowed = EDGES[library]

@@ -8,7 +8,6 @@ its limit passes uncounted, and the log says so once a minute.
 from __future__ import annotations
 
 import hashlib
-import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -28,8 +27,6 @@ from engine.stores.counters.shared_memory import (
 from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
 from engine.values.runtime_dir import prepare
 from engine.values.throttle import LogThrottle
-
-log = logging.getLogger("modelway")
 
 SIZE = 256 << 20
 _SWEEP_COUNT, _SWEEP_COUNT_WHEN_FULL = 4, 100
