@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Raw
@@ -11,7 +11,6 @@ from engine.translations.messages.answer_fields import NAME, read_citation, read
 from engine.translations.messages.answer_shapes import CITATIONS
 from engine.translations.messages.request_shapes import (
     CallBlock,
-    Content,
     DocumentBlock,
     ImageBlock,
     RedactedBlock,
@@ -43,7 +42,9 @@ from engine.translations.neutral.shapes import read_shape
 _EMPTY_OBJECT = b"{}"
 
 
-def read_content(content: Content, place: str, unread: list[str]) -> list[Block]:
+def read_content(
+    content: str | Sequence[JsonObject] | None, place: str, unread: list[str]
+) -> list[Block]:
     """The blocks of a content at `place`; `unread` collects the places of what is not read."""
     if content is None:
         return []

@@ -65,10 +65,11 @@ class CallBlock(JsonObject, tag="tool_use"):
 
 
 class ResultBlock(JsonObject, tag="tool_result"):
-    """What a tool returned."""
+    """What a tool returned. Blocks of a turn have no place in it: they are passed on as they came,
+    so that no depth of results inside results has to be followed."""
 
     tool_use_id: str | None = None
-    content: Content = None
+    content: str | list[TextBlock | ImageBlock | DocumentBlock | UnknownObject] | None = None
     is_error: bool | None = None
 
 

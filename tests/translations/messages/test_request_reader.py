@@ -322,3 +322,11 @@ def test_fields_with_other_names_here_have_their_places() -> None:
         "output": "output_config.format",
         "user": "metadata.user_id",
     }
+
+
+def test_a_result_inside_a_result_is_passed_on_as_it_came() -> None:
+    inner = {"type": "tool_result", "tool_use_id": "b", "content": []}
+    block = read_block({"type": "tool_result", "tool_use_id": "a", "content": [inner]})
+    raw = Raw(json.dumps(inner).encode())
+    place = f"{PLACE}.content[0]"
+    assert block.content == [Foreign(language="messages", kind="tool_result", raw=raw, place=place)]
