@@ -15,7 +15,7 @@ TOKEN = {"Authorization": f"Bearer {SECRET}"}
 TURNS = [{"role": "user"}]
 
 
-class Built:
+class ProjectApp:
     """The application of the project's plan, and the requests that its upstreams receive."""
 
     def __init__(self, folder, config=CONFIG, *, closing=(), **options):
@@ -31,13 +31,13 @@ class Built:
 
 
 def test_a_request_of_a_route_goes_to_its_upstream(tmp_path):
-    built = Built(tmp_path)
+    built = ProjectApp(tmp_path)
     assert built.chat(model="big", messages=TURNS).status_code == 200
     assert [request.url for request in built.requests] == ["http://main.test/base/v1/chat"]
 
 
 def test_an_operation_without_a_route_is_not_found(tmp_path):
-    built = Built(tmp_path)
+    built = ProjectApp(tmp_path)
     assert built.client.simulate_get("/v1/hidden", headers=TOKEN).status_code == 404
     assert built.requests == []
 
@@ -54,7 +54,7 @@ def test_an_operation_without_a_route_is_not_found(tmp_path):
 )
 def test_of_several_mistakes_the_first_stage_answers(tmp_path, headers, body, code):
     config = CONFIG.replace('[big, small, "wild-*"]', "[small]")
-    assert Built(tmp_path, config).chat(headers, **body).json["error"]["code"] == code
+    assert ProjectApp(tmp_path, config).chat(headers, **body).json["error"]["code"] == code
 
 
 def test_the_stages_of_a_route_can_be_wrapped(tmp_path):
@@ -67,19 +67,19 @@ def test_the_stages_of_a_route_can_be_wrapped(tmp_path):
 
         return [stage, *stages]
 
-    built = Built(tmp_path, wrap_stages=count)
+    built = ProjectApp(tmp_path, wrap_stages=count)
     built.client.simulate_get("/v1/items/7")
     assert routes == ["show"]
 
 
 @pytest.mark.parametrize(("console", "status"), [("true", 200), ("false", 404)])
 def test_the_console_is_served_where_the_config_enables_it(tmp_path, console, status):
-    built = Built(tmp_path, f"{CONFIG}console: {{enabled: {console}}}\n")
+    built = ProjectApp(tmp_path, f"{CONFIG}console: {{enabled: {console}}}\n")
     assert built.client.simulate_get("/docs").status_code == status
 
 
 def test_the_listener_of_health_serves_no_route(tmp_path):
-    client = TestClient(Built(tmp_path).app.telemetry)
+    client = TestClient(ProjectApp(tmp_path).app.telemetry)
     assert client.simulate_get("/healthz").status_code == 200
     refusal = client.simulate_get("/v1/items/7")
     assert refusal.status_code == 404
@@ -88,11 +88,11 @@ def test_the_listener_of_health_serves_no_route(tmp_path):
 
 @pytest.mark.parametrize("listen", ["public", "off"])
 def test_there_is_no_application_for_a_listener_that_does_not_exist(tmp_path, listen):
-    built = Built(tmp_path, f"{CONFIG}telemetry: {{listen: {listen}}}\n")
+    built = ProjectApp(tmp_path, f"{CONFIG}telemetry: {{listen: {listen}}}\n")
     assert built.app.telemetry is None
 
 
 def test_the_services_are_closed_with_the_application(tmp_path):
     closed = []
-    Built(tmp_path, closing=[lambda: closed.append(True)]).app.close()
+    ProjectApp(tmp_path, closing=[lambda: closed.append(True)]).app.close()
     assert closed == [True]

@@ -11,7 +11,7 @@ from tests.support import pages
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver, driver
 from tests.support.peer import Authority
-from tests.support.recorded import Recorded
+from tests.support.recorded import RecordedGateway
 from tests.support.recording import Recorder
 from tests.support.running import Platform, Running
 from tests.support.running import platform as run
@@ -60,14 +60,14 @@ def scripted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running
 
 
 @pytest.fixture
-def upstream(recorded: Recorded) -> Recorder:
+def upstream(recorded: RecordedGateway) -> Recorder:
     """The upstream of the gateway `recorded`, which each module starts for itself, reset."""
     recorded.upstream.reset()
     return recorded.upstream
 
 
 @pytest.fixture
-def port(recorded: Recorded, upstream: Recorder) -> int:
+def port(recorded: RecordedGateway, upstream: Recorder) -> int:
     """The port of that gateway."""
     return recorded.gateway.port
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import (
     SOON,
     Recorder,
@@ -54,7 +54,7 @@ THING = "/api/things/a%2Fb"
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     folder = tmp_path_factory.mktemp("any")
     (folder / "things.yaml").write_text(DOCUMENT)
     with recorded_gateway(folder, CONFIG + TOKENS) as running:

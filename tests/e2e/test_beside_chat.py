@@ -13,7 +13,7 @@ from google import genai
 from google.genai import types
 from openai import BadRequestError, OpenAI
 
-from tests.support.recording import Received, Recorder, answer, ask, recorder, request
+from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, LIMITED, TOKENS, Running, gateway
 
 CONFIG = """
@@ -52,7 +52,7 @@ GEMINI = b'{"embeddings": [{"values": [0.5, -0.25]}, {"values": [1, 0]}]}'
 COUNT = b'{"totalTokens": 7}'
 
 
-def _speak(received: Received, sock: socket.socket) -> None:
+def _speak(received: ReceivedRequest, sock: socket.socket) -> None:
     bodies = {"embeddings": OPENAI, "batchEmbedContents": GEMINI, "countTokens": COUNT}
     method = received.target.rpartition("/")[2].rpartition(":")[2]
     answer(bodies[method])(received, sock)

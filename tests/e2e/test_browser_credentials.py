@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.recording import Answered, Recorder, ask, recorder, request
+from tests.support.recording import HttpAnswer, Recorder, ask, recorder, request
 from tests.support.running import ALL, TOKENS, Running, gateway
 
 DOCUMENT = """
@@ -85,7 +85,7 @@ def test_the_password_of_http_basic_is_the_token(served: tuple[Running, Recorder
     running, upstream = served
     upstream.reset()
 
-    def post(pair: str, *more: str) -> Answered:
+    def post(pair: str, *more: str) -> HttpAnswer:
         headers = [f"Authorization: Basic {b64encode(pair.encode()).decode()}", *more]
         data = request("/api/things", b"a=b", headers=headers, media_type=FORM)
         return ask(running.port, data)

@@ -19,7 +19,7 @@ import pytest
 from openai import OpenAI
 
 from tests.support.ports import free_port
-from tests.support.recording import Received, Wire, ask, recorder, request
+from tests.support.recording import ReceivedRequest, Wire, ask, recorder, request
 from tests.support.running import (
     ALL,
     PATIENCE,
@@ -469,7 +469,7 @@ def test_own_gunicorn_is_not_to_load_the_application_for_its_workers(copy: Path)
 def test_a_stream_under_way_is_finished_before_the_end(tmp_path: Path) -> None:
     go_on = threading.Event()
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
         sock.sendall(head + b'data: {"n":1}\n\n')
         go_on.wait(PATIENCE)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import Wire, request
 from tests.support.running import ALL, replaced, shipped
 
@@ -16,7 +16,7 @@ CHAT = request("/v1/chat/completions", BODY, token=ALL)
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     folder = tmp_path_factory.mktemp("connections") / "p"
     config = replaced(shipped(folder), "max_body: 25MB", "max_body: 25MB\n  keepalive: 1s")
     with recorded_gateway(folder, config) as running:
@@ -27,7 +27,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     ("requests", "first_bytes"), [(0, b""), (1, b""), (2, b""), (1, CHAT[:30])]
 )
 def test_an_idle_connection_ends_after_its_time_without_a_word(
-    recorded: Recorded, requests: int, first_bytes: bytes
+    recorded: RecordedGateway, requests: int, first_bytes: bytes
 ) -> None:
     with Wire(recorded.gateway.port) as wire:
         for _ in range(requests):

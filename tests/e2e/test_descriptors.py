@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.support.ports import free_port
-from tests.support.recording import Received, Wire, answer, ask, recorder, request
+from tests.support.recording import ReceivedRequest, Wire, answer, ask, recorder, request
 from tests.support.running import Running, start, with_telemetry
 from tests.support.small import WHOLE, chat, project, until
 
@@ -29,7 +29,7 @@ def limited(
     """A gateway of one worker under a limit, and what ends the streams of its upstream."""
     over = threading.Event()
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         if b'"stream": true' not in received.body:
             answer(json.dumps(WHOLE).encode())(received, sock)
             return

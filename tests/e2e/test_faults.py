@@ -26,9 +26,9 @@ from tests.support.ports import free_port
 from tests.support.recording import (
     PATIENCE,
     SOON,
-    Answered,
     Headers,
-    Received,
+    HttpAnswer,
+    ReceivedRequest,
     Recorder,
     Speak,
     Wire,
@@ -324,7 +324,7 @@ def assert_error_object(way: Way, document: Any, status: int, code: str, words: 
 
 
 def assert_answered(
-    way: Way, answered: Answered, status: int, code: str, words: str, again: str = ""
+    way: Way, answered: HttpAnswer, status: int, code: str, words: str, again: str = ""
 ) -> None:
     """That an answer is this error of the gateway's; `again` is its x-should-retry."""
     assert answered.status == status, answered
@@ -704,7 +704,7 @@ def test_429_is_waited_for_when_that_is_short(world: World) -> None:
     moments: list[float] = []
 
     def with_moments(speak: Speak) -> Speak:
-        def speak_at_moment(received: Received, sock: socket.socket) -> None:
+        def speak_at_moment(received: ReceivedRequest, sock: socket.socket) -> None:
             moments.append(time.monotonic())
             speak(received, sock)
 
@@ -846,7 +846,7 @@ def test_credentials_are_used_in_turn(world: World) -> None:
 def only(good: str, status: int) -> Speak:
     """Takes one credential alone."""
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         fine = received.values("authorization") == [f"Bearer {good}"]
         answer(status=200 if fine else status)(received, sock)
 
@@ -979,7 +979,7 @@ class Pushing:
         self._head, self._piece, self._left = head, chunk(piece), pieces
         self.pushed = 0
 
-    def __call__(self, received: Received, sock: socket.socket) -> None:
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
         sock.sendall(self._head)
         for _ in range(self._left):

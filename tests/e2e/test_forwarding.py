@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import (
     MULTIPART,
     PATIENCE,
-    Answered,
-    Received,
+    HttpAnswer,
+    ReceivedRequest,
     Recorder,
     Speak,
     Wire,
@@ -101,7 +101,7 @@ routes:
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     folder = tmp_path_factory.mktemp("forwarding") / "project"
     config = replaced(shipped(folder), "max_body: 25MB", "max_body: 50MB")
     config = replaced(config, "specs:\n", SPECS)
@@ -112,7 +112,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
         yield running
 
 
-def passed(port: int, upstream: Recorder, data: bytes) -> Received:
+def passed(port: int, upstream: Recorder, data: bytes) -> ReceivedRequest:
     """Send a request that is answered 200, and what reached the upstream of it."""
     answered = ask(port, data)
     assert answered.status == 200, answered
@@ -564,7 +564,7 @@ def test_first_event_arrives_before_the_second_is_sent(port: int, upstream: Reco
     arrived = threading.Event()
     in_time = []
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         sock.sendall(chunked_head("text/event-stream") + chunk(b'data: {"n":1}\n\n'))
         in_time.append(arrived.wait(PATIENCE))
         sock.sendall(chunk(b'data: {"n":2}\n\n') + chunk(b""))
@@ -587,7 +587,7 @@ def test_first_bytes_of_a_binary_answer_arrive_at_once(port: int, upstream: Reco
     arrived = threading.Event()
     in_time = []
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         sock.sendall(chunked_head("audio/mpeg") + chunk(b"\x00"))
         in_time.append(arrived.wait(PATIENCE))
         sock.sendall(chunk(b"\xff") + chunk(b""))
@@ -608,7 +608,7 @@ def test_first_bytes_of_a_binary_answer_arrive_at_once(port: int, upstream: Reco
 def test_caller_who_leaves_ends_the_upstreams_work(port: int, upstream: Recorder) -> None:
     left = threading.Event()
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         try:
             sock.sendall(chunked_head("text/event-stream"))
             deadline = time.monotonic() + PATIENCE
@@ -668,7 +668,7 @@ def test_events_with_names_keep_them(port: int, upstream: Recorder) -> None:
 
 
 def test_large_upload_spools_to_disk_and_arrives_whole(
-    recorded: Recorded, upstream: Recorder
+    recorded: RecordedGateway, upstream: Recorder
 ) -> None:
     running = recorded.gateway
     file = ('name="file"; filename="a.wav"', bytes(range(256)) * 20_000)
@@ -685,7 +685,7 @@ def test_large_upload_spools_to_disk_and_arrives_whole(
 
 
 def test_large_upload_that_is_refused_leaves_no_file(
-    recorded: Recorded, upstream: Recorder
+    recorded: RecordedGateway, upstream: Recorder
 ) -> None:
     running = recorded.gateway
     file = ('name="file"; filename="a.wav"', bytes(2_000_000))
@@ -696,7 +696,9 @@ def test_large_upload_that_is_refused_leaves_no_file(
     until(lambda: open_files(running) == before, "the end of the spool")
 
 
-def test_memory_stays_flat_under_a_large_upload(recorded: Recorded, upstream: Recorder) -> None:
+def test_memory_stays_flat_under_a_large_upload(
+    recorded: RecordedGateway, upstream: Recorder
+) -> None:
     running = recorded.gateway
     small = request(
         TRANSCRIBE,
@@ -712,7 +714,7 @@ def test_memory_stays_flat_under_a_large_upload(recorded: Recorded, upstream: Re
     data = request(TRANSCRIBE, body, token=ALL, media_type=MULTIPART)
     before = [anonymous(pid) for pid in running.workers()]
     grown = []
-    answered: list[Answered] = []
+    answered: list[HttpAnswer] = []
     sending = threading.Thread(target=lambda: answered.append(ask(running.port, data)))
     sending.start()
     while sending.is_alive():
@@ -724,7 +726,9 @@ def test_memory_stays_flat_under_a_large_upload(recorded: Recorded, upstream: Re
     assert max(grown) < 8_000_000, f"{max(grown)} bytes more"
 
 
-def test_large_answer_is_relayed_piece_by_piece(recorded: Recorded, upstream: Recorder) -> None:
+def test_large_answer_is_relayed_piece_by_piece(
+    recorded: RecordedGateway, upstream: Recorder
+) -> None:
     running = recorded.gateway
     assert ask(running.port, request(CHAT, FINE, token=ALL)).status == 200
     piece = bytes(65_536)

@@ -17,7 +17,7 @@ from google import genai
 
 from tests.support.books import Books, Row
 from tests.support.crowd import crowd
-from tests.support.recording import Answered, Recorder, Wire, answer, ask, recorder, request
+from tests.support.recording import HttpAnswer, Recorder, Wire, answer, ask, recorder, request
 from tests.support.running import (
     ALL,
     Platform,
@@ -78,7 +78,7 @@ def statuses(port: int, *requests: bytes) -> list[int]:
     return [ask(port, data).status for data in requests]
 
 
-def error(answered: Answered) -> dict[str, str]:
+def error(answered: HttpAnswer) -> dict[str, str]:
     return dict(answered.json()["error"])
 
 

@@ -24,7 +24,7 @@ from engine.values.runtime_dir import runtime_directory
 from tests.support.crowd import traffic
 from tests.support.each import each
 from tests.support.ports import free_port
-from tests.support.recording import Received, Recorder, answer, ask, recorder, request
+from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
 from tests.support.running import Running, engine, environment, gateway, modelway
 from tests.support.small import WHOLE, chat, project, until
 
@@ -32,7 +32,7 @@ EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
 PACE, EVENTS = 0.1, 30
 
 
-def speak(received: Received, sock: socket.socket) -> None:
+def speak(received: ReceivedRequest, sock: socket.socket) -> None:
     """A whole answer, or a stream of three seconds for who asks for one."""
     if b'"stream": true' not in received.body:
         answer(json.dumps(WHOLE).encode())(received, sock)
@@ -46,7 +46,7 @@ def speak(received: Received, sock: socket.socket) -> None:
 
 
 @dataclass
-class Served:
+class Deployment:
     running: Running
     config: Path
 
@@ -80,10 +80,10 @@ def upstream() -> Iterator[Recorder]:
 
 
 @pytest.fixture
-def served(tmp_path: Path, upstream: Recorder) -> Iterator[Served]:
+def served(tmp_path: Path, upstream: Recorder) -> Iterator[Deployment]:
     config = project(tmp_path, upstream.url, {"chat": "[]"})
     with gateway(tmp_path, config) as running:
-        deployment = Served(running, tmp_path / "gateway.yaml")
+        deployment = Deployment(running, tmp_path / "gateway.yaml")
         until(lambda: read(runtime_directory(deployment.config)), "the master's word")
         yield deployment
 
@@ -92,7 +92,7 @@ NEW = ("  one: {to", "  new: {to: [{upstream: main}]}\n  one: {to")
 BAD = ("upstream: main}", "upstream: mian}")
 
 
-def test_a_good_config_takes_over(served: Served) -> None:
+def test_a_good_config_takes_over(served: Deployment) -> None:
     assert served.status("new") == 404
     before = served.state()
     served.edit(*NEW)
@@ -105,7 +105,7 @@ def test_a_good_config_takes_over(served: Served) -> None:
     assert f"config {after.hash} is served" in served.running.output()
 
 
-def test_a_bad_config_changes_nothing_and_says_so(served: Served) -> None:
+def test_a_bad_config_changes_nothing_and_says_so(served: Deployment) -> None:
     before, workers = served.state(), set(served.running.workers())
     served.edit(*BAD)
     result = modelway("reload", "-c", served.config)
@@ -128,7 +128,9 @@ def test_a_bad_config_changes_nothing_and_says_so(served: Served) -> None:
     assert served.status("one") == 200
 
 
-def test_a_worker_that_dies_after_a_bad_edit_starts_on_the_last_good_plan(served: Served) -> None:
+def test_a_worker_that_dies_after_a_bad_edit_starts_on_the_last_good_plan(
+    served: Deployment,
+) -> None:
     served.edit(*BAD)
     served.hup()
     victims = set(served.running.workers())
@@ -141,7 +143,7 @@ def test_a_worker_that_dies_after_a_bad_edit_starts_on_the_last_good_plan(served
     assert served.status("one") == 200
 
 
-def test_after_a_bad_config_a_good_one_is_taken(served: Served) -> None:
+def test_after_a_bad_config_a_good_one_is_taken(served: Deployment) -> None:
     served.edit(*BAD)
     served.hup()
     served.edit(BAD[1], BAD[0])
@@ -151,7 +153,7 @@ def test_after_a_bad_config_a_good_one_is_taken(served: Served) -> None:
     until(lambda: served.status("new") == 200, "the new config")
 
 
-def test_an_address_that_is_taken_is_a_bad_config(served: Served) -> None:
+def test_an_address_that_is_taken_is_a_bad_config(served: Deployment) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         served.edit(f":{served.running.port}", f":{other.getsockname()[1]}")
         served.hup()
@@ -159,7 +161,7 @@ def test_an_address_that_is_taken_is_a_bad_config(served: Served) -> None:
     assert served.status("one") == 200
 
 
-def metrics_of(served: Served) -> Path:
+def metrics_of(served: Deployment) -> Path:
     """The folder without which no worker of this master can start."""
     pid = served.running.process.pid
     (folder,) = folder_of(pid).parent.glob(f"modelway-metrics-*-{pid}-*")
@@ -172,7 +174,7 @@ def hidden(folder: Path) -> Path:
     return folder.rename(folder.with_name(f"hidden-{folder.name}"))
 
 
-def test_a_config_that_cannot_be_started_changes_nothing(served: Served) -> None:
+def test_a_config_that_cannot_be_started_changes_nothing(served: Deployment) -> None:
     """`check` finds nothing wrong with it: what is wrong is on the disk."""
     (served.config.parent / "taken").write_text("")
     workers, before = set(served.running.workers()), served.state()
@@ -187,7 +189,7 @@ def test_a_config_that_cannot_be_started_changes_nothing(served: Served) -> None
     assert served.status("one") == 200
 
 
-def test_workers_that_do_not_boot_give_way_to_those_before(served: Served) -> None:
+def test_workers_that_do_not_boot_give_way_to_those_before(served: Deployment) -> None:
     """The trial went well, and then there is something that only workers find."""
     workers, before = set(served.running.workers()), served.state()
     metrics = metrics_of(served)
@@ -212,7 +214,7 @@ def records_at(silent: socket.socket) -> str:
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(served: Served, sig: int) -> None:
+def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(served: Deployment, sig: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         served.edit("\nroutes:", f"\n{records_at(silent)}\nroutes:")
         served.running.process.send_signal(signal.SIGHUP)
@@ -252,7 +254,7 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Served) -> None:
+def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Deployment) -> None:
     metrics = metrics_of(served)
     away = hidden(metrics)
     first, second = served.running.workers()
@@ -268,7 +270,7 @@ def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Served) -> N
     assert served.status("one") == 200
 
 
-def test_another_address_is_taken_and_the_old_one_left(served: Served) -> None:
+def test_another_address_is_taken_and_the_old_one_left(served: Deployment) -> None:
     port = free_port()
     served.edit(f":{served.running.port}", f":{port}")
     served.hup()
@@ -294,7 +296,7 @@ def test_another_address_is_taken_and_the_old_one_left(served: Served) -> None:
     ],
 )
 def test_a_bad_policy_has_a_place_and_leaves_the_gateway_as_it_is(
-    served: Served, policy: str
+    served: Deployment, policy: str
 ) -> None:
     good, bad = "policies: []", f"policies: [{policy}]"
     served.edit(good, bad)
@@ -326,7 +328,7 @@ def test_a_watched_config_is_taken_when_it_changes(
     text = text.replace("workers: 2", "workers: 2, watch: true")
     if not linked:
         with gateway(first, text) as running:
-            deployment = Served(running, first / "gateway.yaml")
+            deployment = Deployment(running, first / "gateway.yaml")
             deployment.edit(*NEW)
             until(lambda: deployment.status("new") == 200, "the new config")
         return
@@ -339,11 +341,11 @@ def test_a_watched_config_is_taken_when_it_changes(
         (second / "gateway.yaml").write_text((first / "gateway.yaml").read_text().replace(*NEW))
         (tmp_path / "data.new").symlink_to("..2")
         (tmp_path / "data.new").replace(tmp_path / "data")
-        deployment = Served(running, tmp_path / "gateway.yaml")
+        deployment = Deployment(running, tmp_path / "gateway.yaml")
         until(lambda: deployment.status("new") == 200, "the new config")
 
 
-def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Served) -> None:
+def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Deployment) -> None:
     """Good and bad ones in turn; the full hundred are `benchmarks/reload.py`."""
     ends: list[bytes] = []
 
@@ -367,7 +369,7 @@ def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Served) ->
     assert callers.lost == 0
 
 
-def test_every_new_connection_is_answered_while_workers_change(served: Served) -> None:
+def test_every_new_connection_is_answered_while_workers_change(served: Deployment) -> None:
     for turn in range(3):
         old = set(served.running.workers())
         served.edit("version: 1", f"# {turn}\nversion: 1")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import Recorder, ask, request
 
 CONFIG = """
@@ -49,7 +49,7 @@ PROXIED = "http://upstream.test"
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     folder = tmp_path_factory.mktemp("paths")
     (folder / "api.yaml").write_text(API)
     (folder / "root.yaml").write_text(ROOT)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.ports import free_port
-from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import PATIENCE, Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, TOKENS
 from tests.support.scripted import script
@@ -77,7 +77,7 @@ COMMANDED = {line.partition(":")[0].lower() for line in COMMANDS}
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     folder = tmp_path_factory.mktemp("headers")
     (folder / "chat.yaml").write_text(CHAT)
     (folder / "things.yaml").write_text(THINGS)

@@ -24,7 +24,7 @@ import pytest
 
 from tests.support.books import Books
 from tests.support.ports import free_port
-from tests.support.recording import Received, Recorder, Wire, recorder
+from tests.support.recording import ReceivedRequest, Recorder, Wire, recorder
 from tests.support.running import (
     Running,
     engine,
@@ -49,7 +49,7 @@ class Endless:
     pace: float = 0.1
     event: bytes = EVENT
 
-    def __call__(self, received: Received, sock: socket.socket) -> None:
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         if b'"stream": true' not in received.body:
             self.over.wait(120)
             return
@@ -91,7 +91,7 @@ class Caller(threading.Thread):
 
 
 @dataclass
-class Served:
+class Deployment:
     running: Running
     folder: Path
     upstream: Recorder
@@ -118,7 +118,7 @@ class Served:
 @contextmanager
 def served(
     folder: Path, server: str = "grace: 4s", speak: Callable[..., None] | None = None
-) -> Iterator[Served]:
+) -> Iterator[Deployment]:
     """`modelway serve` in front of an endless upstream."""
     with recorder() as upstream:
         upstream.speak = endless = speak or Endless()
@@ -126,12 +126,12 @@ def served(
         with gateway(folder, config.replace("workers: 2", f"workers: 2, {server}")) as running:
             upstream.reset()
             upstream.speak = endless
-            yield Served(running, folder, upstream)
+            yield Deployment(running, folder, upstream)
         getattr(endless, "over", threading.Event()).set()
 
 
 @contextmanager
-def own_gunicorn(folder: Path, worker: str) -> Iterator[Served]:
+def own_gunicorn(folder: Path, worker: str) -> Iterator[Deployment]:
     """The same application under a gunicorn of the operator's, with this worker."""
     with recorder() as upstream:
         upstream.speak = endless = Endless()
@@ -144,13 +144,13 @@ def own_gunicorn(folder: Path, worker: str) -> Iterator[Served]:
         environ = {"MODELWAY_CONFIG": "gateway.yaml"}
         running = start([*command, *options], port, folder, environ)
         try:
-            yield Served(running, folder, upstream)
+            yield Deployment(running, folder, upstream)
         finally:
             running.stop()
             endless.over.set()
 
 
-def assert_nothing_is_lost(front: Served, callers: list[Caller]) -> None:
+def assert_nothing_is_lost(front: Deployment, callers: list[Caller]) -> None:
     """Every caller was told, and every request has its row and its line."""
     for caller in callers:
         caller.join(60)
@@ -280,7 +280,7 @@ def test_a_flood_of_hangups_is_two_reloads(tmp_path: Path) -> None:
         assert _reloads(front) == 2
 
 
-def _reloads(front: Served) -> int:
+def _reloads(front: Deployment) -> int:
     return front.running.output().count("is served from now on")
 
 

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.support.paths import ROOT
-from tests.support.recorded import Recorded, recorded_gateway
-from tests.support.recording import Answered, Recorder, answer, ask, assert_error, request
+from tests.support.recorded import RecordedGateway, recorded_gateway
+from tests.support.recording import HttpAnswer, Recorder, answer, ask, assert_error, request
 from tests.support.running import ALL, TOKENS, modelway
 
 DOCUMENT = """
@@ -120,7 +120,7 @@ PACKAGE = ROOT / "engine"
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     folder = tmp_path_factory.mktemp("orders")
     (folder / "orders.yaml").write_text(DOCUMENT)
     assert not list(folder.glob("**/*.py"))
@@ -128,12 +128,14 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
         yield running
 
 
-def post(port: int, **fields: object) -> Answered:
+def post(port: int, **fields: object) -> HttpAnswer:
     body = json.dumps({**ORDER, **fields}).encode()
     return ask(port, request("/api/v2/orders", body, headers=[KEY, TENANT]))
 
 
-def test_config_is_clean_and_says_where_everything_goes(recorded: Recorded, tmp_path: Path) -> None:
+def test_config_is_clean_and_says_where_everything_goes(
+    recorded: RecordedGateway, tmp_path: Path
+) -> None:
     (tmp_path / "orders.yaml").write_text(DOCUMENT)
     (tmp_path / "gateway.yaml").write_text(CONFIG.replace("{listen}", "127.0.0.1:1") + TOKENS)
     environ = {"MOCK": "http://127.0.0.1:2"}

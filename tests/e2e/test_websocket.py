@@ -32,11 +32,11 @@ from tests.support.frames import (
     accept,
     frame,
 )
-from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recorded import RecordedGateway, recorded_gateway
 from tests.support.recording import (
     PATIENCE,
     SOON,
-    Received,
+    ReceivedRequest,
     Recorder,
     answer,
     ask,
@@ -123,7 +123,7 @@ class Live:
         self._peers: queue.Queue[Peer] = queue.Queue()
         self._leave = threading.Event()
 
-    def __call__(self, received: Received, sock: socket.socket) -> None:
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         key = self._key or received.values("sec-websocket-key")[0]
         lines = ["HTTP/1.1 101 Go", "Upgrade: websocket", "Connection: upgrade"]
         lines += [f"Sec-WebSocket-Accept: {accept(key)}", *self._lines, "", ""]
@@ -141,13 +141,13 @@ class Live:
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     with any_live_api(tmp_path_factory.mktemp("websocket") / "p") as running:
         yield running
 
 
 @contextmanager
-def any_live_api(folder: Path) -> Iterator[Recorded]:
+def any_live_api(folder: Path) -> Iterator[RecordedGateway]:
     """A gateway with the document of any API beside the shipped ones."""
     shipped(folder)
     (folder / "live.yaml").write_text(DOCUMENT)
@@ -288,7 +288,7 @@ def test_another_target_is_asked_when_one_cannot_be_reached(port: int, live: Liv
 
 
 def test_a_token_in_a_subprotocol_goes_no_further(
-    port: int, recorded: Recorded, upstream: Recorder
+    port: int, recorded: RecordedGateway, upstream: Recorder
 ) -> None:
     upstream.speak = live = Live("Sec-WebSocket-Protocol: realtime")
     offered = f"realtime, openai-insecure-api-key.{ALL}, openai-organization.org-1"
@@ -389,8 +389,8 @@ def test_a_body_is_refused(port: int) -> None:
     assert_error(ask(port, sent), 400)
 
 
-def raw(head: str) -> Callable[[Received, socket.socket], None]:
-    def speak(received: Received, sock: socket.socket) -> None:
+def raw(head: str) -> Callable[[ReceivedRequest, socket.socket], None]:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         key = received.values("sec-websocket-key")[0]
         sock.sendall(head.replace("{accept}", accept(key)).replace("\n", "\r\n").encode())
         raise ConnectionError("that was all")
@@ -482,7 +482,7 @@ def test_an_upstream_is_closed_soon_after_its_caller_leaves(port: int, live: Liv
 def test_a_caller_who_leaves_during_the_handshake_ends_it(port: int, upstream: Recorder) -> None:
     left = queue.Queue[float]()
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         sock.settimeout(PATIENCE)
         while sock.recv(100):
             pass
@@ -507,7 +507,7 @@ def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
         assert live.peer().closed()[0] == 1001
 
 
-def test_the_worker_serves_on_after_all_that(port: int, recorded: Recorded) -> None:
+def test_the_worker_serves_on_after_all_that(port: int, recorded: RecordedGateway) -> None:
     assert ask(port, request("/v1/realtime", token=ALL)).status == 426
     output = recorded.gateway.output()
     assert "Traceback" not in output

@@ -19,7 +19,7 @@ from typing import Any
 from engine.translations import languages
 from engine.translations.language import Language
 from tests.support import translations
-from tests.support.recording import Received, answer
+from tests.support.recording import ReceivedRequest, answer
 from tests.support.running import ALL
 from tests.support.vendors import EVENT_STREAM
 
@@ -178,7 +178,7 @@ class ToolCalls:
 
     calls: Sequence[tuple[str, Json]]
 
-    def __call__(self, received: Received, sock: socket.socket) -> None:
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         path = received.target.partition("?")[0]
         language = next((each for each in languages() if each.speaks(path)), None)
         if language is None:  # an agent that looks whether anybody is there

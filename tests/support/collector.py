@@ -10,7 +10,7 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.support.recording import PATIENCE, Received, Recorder, recorder
+from tests.support.recording import PATIENCE, ReceivedRequest, Recorder, recorder
 
 KINDS = {2: "server", 3: "client"}
 
@@ -42,7 +42,7 @@ class Collector:
         return self.recorder.url
 
     @property
-    def requests(self) -> list[Received]:
+    def requests(self) -> list[ReceivedRequest]:
         return self.recorder.requests
 
     def spans(self) -> list[Span]:

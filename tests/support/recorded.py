@@ -12,7 +12,7 @@ from tests.support.running import Running, gateway, pointed_at
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedGateway:
     """Both of them. The fixtures `upstream` and `port` of tests/e2e are those of `recorded`."""
 
     gateway: Running
@@ -20,7 +20,7 @@ class Recorded:
 
 
 @contextmanager
-def recorded_gateway(folder: Path, config: str) -> Iterator[Recorded]:
+def recorded_gateway(folder: Path, config: str) -> Iterator[RecordedGateway]:
     """Serve a config whose upstreams are at `${UPSTREAM}`, or are those of the shipped project."""
     with recorder() as upstream, gateway(folder, config, pointed_at(upstream.url)) as running:
-        yield Recorded(running, upstream)
+        yield RecordedGateway(running, upstream)

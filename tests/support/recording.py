@@ -25,7 +25,7 @@ Headers = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     """A request as it came."""
 
     line: str
@@ -44,7 +44,7 @@ class Received:
         return [name for name, _ in self.headers]
 
 
-Speak = Callable[[Received, socket.socket], None]
+Speak = Callable[[ReceivedRequest, socket.socket], None]
 """Answers a request on its socket."""
 
 
@@ -65,7 +65,7 @@ class Recorder:
 
     port: int = 0
     connections: int = 0
-    requests: list[Received] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     speak: Speak = field(default_factory=answer)
 
     @property
@@ -73,7 +73,7 @@ class Recorder:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def last(self) -> Received:
+    def last(self) -> ReceivedRequest:
         return self.requests[-1]
 
     def reset(self) -> None:
@@ -130,15 +130,15 @@ def _head(stream: Any) -> tuple[str, Headers] | None:
     return line, headers
 
 
-def _read(stream: Any) -> Received | None:
+def _read(stream: Any) -> ReceivedRequest | None:
     head = _head(stream)
     if head is None:
         return None
     line, headers = head
     values = dict(headers)
     if "chunked" in values.get("transfer-encoding", ""):
-        return Received(line, headers, b"".join(_chunks(stream)))
-    return Received(line, headers, stream.read(int(values.get("content-length", 0))))
+        return ReceivedRequest(line, headers, b"".join(_chunks(stream)))
+    return ReceivedRequest(line, headers, stream.read(int(values.get("content-length", 0))))
 
 
 def _chunks(stream: Any) -> Iterator[bytes]:
@@ -160,7 +160,7 @@ def _chunks(stream: Any) -> Iterator[bytes]:
 
 
 @dataclass(frozen=True)
-class Answered:
+class HttpAnswer:
     """An answer as it came; `closed` tells whether the connection ended with it."""
 
     status: int
@@ -214,7 +214,7 @@ class Wire:
         """So many bytes of a body, fewer if the connection ends before."""
         return bytes(self._stream.read(size))
 
-    def answer(self, method: str = "GET") -> Answered:
+    def answer(self, method: str = "GET") -> HttpAnswer:
         """The next answer, whole."""
         status, headers = self.head()
         values = dict(headers)
@@ -227,7 +227,7 @@ class Wire:
             assert len(body) == int(values["content-length"]), "the body broke off"
         else:
             body = self._stream.read()
-        return Answered(status, headers, body, values.get("connection") == "close")
+        return HttpAnswer(status, headers, body, values.get("connection") == "close")
 
     def rest(self) -> bytes:
         """Everything until the server hangs up. TimeoutError when it does not."""
@@ -237,7 +237,7 @@ class Wire:
             return b""
 
 
-def ask(port: int, data: bytes) -> Answered:
+def ask(port: int, data: bytes) -> HttpAnswer:
     """Send raw bytes on a connection of their own, and read one answer."""
     with Wire(port) as wire:
         wire.send(data)
@@ -281,7 +281,7 @@ MULTIPART = "multipart/form-data; boundary=--edge"
 
 
 def assert_refused(
-    answered: Answered, status: int | Sequence[int], code: str = ""
+    answered: HttpAnswer, status: int | Sequence[int], code: str = ""
 ) -> dict[str, Any]:
     """That an answer is an error object of the gateway's, of the shape all dialects share."""
     statuses = [status] if isinstance(status, int) else list(status)
@@ -297,7 +297,9 @@ def assert_refused(
     return dict(error)
 
 
-def assert_error(answered: Answered, status: int | Sequence[int], code: str = "") -> dict[str, Any]:
+def assert_error(
+    answered: HttpAnswer, status: int | Sequence[int], code: str = ""
+) -> dict[str, Any]:
     """`assert_refused`, and that the answer has the id by which an operator finds it."""
     error = assert_refused(answered, status, code)
     assert re.fullmatch(r"req_[0-9a-f]{32}", answered.value("x-request-id"))

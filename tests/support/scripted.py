@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.support.recording import PATIENCE, Received, Speak
+from tests.support.recording import PATIENCE, ReceivedRequest, Speak
 
 # A step of a script is bytes to send, seconds to pause, an event to wait for, or one of these.
 CLOSE = "close"  # a clean end
@@ -24,7 +24,7 @@ Step = bytes | float | str | threading.Event
 def script(*steps: Step) -> Speak:
     """Answers each request by these steps; the connection stays open behind the last."""
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         for step in steps:
             if isinstance(step, bytes):
                 sock.sendall(step)
@@ -44,7 +44,7 @@ def in_turn(*speaks: Speak) -> Speak:
     """Answers the first request by the first, and so on; the last answers all after it."""
     left = list(speaks)
 
-    def speak(received: Received, sock: socket.socket) -> None:
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         now = left.pop(0) if len(left) > 1 else left[0]
         now(received, sock)
 
@@ -59,7 +59,7 @@ class Leaving:
         self._moments: queue.Queue[float] = queue.Queue()
         self.arrived = threading.Event()
 
-    def __call__(self, received: Received, sock: socket.socket) -> None:
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         self.arrived.set()
         for step in self._steps:
             sock.sendall(step)

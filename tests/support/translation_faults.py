@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.recording import PATIENCE, Headers, Received, Speak, Wire, answer, request
+from tests.support.recording import PATIENCE, Headers, ReceivedRequest, Speak, Wire, answer, request
 from tests.support.running import ALL
 from tests.support.scripted import CLOSE, RESET, script
 from tests.support.translations import CASES, event_data
@@ -202,7 +202,7 @@ class Paced:
         self.go_on = threading.Event()
         self._language = language
 
-    def __call__(self, received: Received, sock: socket.socket) -> None:
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         before = beginning(self._language)
         rest = events(self._language)[len(before) :]
         sock.sendall(_HEAD + _chunks(before))

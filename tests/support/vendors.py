@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.translations import languages
-from tests.support.recording import Received, Recorder, Speak, answer, recorder
+from tests.support.recording import ReceivedRequest, Recorder, Speak, answer, recorder
 from tests.support.translations import CASES
 
 EVENT_STREAM = ("Content-Type: text/event-stream",)
@@ -30,7 +30,7 @@ class Vendors:
         self.upstream = upstream
         upstream.speak = self._answer
 
-    def _answer(self, received: Received, sock: socket.socket) -> None:
+    def _answer(self, received: ReceivedRequest, sock: socket.socket) -> None:
         path = received.target.partition("?")[0]
         language = next(each for each in languages() if each.speaks(path))
         if self.status >= 400:
@@ -80,7 +80,7 @@ def _error(language: str, status: int, retry_after: str) -> dict[str, object]:
     return {"error": {"message": ERROR, "type": kind, "param": None, "code": _OPENAI.get(status)}}
 
 
-def _has_result(received: Received) -> bool:
+def _has_result(received: ReceivedRequest) -> bool:
     marks = (b'"tool_call_id"', b'"tool_result"', b'"functionResponse"', b'"function_call_output"')
     return any(mark in received.body for mark in marks)
 

@@ -253,14 +253,14 @@ def test_an_error_of_the_function_is_raised() -> None:
 
 
 def test_the_idle_timeout_begins_again_with_each_part() -> None:
-    class Recorded(Deadlines):
+    class RecordedGateway(Deadlines):
         def idle_since(self, moment: float) -> float:
             if moment > start:
                 raise IdleTimeout
             return SHORT
 
     clock, sock = count(100.0), gevent.socket.socketpair()
-    deadlines = Recorded(Timeouts(), partial(next, clock))
+    deadlines = RecordedGateway(Timeouts(), partial(next, clock))
     start = next(clock) + 1
     sock[1].sendall(b"1\r\na\r\n")
     parser, parts = ResponseParser("GET"), list[bytes]()
