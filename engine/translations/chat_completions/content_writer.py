@@ -25,6 +25,7 @@ from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message, merged
+from engine.translations.neutral.signatures import is_mark
 from engine.translations.neutral.turns import results_first
 from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 
@@ -96,7 +97,9 @@ class MessageWriter:
         if thoughts:
             values, foreign_thoughts = write_thoughts(thoughts)
             for block in foreign_thoughts:
-                self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
+                if not is_mark(block):
+                    reason = "these thoughts are another vendor's"
+                    self._losses.add(block.place, reason, hint=True)
         if not (parts or calls):
             return []
         values = {"content": _simple(parts) if parts else None, **values}

@@ -18,8 +18,9 @@ from engine.translations.generate_content.parts import (
 )
 from engine.translations.generate_content.usage import write_usage
 from engine.translations.neutral.answer import Answer, Candidate, complete_blocks
-from engine.translations.neutral.content import Block, Reasoning, Refusal, Signature, Text
+from engine.translations.neutral.content import Block, Reasoning, Refusal, Signature, Text, ToolCall
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.signatures import NO_SIGNATURE
 
 Json = dict[str, Any]
 
@@ -47,8 +48,11 @@ def _candidate(index: int, candidate: Candidate, request: ChatRequest) -> Json:
 def _parts(blocks: list[Block], request: ChatRequest) -> list[Json]:
     parts: list[Json] = []
     signature: Signature | None = None
+    unsigned: Signature | None = NO_SIGNATURE  # newer models want one of the first call
     for block in blocks:
         if not isinstance(block, Reasoning):
+            if isinstance(block, ToolCall):
+                signature, unsigned = signature or unsigned, None
             if (part := write_part(block)) is not None:
                 parts.append(with_signature(part, signature))
                 signature = None

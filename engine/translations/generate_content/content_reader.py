@@ -102,7 +102,8 @@ class ContentReader:
             blocks.append(_thought(raw, part, place))
             return
         if signature is not None:
-            _sign(read_signature(signature), place, blocks)
+            if (vendor_signature := read_signature(signature)) is not None:
+                _sign(vendor_signature, place, blocks)
             if part.text == "":  # only there to carry the signature
                 self._note_others(part, place, "text")
                 return

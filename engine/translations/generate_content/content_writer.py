@@ -35,6 +35,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
+from engine.translations.neutral.signatures import is_mark
 
 Json = dict[str, Any]
 
@@ -107,7 +108,8 @@ class ContentWriter:
         """The part of thoughts, and the signature of the block that follows."""
         signature = block.signature
         if signature is not None and signature.language != NAME:
-            self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
+            if not is_mark(block):
+                self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
             return None, None
         if signature is None and not self._same_language:
             self._losses.add(block.place, "these thoughts have no signature", hint=True)

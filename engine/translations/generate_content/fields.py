@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.members import Members
-from engine.translations.neutral.signatures import SEAL, seal, unseal
+from engine.translations.neutral.signatures import NO_SIGNATURE, SEAL, seal, unseal
 
 NAME = "generate_content"
 
@@ -80,8 +80,8 @@ def write_signature(signature: Signature) -> str:
     return base64.b64encode(seal(signature, NAME).encode()).decode()
 
 
-def read_signature(text: str) -> Signature:
-    """The signature in `thoughtSignature`."""
+def read_signature(text: str) -> Signature | None:
+    """The signature in `thoughtSignature`, None for the seal that stands for none."""
     if not text.startswith(SEAL_BASE64):
         return Signature(NAME, text)
     try:
@@ -89,4 +89,6 @@ def read_signature(text: str) -> Signature:
     except ValueError:  # binascii.Error, or no text
         return Signature(NAME, text)
     signature = unseal(sealed, NAME)
+    if signature == NO_SIGNATURE:
+        return None
     return signature if signature.language != NAME else Signature(NAME, text)

@@ -41,6 +41,7 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.signatures import NO_SIGNATURE
 
 Json = dict[str, Any]
 
@@ -60,7 +61,7 @@ class _CandidateWriter:
         self._length = 0
         self._signature: Signature | None = None
         self._grounding = GroundingWriter()
-        self._has_refusal = False
+        self._has_refusal = self._has_call = False
         self._wrong_arguments: WrongType | None = None
 
     def text(self, text: str) -> Json | None:
@@ -140,6 +141,9 @@ class _CandidateWriter:
         except WrongType as error:
             self._wrong_arguments = error
             return None
+        if self._signature is None and not self._has_call:
+            self._signature = NO_SIGNATURE  # newer models want one of the first call
+        self._has_call = True
         return None if part is None else self._signed(part)
 
     def _signed(self, part: Json) -> Json:

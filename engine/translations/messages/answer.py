@@ -11,7 +11,6 @@ from msgspec import Raw
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
-    UNSIGNED,
     Json,
     error_event,
     thinks_on_budget,
@@ -37,6 +36,7 @@ from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.names import answer_id, call_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.shapes import read_shape
+from engine.translations.neutral.signatures import NO_SIGNATURE
 
 _ERROR = Raw(b'"error"')
 
@@ -87,7 +87,7 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
             continue
         needs_mark = needs_mark and not isinstance(block, Reasoning)
         if needs_mark and isinstance(block, ToolCall):
-            content.append(write_reasoning("", UNSIGNED))
+            content.append(write_reasoning("", NO_SIGNATURE))
             needs_mark = False
         content.append(written)
     return content
@@ -107,7 +107,7 @@ def _block(block: Block, *, hide: bool) -> Any:
         thoughts = "" if hide else block.text
         if not thoughts and block.signature is None:
             return None
-        return write_reasoning(thoughts, block.signature or UNSIGNED)
+        return write_reasoning(thoughts, block.signature or NO_SIGNATURE)
     if isinstance(block, ToolCall):
         return {**open_call(block), "input": arguments_object(block)}
     if isinstance(block, Foreign) and block.language == NAME:

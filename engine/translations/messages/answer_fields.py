@@ -158,11 +158,6 @@ def write_reasoning(text: str, signature: Signature | None) -> Json:
     return {"type": "thinking", "thinking": text, "signature": sealed}
 
 
-UNSIGNED = Signature("unsigned", "")
-"""The signature of thoughts that have none: the vendor refuses them, so it marks what has to be
-removed of a request that is relayed (`seals.py`)."""
-
-
 def thinks_on_budget(request: ChatRequest) -> bool:
     """Whether the caller asked for thoughts on a budget: a turn that calls tools begins with them
     then, or the vendor refuses to go on with it."""

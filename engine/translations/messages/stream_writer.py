@@ -10,7 +10,6 @@ from engine.translations.messages.answer import hides_thoughts, open_call, refus
 from engine.translations.messages.answer_fields import (
     NAME,
     PREFIX,
-    UNSIGNED,
     Json,
     thinks_on_budget,
     write_citation,
@@ -42,6 +41,7 @@ from engine.translations.neutral.events import (
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.signatures import NO_SIGNATURE
 
 _encode = msgspec.json.Encoder().encode
 _DELTA_EVENT = (
@@ -140,7 +140,7 @@ class Writer:
         if not self._needs_mark:
             return b""
         self._needs_mark = False
-        mark = write_reasoning("", UNSIGNED)
+        mark = write_reasoning("", NO_SIGNATURE)
         begun = self._block_event("content_block_start", content_block=write_reasoning("", None))
         signed = self._add({"type": "signature_delta", "signature": mark["signature"]})
         stopped = self._block_event("content_block_stop")
@@ -173,7 +173,7 @@ class Writer:
         self._check_arguments()
         signature, self._signature = self._signature, None
         if isinstance(self._block, Reasoning) and self._opened:
-            signature = signature or UNSIGNED
+            signature = signature or NO_SIGNATURE
         signed = b"" if signature is None else self._sign(signature)
         if not self._opened:
             return b""

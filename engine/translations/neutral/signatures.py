@@ -13,14 +13,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.translations.neutral.content import Signature
+from engine.translations.neutral.content import Reasoning, Signature
 from engine.values.json_edit import JsonPath
 
 SEAL = "modelway:"
 """Begins every sealed signature."""
 
+NO_SIGNATURE = Signature("unsigned", "")
+"""Sealed in place of a signature that an answer lacks and the caller's vendor would want back: the
+seal is removed when such a request is relayed."""
+
 Changes = Mapping[JsonPath, bytes | None]
 """New JSON texts of values by their paths, None for those to remove."""
+
+
+def is_mark(thoughts: Reasoning) -> bool:
+    """Whether thoughts only mark that an answer had none."""
+    return not thoughts.text and thoughts.signature == NO_SIGNATURE
 
 
 def seal(signature: Signature, language: str) -> str:

@@ -21,6 +21,7 @@ from engine.translations.neutral.events import BrokenAnswer, Finish, TokenLogpro
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.neutral.signatures import NO_SIGNATURE
 from engine.translations.openai_answer_fields import write_logprobs
 from engine.translations.responses.answer_fields import (
     NAME,
@@ -152,8 +153,8 @@ def write_item(block: Block, item_id: str, request: ChatRequest, status: str = "
         return call_item(block, item_id, status, request)
     if isinstance(block, Reasoning):
         item: Json = {"id": item_id, "type": "reasoning", "summary": summary_of(block)}
-        if block.signature is not None:
-            item["encrypted_content"] = encrypted_content(block.signature)
+        if block.signature is not None or status != "in_progress":
+            item["encrypted_content"] = encrypted_content(block.signature or NO_SIGNATURE)
         return item
     if isinstance(block, Media):
         if block.kind != "image" or not isinstance(block.source, Inline):

@@ -20,6 +20,7 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames, call_id
 from engine.translations.neutral.request import ChatRequest, Message
+from engine.translations.neutral.signatures import is_mark
 from engine.translations.openai_request_fields import is_sendable, why_not, write_url
 from engine.translations.responses.answer_fields import NAME, signed_members, summary_of
 from engine.translations.responses.part_reader import PART
@@ -115,7 +116,8 @@ class ItemWriter:
         elif self._same_language:
             members = {"id": block.id} if block.id else {}
         else:
-            self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
+            if not is_mark(block):
+                self._losses.add(block.place, "these thoughts are another vendor's", hint=True)
             return None
         return {"type": "reasoning", "summary": summary_of(block), **members}
 

@@ -27,6 +27,7 @@ from engine.translations.neutral.events import (
     Start,
 )
 from engine.translations.neutral.request import ChatRequest, Thinking
+from engine.translations.neutral.signatures import NO_SIGNATURE
 from tests.support.translations import event_data
 from tests.translations.generate_content.documents import response
 
@@ -98,6 +99,8 @@ def block(opened: Block, *deltas: str, sign: Signature | None = None) -> list[Ev
 
 
 CALL = {"functionCall": {"id": "c", "name": "f", "args": {"a": 1.0}}}
+MARK = write_signature(NO_SIGNATURE)
+MARKED_CALL = {**CALL, "thoughtSignature": MARK}
 
 
 SEALED = write_signature(FOREIGN)

@@ -21,6 +21,8 @@ from tests.support.each import each
 from tests.translations.generate_content.answer_writing import (
     CALL,
     FOREIGN,
+    MARK,
+    MARKED_CALL,
     OF_THOUGHT,
     OWN,
     SEALED,
@@ -38,10 +40,23 @@ from tests.translations.generate_content.answer_writing import (
         (block(Text(), "a"), [{"text": "a"}]),
         (block(Text(), "", ""), []),
         (block(Refusal(), "no"), [{"text": "no"}]),
-        (block(ToolCall(id="c", name="f"), '{"a":1.0}'), [CALL]),
+        (block(ToolCall(id="c", name="f"), '{"a":1.0}'), [MARKED_CALL]),
         (
             block(ToolCall(id="c", name="f")),
-            [{"functionCall": {"id": "c", "name": "f", "args": {}}}],
+            [
+                {
+                    "functionCall": {"id": "c", "name": "f", "args": {}},
+                    "thoughtSignature": MARK,
+                }
+            ],
+        ),
+        (
+            [
+                *block(Text(), "a"),
+                *block(ToolCall(id="c", name="f"), '{"a":1.0}'),
+                *block(ToolCall(id="c", name="f"), '{"a":1.0}'),
+            ],
+            [{"text": "a"}, MARKED_CALL, CALL],
         ),
         (block(Reasoning(), "hm"), [{"text": "hm", "thought": True}]),
         (

@@ -21,8 +21,8 @@ from engine.translations.neutral.events import (
 )
 from engine.translations.neutral.members import WrongType
 from tests.translations.generate_content.answer_writing import (
-    CALL,
     END,
+    MARKED_CALL,
     block,
     parts_of,
     pieces,
@@ -62,7 +62,7 @@ def test_log_probabilities_are_the_tokens() -> None:
 @pytest.mark.parametrize("newline", ["\n", "\r", "\r\n"])
 def test_json_that_is_passed_on_stays_in_one_line(newline: str) -> None:
     events = block(ToolCall(id="c", name="f"), f'{{"a":{newline} 1.0{newline}}}')
-    assert parts_of(events) == [CALL]
+    assert parts_of(events) == [MARKED_CALL]
 
 
 def test_arguments_that_are_no_object_break_the_answer() -> None:
