@@ -11,18 +11,14 @@ from msgspec import Raw
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
-    Citation,
     Foreign,
-    Inline,
     Link,
     Media,
     Reasoning,
-    Refusal,
     Signature,
     Text,
     ToolCall,
     ToolResult,
-    UploadedFile,
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import Message
@@ -32,7 +28,6 @@ from tests.support.each import each
 Json = dict[str, Any]
 
 PLACE = "input[0]"
-PART = f"{PLACE}.content[0]"
 
 
 def message_of(item: Json) -> Message:
@@ -46,74 +41,10 @@ def block_of(item: Json) -> Any:
     return block
 
 
-def part(**members: Any) -> Block:
-    return block_of({"role": "user", "content": [members]})  # type: ignore[no-any-return]
-
-
 def place_of_error(item: Json) -> str:
     with pytest.raises(WrongType) as caught:
         message_of(item)
     return caught.value.place
-
-
-@each(
-    ("content", "block"),
-    [
-        ({"type": "input_text", "text": "Hi"}, Text(text="Hi", place=PART)),
-        ({"type": "refusal", "refusal": "No"}, Refusal(text="No", place=PART)),
-        (
-            {"type": "input_image", "image_url": "data:image/png;base64,iVBO", "detail": "low"},
-            Media(kind="image", source=Inline("image/png", "iVBO"), detail="low", place=PART),
-        ),
-        (
-            {"type": "input_image", "image_url": None, "file_id": "f1"},
-            Media(kind="image", source=UploadedFile("f1", "responses"), place=PART),
-        ),
-        (
-            {"type": "input_file", "file_url": "https://a/b", "filename": "b"},
-            Media(kind="document", source=Link("https://a/b"), name="b", place=PART),
-        ),
-        (
-            {"type": "input_file", "file_data": "data:application/pdf;base64,JVBE"},
-            Media(kind="document", source=Inline("application/pdf", "JVBE"), place=PART),
-        ),
-        (
-            {"type": "input_file", "file_id": "f1"},
-            Media(kind="document", source=UploadedFile("f1", "responses"), place=PART),
-        ),
-        (
-            {"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}},
-            Media(kind="audio", source=Inline("audio/wav", "UklG"), place=PART),
-        ),
-        (
-            {"type": "computer_screenshot", "file_id": "f"},
-            Foreign(
-                language="responses",
-                kind="content.computer_screenshot",
-                raw=Raw(b'{"type": "computer_screenshot", "file_id": "f"}'),
-                place=PART,
-            ),
-        ),
-    ],
-)
-def test_parts(content: Json, block: object) -> None:
-    assert part(**content) == block
-
-
-@each(
-    ("content", "place"),
-    [
-        ({"type": "input_image"}, "file_id"),
-        ({"type": "input_image", "image_url": "data:x"}, "image_url"),
-        ({"type": "input_file", "file_data": "JVBERi0="}, "file_data"),
-        ({"type": "input_file"}, "file_id"),
-        ({"type": "input_audio"}, "input_audio"),
-        ({"type": "input_audio", "input_audio": {"data": "UklG"}}, "input_audio.format"),
-        ({"type": "input_text", "text": ["x"]}, "text"),
-    ],
-)
-def test_parts_of_another_form_are_refused_by_their_place(content: Json, place: str) -> None:
-    assert place_of_error({"role": "user", "content": [content]}) == f"{PART}.{place}"
 
 
 @each(
@@ -134,20 +65,6 @@ def test_messages(item: Json, role: str) -> None:
 @each("role", ["tool", "", None])
 def test_another_role_is_refused(role: str | None) -> None:
     assert place_of_error({"type": "message", "role": role, "content": "x"}) == f"{PLACE}.role"
-
-
-def test_an_answer_that_the_caller_sends_back() -> None:
-    cited = {
-        "type": "url_citation",
-        "url": "https://a",
-        "title": "A",
-        "start_index": 0,
-        "end_index": 1,
-    }
-    text = {"type": "output_text", "text": "Hi", "annotations": [cited, {"type": "file_path"}]}
-    item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
-    block = block_of({**item, "content": [{**text, "logprobs": []}]})
-    assert block.citations == [Citation("https://a", "A", start=0, end=1)]
 
 
 @each(

@@ -1,9 +1,16 @@
-"""The parts of messages and results in responses requests -> blocks."""
+"""The parts of messages in responses requests -> blocks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
 
 import pytest
 from msgspec import Raw
 
+from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
+    Citation,
     Foreign,
     Inline,
     Link,
@@ -13,73 +20,113 @@ from engine.translations.neutral.content import (
     UploadedFile,
 )
 from engine.translations.neutral.members import WrongType
-from engine.translations.neutral.objects import UnknownObject
-from engine.translations.responses.part_reader import PART, read_content, required
-from engine.translations.responses.request_shapes import (
-    FilePart,
-    ImagePart,
-    InputTextPart,
-    RefusalPart,
-)
+from engine.translations.neutral.request import ChatRequest
+from engine.translations.responses.request_reader import read_request
+from tests.support.each import each
+
+Json = dict[str, Any]
+
+PART = "input[0].content[0]"
 
 
-def read(part, unread=None):
-    (block,) = read_content([part], "c", [] if unread is None else unread)
+def request_with(part: Json, role: str = "user") -> ChatRequest:
+    item = {"type": "message", "role": role, "content": [part]}
+    return read_request(json.dumps({"model": "m", "input": [item]}).encode(), RequestLine())
+
+
+def block_of(part: Json, role: str = "user") -> Any:
+    (message,) = request_with(part, role).messages
+    (block,) = message.blocks
     return block
 
 
-def test_a_string_is_one_text_and_nothing_is_no_block():
-    assert read_content("Hi", "c", []) == [Text(text="Hi", place="c")]
-    assert read_content(None, "c", []) == []
-
-
-@pytest.mark.parametrize(
-    ("part", "block"),
+@each(
+    ("content", "block"),
     [
-        (InputTextPart(text="a"), Text(text="a", place="c[0]")),
-        (RefusalPart(refusal="No"), Refusal(text="No", place="c[0]")),
+        ({"type": "input_text", "text": "Hi"}, Text(text="Hi", place=PART)),
+        ({"type": "refusal", "refusal": "No"}, Refusal(text="No", place=PART)),
         (
-            ImagePart(image_url="https://a.test/x", detail="low"),
-            Media(kind="image", source=Link("https://a.test/x"), detail="low", place="c[0]"),
+            {"type": "input_image", "image_url": "data:image/png;base64,iVBO", "detail": "low"},
+            Media(kind="image", source=Inline("image/png", "iVBO"), detail="low", place=PART),
         ),
         (
-            ImagePart(image_url="data:image/png;base64,iVBO"),
-            Media(kind="image", source=Inline("image/png", "iVBO"), place="c[0]"),
+            {"type": "input_image", "image_url": None, "file_id": "f1"},
+            Media(kind="image", source=UploadedFile("f1", "responses"), place=PART),
         ),
         (
-            FilePart(file_id="f1", filename="a.pdf"),
-            Media(
-                kind="document",
-                source=UploadedFile("f1", "responses"),
-                name="a.pdf",
-                place="c[0]",
+            {"type": "input_file", "file_url": "https://a/b", "filename": "b"},
+            Media(kind="document", source=Link("https://a/b"), name="b", place=PART),
+        ),
+        (
+            {"type": "input_file", "file_data": "data:application/pdf;base64,JVBE"},
+            Media(kind="document", source=Inline("application/pdf", "JVBE"), place=PART),
+        ),
+        (
+            {"type": "input_file", "file_id": "f1"},
+            Media(kind="document", source=UploadedFile("f1", "responses"), place=PART),
+        ),
+        (
+            {"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}},
+            Media(kind="audio", source=Inline("audio/wav", "UklG"), place=PART),
+        ),
+        (
+            {"type": "computer_screenshot", "file_id": "f"},
+            Foreign(
+                language="responses",
+                kind="content.computer_screenshot",
+                raw=Raw(b'{"type": "computer_screenshot", "file_id": "f"}'),
+                place=PART,
             ),
         ),
     ],
 )
-def test_a_part_becomes_a_block(part, block):
-    assert read(part) == block
+def test_parts(content: Json, block: object) -> None:
+    assert block_of(content) == block
 
 
-def test_a_second_source_of_a_part_is_not_read():
-    unread = []
-    block = read(ImagePart(image_url="https://a.test/x", file_id="f1"), unread)
-    assert unread == ["c[0].file_id"]
-    assert block.extra == {"file_id": Raw(b'"f1"')}
+@each(
+    ("content", "place"),
+    [
+        ({"type": "input_image"}, "file_id"),
+        ({"type": "input_image", "image_url": "data:x"}, "image_url"),
+        ({"type": "input_file", "file_data": "JVBERi0="}, "file_data"),
+        ({"type": "input_file"}, "file_id"),
+        ({"type": "input_audio"}, "input_audio"),
+        ({"type": "input_audio", "input_audio": {"data": "UklG"}}, "input_audio.format"),
+        ({"type": "input_text", "text": ["x"]}, "text"),
+    ],
+)
+def test_parts_of_another_form_are_refused_by_their_place(content: Json, place: str) -> None:
+    with pytest.raises(WrongType) as caught:
+        block_of(content)
+    assert caught.value.place == f"{PART}.{place}"
 
 
-def test_a_part_without_a_source_is_refused():
-    with pytest.raises(WrongType, match=r"c\[0\]\.file_id"):
-        read(FilePart())
+def test_a_text_that_the_caller_sends_back() -> None:
+    cited = {
+        "type": "url_citation",
+        "url": "https://a",
+        "title": "A",
+        "start_index": 0,
+        "end_index": 1,
+    }
+    text = {"type": "output_text", "text": "Hi", "annotations": [cited, {"type": "file_path"}]}
+    block = block_of({**text, "logprobs": []}, "assistant")
+    assert block.citations == [Citation("https://a", "A", start=0, end=1)]
 
 
-def test_a_part_of_another_kind_belongs_to_the_vendor():
-    block = read(UnknownObject(mark=None, kind="novel"))
-    assert isinstance(block, Foreign)
-    assert block.kind == f"{PART}novel"
-
-
-@pytest.mark.parametrize("text", ["", None])
-def test_a_required_member_is_not_empty(text):
-    with pytest.raises(WrongType, match=r"'c\.id' must be a string that is not empty"):
-        required(text, "c.id")
+@each(
+    ("part", "places"),
+    [
+        ({"type": "input_image", "image_url": "https://a/b", "file_id": "f"}, ["file_id"]),
+        (
+            {"type": "input_file", "file_url": "https://a/b", "file_data": "x", "file_id": "f"},
+            ["file_data", "file_id"],
+        ),
+        ({"type": "input_text", "text": "x", "more": 1}, ["more"]),
+    ],
+)
+def test_what_is_not_read_of_a_part_is_noted(part: Json, places: list[str]) -> None:
+    request = request_with(part)
+    assert request.unread == [f"{PART}.{place}" for place in places]
+    assert list(request.messages[0].blocks[0].extra) == places
