@@ -21,6 +21,7 @@ from engine.translations.neutral.content import (
 )
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest
+from engine.translations.responses.part_reader import read_content, required
 from engine.translations.responses.request_reader import read_request
 from tests.support.each import each
 
@@ -130,3 +131,14 @@ def test_what_is_not_read_of_a_part_is_noted(part: Json, places: list[str]) -> N
     request = request_with(part)
     assert request.unread == [f"{PART}.{place}" for place in places]
     assert list(request.messages[0].blocks[0].extra) == places
+
+
+def test_a_string_is_one_text_and_nothing_is_no_block() -> None:
+    assert read_content("Hi", "c", []) == [Text(text="Hi", place="c")]
+    assert read_content(None, "c", []) == []
+
+
+@pytest.mark.parametrize("text", ["", None])
+def test_a_required_member_is_not_empty(text: str | None) -> None:
+    with pytest.raises(WrongType, match=r"'c\.id' must be a string that is not empty"):
+        required(text, "c.id")
