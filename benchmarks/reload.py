@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from tests.e2e.test_reload import BAD, Served, speak
+from tests.e2e.test_reload import BAD, Deployment, speak
 from tests.support.crowd import traffic
 from tests.support.recording import ask, recorder
 from tests.support.running import gateway
@@ -34,7 +34,7 @@ def main(reloads: int) -> None:
         upstream.speak = speak
         folder = Path(name)
         with gateway(folder, project(folder, upstream.url, {"chat": "[]"})) as running:
-            served = Served(running, folder / "gateway.yaml")
+            served = Deployment(running, folder / "gateway.yaml")
             time.sleep(2)
             streams = [threading.Thread(target=listen, args=[running.port]) for _ in range(8)]
             for stream in streams:
