@@ -448,8 +448,8 @@ def worker(postgres):
         process.stdin.write(" ".join(results) + "\n")
         process.stdin.flush()
         longest, slowest, away, *answers = process.stdout.readline().split()
-        assert float(longest) < 20, "the worker stood still"
-        assert float(slowest) < 20, "somebody waited too long"
+        assert float(longest) < 2, "the worker stood still"
+        assert float(slowest) < 5, "somebody waited too long"
         return away == "True", answers
 
     yield wait_for
