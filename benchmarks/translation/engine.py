@@ -28,18 +28,18 @@ class Work(NamedTuple):
 def exchanges(source: Language, target: Language, *, stream: bool) -> list[TranslatedExchange]:
     """Every request of a language, translated."""
     translation = Translation(source, target)
-    asked = requests(source, "m", stream=stream)
-    line = RequestLine("m", stream, asked[0].query, "0123456789abcdef", 1_750_000_000)
-    return [translation.request(each.body, line, "m", _RULES) for each in asked]
+    callers = requests(source, "m", stream=stream)
+    line = RequestLine("m", stream, callers[0].query, "0123456789abcdef", 1_750_000_000)
+    return [translation.request(each.body, line, "m", _RULES) for each in callers]
 
 
 def pieces(source: Language, target: Language) -> Iterator[Work]:
     """The work of one crossing: a request, an answer in one piece, an event of a stream."""
-    asked = exchanges(source, target, stream=False)
-    answered = answers(target)
+    exchange_list = exchanges(source, target, stream=False)
+    bodies = answers(target)
 
     def answer() -> None:
-        for exchange, body in zip(asked, answered, strict=True):
+        for exchange, body in zip(exchange_list, bodies, strict=True):
             exchange.answer(body)
 
     streamed = exchanges(source, target, stream=True)[0]
@@ -67,10 +67,10 @@ def measure(turns: int = 15) -> None:
     for _ in range(turns):
         for (source, target), crossing in works.items():
             for work in crossing:
-                begun = time.process_time()
+                start = time.process_time()
                 work.run()
-                spent = (time.process_time() - begun) / work.units * 1e6
-                took.setdefault((source, target, work.name), []).append(spent)
+                cost = (time.process_time() - start) / work.units * 1e6
+                took.setdefault((source, target, work.name), []).append(cost)
     for source, target in works:
         medians = [
             statistics.median(took[source, target, name]) for name in ("request", "answer", "event")

@@ -43,7 +43,7 @@ def arguments(target: Language) -> list[bytes]:
     return [data for event in neutral for data in data_of(writer.write(event))]
 
 
-def held(source: Language, target: Language, data: Iterable[bytes]) -> tuple[int, int]:
+def bytes_held(source: Language, target: Language, data: Iterable[bytes]) -> tuple[int, int]:
     """Bytes that a translator holds behind the events, and the most that it held."""
     exchange = exchanges(source, target, stream=True)[0]
     gc.collect()
@@ -64,8 +64,8 @@ def measure() -> None:
         figures = [
             f"{now / 1000:,.1f}, {most / 1000:,.1f}"
             for now, most in (
-                held(source, target, text(target)),
-                held(source, target, arguments(target)),
+                bytes_held(source, target, text(target)),
+                bytes_held(source, target, arguments(target)),
             )
         ]
         print(f"{source.name + ' -> ' + target.name:<40}{figures[0]:>20}{figures[1]:>22}")

@@ -30,14 +30,14 @@ _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-def read_message(sock: socket.socket, held: bytes = b"") -> tuple[bytes, bytes]:
+def read_message(sock: socket.socket, buffer: bytes = b"") -> tuple[bytes, bytes]:
     """The head and the body of a message with a Content-Length; empty when there is none."""
-    while b"\r\n\r\n" not in held:
+    while b"\r\n\r\n" not in buffer:
         data = sock.recv(65536)
         if not data:
             return b"", b""
-        held += data
-    head, _, body = held.partition(b"\r\n\r\n")
+        buffer += data
+    head, _, body = buffer.partition(b"\r\n\r\n")
     match = _LENGTH.search(head)
     length = int(match[1]) if match else 0
     while len(body) < length:

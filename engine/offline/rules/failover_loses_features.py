@@ -17,14 +17,14 @@ _MOST_NAMED = 5
 
 def check(case: AuditCase) -> None:
     losing = (
-        (model, upstream, lost)
+        (model, upstream, features)
         for model in case.config.models.values()
         if len(model.to) + len(model.fallback) > 1
-        for upstream, lost in _losses(case, model)
+        for upstream, features in _losses(case, model)
     )
     first = list(islice(losing, _MOST + 1))  # each takes some milliseconds to find
-    for number, (model, upstream, lost) in enumerate(first[:_MOST], 1):
-        names = [feature.name for feature in lost]
+    for number, (model, upstream, features) in enumerate(first[:_MOST], 1):
+        names = [feature.name for feature in features]
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         message = f"requests to '{model.name}' with {', '.join(names[:_MOST_NAMED])}{more} "
         message += f"do not fail over to upstream '{upstream}', which cannot be asked with them"
@@ -43,6 +43,8 @@ def _losses(case: AuditCase, model: Model) -> Iterator[tuple[str, Sequence[Featu
             continue
         for target in targets[1:]:
             entry = models[target.entry]
-            if entry.translate == "strict" and (lost := refused_features(language, target, entry)):
-                yield target.target.upstream, lost
+            if entry.translate == "strict" and (
+                features := refused_features(language, target, entry)
+            ):
+                yield target.target.upstream, features
                 return

@@ -141,11 +141,11 @@ class Writer:
             return b""
         self._needs_mark = False
         mark = write_reasoning("", NO_SIGNATURE)
-        begun = self._block_event("content_block_start", content_block=write_reasoning("", None))
-        signed = self._add({"type": "signature_delta", "signature": mark["signature"]})
-        stopped = self._block_event("content_block_stop")
+        start = self._block_event("content_block_start", content_block=write_reasoning("", None))
+        signature = self._add({"type": "signature_delta", "signature": mark["signature"]})
+        stop = self._block_event("content_block_stop")
         self._index += 1
-        return begun + signed + stopped
+        return start + signature + stop
 
     def _delta(self, text: str) -> bytes:
         block = self._block

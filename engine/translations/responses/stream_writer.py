@@ -226,8 +226,8 @@ class Writer:
             output = self._in_part("response.refusal.done", {"refusal": block.text})
         else:
             logprobs = part["logprobs"]
-            done = {"text": block.text, "logprobs": logprobs}
-            output = self._in_part("response.output_text.done", done)
+            text = {"text": block.text, "logprobs": logprobs}
+            output = self._in_part("response.output_text.done", text)
         output += self._in_part("response.content_part.done", {"part": part})
         assert self._message is not None
         self._message.append(part)
