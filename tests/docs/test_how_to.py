@@ -1,0 +1,60 @@
+"""The pages of docs/how-to: their files pass `modelway check`, their commands print what they show."""
+
+import pytest
+
+from tests.support.commands import modelway
+from tests.support.how_to import Command, Page
+from tests.support.paths import ROOT
+
+PAGES = sorted((ROOT / "docs/how-to").glob("*.md"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "openapi").symlink_to(ROOT / "openapi")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
+def test_page(file, folder, monkeypatch):
+    page = Page.read(file.read_text("utf-8"))
+    assert "gateway.yaml" in page.files, 'mark the config: "```yaml gateway.yaml"'
+    page.write(folder)
+    for variable in page.variables:
+        monkeypatch.setenv(variable, "example")
+    checked = modelway("check")
+    assert checked.exit_code == 0, checked.output
+    for command in page.commands:
+        assert command.words[0] == "modelway", "only commands of modelway can be tried here"
+        output = modelway(*command.words[1:]).output
+        assert command.prints(output), f"{' '.join(command.words)} prints:\n{output}"
+
+
+def test_every_page_is_in_the_manual():
+    manual = (ROOT / "docs/manual.md").read_text("utf-8")
+    assert [file.name for file in PAGES if f"how-to/{file.name}" not in manual] == []
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "expected"),
+    [
+        (["a", "b"], "a\nb\n", True),
+        (["a"], "a\nb\n", False),
+        (["..."], "a\nb\n", True),
+        (["...", "b"], "a\nb\n", True),
+        (["a", "...", "c"], "a\nb\nb\nc\n", True),
+        (["a", "...", "c"], "a\nb\n", False),
+        ([], "", True),
+    ],
+)
+def test_output_of_a_command(output, text, expected):
+    assert Command([], output).prints(text) is expected
+
+
+def test_files_and_commands_of_a_page():
+    text = "Words.\n```yaml a/b.yaml\nx: ${Y}\n```\n```console\n$ modelway check -c 'a b'\nfine\n```\n"
+    page = Page.read(text)
+    assert page.files == {"a/b.yaml": "x: ${Y}\n"}
+    assert page.commands == [Command(["modelway", "check", "-c", "a b"], ["fine"])]
+    assert page.variables == {"Y"}
