@@ -1,4 +1,4 @@
-"""The pages of docs/how-to: their files pass `modelway check`, their commands print what they show."""
+"""The pages of docs/how-to pass `modelway check`, and their commands print what they show."""
 
 import pytest
 
@@ -53,7 +53,9 @@ def test_output_of_a_command(output, text, expected):
 
 
 def test_files_and_commands_of_a_page():
-    text = "Words.\n```yaml a/b.yaml\nx: ${Y}\n```\n```console\n$ modelway check -c 'a b'\nfine\n```\n"
+    text = (
+        "Words.\n```yaml a/b.yaml\nx: ${Y}\n```\n```console\n$ modelway check -c 'a b'\nfine\n```\n"
+    )
     page = Page.read(text)
     assert page.files == {"a/b.yaml": "x: ${Y}\n"}
     assert page.commands == [Command(["modelway", "check", "-c", "a b"], ["fine"])]

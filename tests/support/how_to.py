@@ -7,7 +7,6 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-
 _BLOCK = re.compile(r"^```(\w*) ?([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
