@@ -26,10 +26,15 @@ MESSAGES_TO_CHAT = Translation(language("messages"), language("chat_completions"
 MESSAGES_TO_GEMINI = Translation(language("messages"), language("generate_content"))
 
 
+LOOK_NO_JSON = {"name": "look", "arguments": "{no"}
+
+
 def ask(
     translation: Translation = MESSAGES_TO_CHAT, rules: LossRules | None = None, **more: Any
 ) -> TranslatedExchange:
-    body = {"model": "alias", "messages": [{"role": "user", "content": "Hi"}], **more}
+    body = {"model": "alias", **more}
+    if translation.source.name != "responses":
+        body["messages"] = [{"role": "user", "content": "Hi"}]
     if translation.source.name == "messages":
         body["max_tokens"] = 9
     return translation.request(json.dumps(body).encode(), LINE, "m", rules or LossRules())
@@ -112,9 +117,12 @@ def test_a_request_that_cannot_be_read_is_the_callers_mistake(body: bytes) -> No
     ],
     ids=["HTML", "no UTF-8", "depth", "a number", "no choices", "no JSON", "no object"],
 )
-def test_an_answer_that_cannot_be_read_is_broken(body: bytes) -> None:
+@pytest.mark.parametrize("caller", ["messages", "responses"])
+def test_an_answer_that_cannot_be_read_is_broken(caller: str, body: bytes) -> None:
+    translation = Translation(language(caller), language("chat_completions"))
+    more = {"input": "Hi"} if caller == "responses" else {}
     with pytest.raises(BrokenAnswer, match=r"^the upstream's answer"):
-        ask().answer(body)
+        ask(translation, **more).answer(body)
 
 
 def test_names_of_the_upstream_are_bounded_in_the_message() -> None:
@@ -200,12 +208,46 @@ def test_arguments_that_are_no_json_break_a_stream_at_their_end() -> None:
     line = RequestLine(model="alias", stream=True, id="req1")
     body = b'{"contents":[{"parts":[{"text":"Hi"}]}]}'
     stream = translation.request(body, line, "m", LossRules()).stream()
-    function = {"name": "look", "arguments": "{no"}
-    stream.event(chunk(tool_calls=[{"index": 0, "id": "c", "function": function}]))
+    stream.event(chunk(tool_calls=[{"index": 0, "id": "c", "function": LOOK_NO_JSON}]))
     stream.event(b'{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}')
     with pytest.raises(BrokenAnswer, match="arguments of look"):
         stream.end()
     assert b"look" not in stream.take()
+
+
+@pytest.mark.parametrize("caller", ["responses", "messages"])
+def test_arguments_that_are_no_json_break_what_callers_have_begun_to_read(caller: str) -> None:
+    translation = Translation(language(caller), language("chat_completions"))
+    more = {"input": "Hi", "store": False} if caller == "responses" else {}
+    stream = ask(translation, stream=True, **more).stream()
+    output = stream.event(chunk(tool_calls=[{"index": 0, "id": "c", "function": LOOK_NO_JSON}]))
+    output += stream.event(b'{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}')
+    with pytest.raises(BrokenAnswer, match="arguments of look"):
+        stream.end()
+    output += stream.take()
+    assert b"{no" in output
+    assert b"message_stop" not in output
+    assert b"response.completed" not in output
+
+
+@pytest.mark.parametrize(("stop", "broken"), [("tool_use", True), ("max_tokens", False)])
+def test_chat_callers_get_other_arguments_only_of_a_cut_answer(stop: str, broken: bool) -> None:
+    call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
+    stream = ask(CHAT_TO_MESSAGES, stream=True).stream()
+    delta = {"type": "input_json_delta", "partial_json": "{no"}
+    for event in (
+        {"type": "message_start", "message": {"id": "m", "role": "assistant", "model": "c"}},
+        {"type": "content_block_start", "index": 0, "content_block": call},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": stop}},
+    ):
+        stream.event(json.dumps(event).encode())
+    if broken:
+        with pytest.raises(BrokenAnswer, match="arguments of look"):
+            stream.event(b'{"type":"message_stop"}')
+    else:
+        assert b'"finish_reason":"length"' in stream.event(b'{"type":"message_stop"}')
 
 
 def test_a_stream_is_complete_with_its_end_and_nothing_follows_it() -> None:

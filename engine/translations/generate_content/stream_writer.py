@@ -17,7 +17,7 @@ from engine.translations.generate_content.parts import (
     write_part,
 )
 from engine.translations.generate_content.usage import write_usage
-from engine.translations.neutral.arguments import LARGEST
+from engine.translations.neutral.arguments import are_object
 from engine.translations.neutral.content import (
     Block,
     Reasoning,
@@ -27,7 +27,6 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import (
-    BrokenAnswer,
     Cite,
     Close,
     Delta,
@@ -39,7 +38,6 @@ from engine.translations.neutral.events import (
     Start,
     Tokens,
 )
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
 
@@ -58,11 +56,9 @@ class _CandidateWriter:
         self._request = request
         self._block: Block = Text()
         self._arguments: list[str] = []
-        self._length = 0
         self._signature: Signature | None = None
         self._grounding = GroundingWriter()
         self._has_refusal = self._has_call = False
-        self._wrong_arguments: WrongType | None = None
 
     def text(self, text: str) -> Json | None:
         """The part with more of the open block's text, None for none."""
@@ -71,9 +67,6 @@ class _CandidateWriter:
             self._grounding.offsets.add(text)
         elif isinstance(block, ToolCall):
             self._arguments.append(text)
-            self._length += len(text)
-            if self._length > LARGEST:
-                raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
             return None
         elif isinstance(block, Reasoning):
             return thought_part(text, self._request)
@@ -94,13 +87,7 @@ class _CandidateWriter:
         return None
 
     def end(self, finish: Finish) -> Json:
-        """What the last piece has: an empty part, the reason and the sources.
-
-        A call whose arguments were cut off at the limit of tokens is left out. Raises WrongType
-        for other arguments that are no object.
-        """
-        if self._wrong_arguments is not None and finish.stop != "length":
-            raise self._wrong_arguments
+        """What the last piece has: an empty part, the reason and the sources."""
         return {
             "content": {"parts": [self._signed({"text": ""})], "role": "model"},
             **write_finish(finish, has_refusal=self._has_refusal),
@@ -108,8 +95,6 @@ class _CandidateWriter:
         }
 
     def _open(self, block: Block) -> Json | None:
-        if self._wrong_arguments is not None:
-            raise self._wrong_arguments
         self._block = block
         if isinstance(block, Text | Refusal | Reasoning | ToolCall):
             self._has_refusal = self._has_refusal or isinstance(block, Refusal)
@@ -135,12 +120,10 @@ class _CandidateWriter:
         if not isinstance(block, ToolCall):
             return None
         block.arguments = "".join(self._arguments)
-        self._arguments, self._length = [], 0
-        try:
-            part = write_part(block)
-        except WrongType as error:
-            self._wrong_arguments = error
+        self._arguments = []
+        if not are_object(block.arguments):  # cut off at the limit of tokens
             return None
+        part = write_part(block)
         if self._signature is None and not self._has_call:
             self._signature = NO_SIGNATURE  # newer models want one of the first call
         self._has_call = True

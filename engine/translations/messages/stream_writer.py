@@ -17,7 +17,6 @@ from engine.translations.messages.answer_fields import (
     write_reasoning,
     write_usage,
 )
-from engine.translations.neutral.arguments import LARGEST, arguments_object
 from engine.translations.neutral.content import (
     Block,
     Foreign,
@@ -28,7 +27,6 @@ from engine.translations.neutral.content import (
     ToolCall,
 )
 from engine.translations.neutral.events import (
-    BrokenAnswer,
     Cite,
     Close,
     Delta,
@@ -38,7 +36,6 @@ from engine.translations.neutral.events import (
     Sign,
     Start,
 )
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import answer_id
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.signatures import NO_SIGNATURE
@@ -51,8 +48,7 @@ _DELTA_EVENT = (
 
 class Writer:
     """Writes the events of one stream. Blocks of text begin with their first content, so that empty
-    ones are not written. Arguments that are no JSON end the stream with an error, except those of
-    the last call of an answer that was cut at the limit of tokens."""
+    ones are not written."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._request = request
@@ -62,9 +58,6 @@ class Writer:
         self._signature: Signature | None = None
         self._opened = self._calls = self._refused = False
         self._needs_mark = thinks_on_budget(request)
-        self._arguments: list[str] = []
-        self._length = 0
-        self._wrong_arguments: WrongType | None = None
 
     def write(self, event: Event) -> bytes:
         """The events for a neutral one; with the End also `message_stop`.
@@ -106,8 +99,6 @@ class Writer:
 
     def _open(self, block: Block) -> bytes:
         refuse_media(block)
-        if self._wrong_arguments is not None:
-            raise self._wrong_arguments
         self._block, self._opened = block, False
         if isinstance(block, ToolCall):
             self._calls = True
@@ -151,10 +142,6 @@ class Writer:
         block = self._block
         delta: Json = {"type": "text_delta", "text": text}
         if isinstance(block, ToolCall):
-            self._arguments.append(text)
-            self._length += len(text)
-            if self._length > LARGEST:
-                raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
             delta = {"type": "input_json_delta", "partial_json": text}
         elif isinstance(block, Reasoning):
             if self._hides_thoughts:
@@ -170,7 +157,6 @@ class Writer:
         return self._begin() + self._add(delta)
 
     def _close(self) -> bytes:
-        self._check_arguments()
         signature, self._signature = self._signature, None
         if isinstance(self._block, Reasoning) and self._opened:
             signature = signature or NO_SIGNATURE
@@ -181,19 +167,8 @@ class Writer:
         self._index += 1
         return signed + closed
 
-    def _check_arguments(self) -> None:
-        arguments, self._arguments = self._arguments, []
-        if arguments and isinstance(self._block, ToolCall):
-            call = ToolCall(id="", name=self._block.name, arguments="".join(arguments))
-            try:
-                arguments_object(call)
-            except WrongType as error:
-                self._wrong_arguments = error
-
     def _end(self, event: End) -> bytes:
         finish = event.finishes[min(event.finishes)]
-        if self._wrong_arguments is not None and finish.stop != "length":
-            raise self._wrong_arguments
         delta = write_finish(finish, calls=self._calls, refused=self._refused)
         usage = write_usage(event.usage)
         end = {"type": "message_delta", "delta": delta, "usage": usage}

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.arguments import are_object
 from engine.translations.neutral.content import Block, Extra, Reasoning, Refusal, Text, ToolCall
 from engine.translations.neutral.events import (
     BrokenAnswer,
@@ -25,7 +25,6 @@ from engine.translations.neutral.events import (
     Tokens,
     Usage,
 )
-from engine.translations.neutral.members import WrongType
 
 
 class Candidate(Struct):
@@ -51,12 +50,9 @@ def complete_blocks(candidate: Candidate) -> list[Block]:
     """The blocks without a call whose arguments were cut off at the limit of tokens."""
     blocks = candidate.blocks
     last = blocks[-1] if blocks else None
-    if candidate.finish.stop == "length" and isinstance(last, ToolCall):
-        try:
-            arguments_object(last)
-        except WrongType:
-            return blocks[:-1]
-    return blocks
+    if candidate.finish.stop != "length" or not isinstance(last, ToolCall):
+        return blocks
+    return blocks if are_object(last.arguments) else blocks[:-1]
 
 
 def collect(events: Iterable[Event]) -> Answer:

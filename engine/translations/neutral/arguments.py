@@ -11,16 +11,20 @@ from engine.translations.neutral.members import WrongType
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 
 LARGEST = 4_000_000
-"""Characters of arguments that are held for a language that needs them whole."""
+"""Characters of the arguments in an answer, which are held until each call is complete."""
+
+
+def are_object(text: str) -> bool:
+    """Whether a text can be the arguments of a call: a JSON object, or nothing."""
+    try:
+        _OBJECT.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return not text.strip()
+    return True
 
 
 def arguments_object(call: ToolCall) -> Raw:
     """The arguments as an object, with their own key order and number text. Raises WrongType."""
-    text = call.arguments.strip()
-    if not text:
-        return Raw(b"{}")
-    try:
-        _OBJECT.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise WrongType(call.place or f"the arguments of {call.name}", "a JSON object") from error
-    return Raw(text.encode())
+    if not are_object(call.arguments):
+        raise WrongType(call.place or f"the arguments of {call.name}", "a JSON object")
+    return Raw(call.arguments.strip().encode() or b"{}")

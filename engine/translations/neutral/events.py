@@ -3,7 +3,8 @@
 The law: one Start; then for each candidate blocks one after another, each `Open`, then deltas, then
 `Close`, never two open at once; one End, which finishes every candidate, 0 among them. Block
 contents arrive by deltas only, except where a block has no text (media, foreign blocks): then
-`Open` has all of it. `Law` checks it.
+`Open` has all of it. The arguments of a tool call are a JSON object; those of the last call of a
+candidate that reached its limit of tokens may have been cut off. `Law` checks it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from engine.translations.neutral.arguments import LARGEST, are_object
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -157,8 +159,8 @@ MOST_BLOCKS = 10_000
 
 
 class Law:
-    """Holds a sequence of events against the law, and their number of blocks against a bound.
-    Raises BrokenAnswer."""
+    """Holds a sequence of events against the law; the number of blocks and the length of all
+    arguments against bounds. Raises BrokenAnswer."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -166,11 +168,16 @@ class Law:
         self._blocks = self._citations = 0
         self._candidates = {0}
         self._open: dict[int, Block] = {}
+        self._arguments: dict[int, list[str]] = {}
+        """The deltas of the open call of each candidate."""
+        self._arguments_length = 0
+        self._cut_calls: dict[int, str] = {}
+        """The name of the last call of a candidate, if its arguments are no object."""
 
     def check(self, event: Event) -> None:
         """The next event is legal."""
         if isinstance(event, Delta):  # nearly every event
-            if not isinstance(self._open.get(event.candidate), _TEXTUAL):
+            if not isinstance(self._open.get(event.candidate), _PLAIN):
                 self._check_inside(event)
         elif (check := self._checks.get(type(event))) is None:
             raise _disorder(event)
@@ -183,6 +190,8 @@ class Law:
     def _check_open(self, event: Open) -> None:
         if event.candidate in self._open:
             raise _disorder(event)
+        if event.candidate in self._cut_calls:
+            raise _wrong_arguments(self._cut_calls[event.candidate])
         self._open[event.candidate] = event.block
         self._candidates.add(event.candidate)
         self._blocks += 1
@@ -193,7 +202,9 @@ class Law:
         block = self._open.get(event.candidate)
         if block is None:
             raise _disorder(event)
-        if isinstance(event, Cite):
+        if isinstance(block, ToolCall) and isinstance(event, Delta):
+            self._add_arguments(event)
+        elif isinstance(event, Cite):
             self._citations += 1
             if self._citations > MOST_BLOCKS:
                 raise BrokenAnswer(f"the upstream's answer has over {MOST_BLOCKS} citations")
@@ -205,13 +216,27 @@ class Law:
         """They may stand anywhere between the Start and the End."""
 
     def _check_close(self, event: Close) -> None:
-        if self._open.pop(event.candidate, None) is None:
+        block = self._open.pop(event.candidate, None)
+        if block is None:
             raise _disorder(event)
+        if isinstance(block, ToolCall):
+            arguments = "".join(self._arguments.pop(event.candidate, ()))
+            if not are_object(arguments):
+                self._cut_calls[event.candidate] = block.name
 
     def _check_end(self, event: End) -> None:
         if self._open or not self._candidates <= event.finishes.keys():
             raise _disorder(event)
+        for candidate, name in self._cut_calls.items():
+            if event.finishes[candidate].stop != "length":
+                raise _wrong_arguments(name)
         self.ended, self._checks = True, {}
+
+    def _add_arguments(self, event: Delta) -> None:
+        self._arguments_length += len(event.text)
+        if self._arguments_length > LARGEST:
+            raise BrokenAnswer(f"the upstream's tool calls have over {LARGEST} characters")
+        self._arguments.setdefault(event.candidate, []).append(event.text)
 
 
 _Checks = dict[type[Event], Callable[[Law, Any], None]]
@@ -226,9 +251,9 @@ _BETWEEN: _Checks = {
 }
 """The events that may come before the Start, and between it and the End, beside deltas."""
 
-_TEXTUAL = (Text, Refusal, Reasoning, ToolCall)
+_PLAIN = (Text, Refusal, Reasoning)
 _INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
-    Delta: _TEXTUAL,
+    Delta: (*_PLAIN, ToolCall),
     Sign: (Reasoning,),
     Cite: (Text,),
 }
@@ -237,6 +262,10 @@ _INSIDE: dict[type[Event], tuple[type[Block], ...]] = {
 
 def _is_empty(event: Event) -> bool:
     return isinstance(event, Delta) and not event.text
+
+
+def _wrong_arguments(name: str) -> BrokenAnswer:
+    return BrokenAnswer(f"the upstream's answer has arguments of {name} that are no JSON object")
 
 
 def _disorder(event: Event) -> BrokenAnswer:

@@ -37,7 +37,6 @@ from engine.translations.neutral.events import (
     Start,
     Usage,
 )
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest
 from tests.support.each import each
 from tests.support.translations import event_data
@@ -103,17 +102,6 @@ def test_a_call_without_arguments_has_no_delta() -> None:
     stream = write(Open(ToolCall(id="c", name="f")), Close())
     assert types_of(stream)[1:3] == ["content_block_start", "content_block_stop"]
     assert message_of(event_data(stream))["content"][0]["input"] == {}
-
-
-@pytest.mark.parametrize("arguments", ["no JSON", "[1]", '{"a":'])
-def test_arguments_that_are_no_object_break_the_stream_at_its_end(arguments: str) -> None:
-    with pytest.raises(WrongType, match="arguments of f"):
-        write(Open(ToolCall(id="c", name="f")), Delta(arguments), Close())
-    writer = Writer(REQUEST)
-    for event in (Start(), Open(ToolCall(id="c", name="f")), Delta(arguments), Close()):
-        writer.write(event)
-    with pytest.raises(WrongType, match="arguments of f"):
-        writer.write(Open(Text()))
 
 
 def test_arguments_of_the_last_call_may_be_cut_at_the_limit_of_tokens() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
+from engine.translations.neutral import events
 from engine.translations.neutral.content import (
     Block,
     Citation,
@@ -43,15 +44,15 @@ CITE = Cite(Citation(url="https://x"))
 SIGN = Sign(Signature("x", "y"))
 
 
-def check(*events: Event) -> Law:
+def check(*answer: Event) -> Law:
     law = Law()
-    for event in events:
+    for event in answer:
         law.check(event)
     return law
 
 
 @pytest.mark.parametrize(
-    "events",
+    "answer",
     [
         [Start(), END],
         [Start(), Open(Text()), Delta("a"), CITE, Delta("b"), Close(), END],
@@ -73,13 +74,13 @@ def check(*events: Event) -> Law:
     ],
     ids=["nothing", "text", "thoughts", "whole blocks", "tokens", "candidates", "empty candidate"],
 )
-def test_a_legal_answer_ends(events: list[Event]) -> None:
-    assert not check(*events[:-1]).ended
-    assert check(*events).ended
+def test_a_legal_answer_ends(answer: list[Event]) -> None:
+    assert not check(*answer[:-1]).ended
+    assert check(*answer).ended
 
 
 @pytest.mark.parametrize(
-    "events",
+    "answer",
     [
         [Open(Text())],
         [END],
@@ -98,10 +99,10 @@ def test_a_legal_answer_ends(events: list[Event]) -> None:
         [Start(), End(finishes={1: Finish(stop="end")})],
     ],
 )
-def test_events_out_of_order_are_refused(events: list[Event]) -> None:
-    law = check(*events[:-1])
+def test_events_out_of_order_are_refused(answer: list[Event]) -> None:
+    law = check(*answer[:-1])
     with pytest.raises(BrokenAnswer, match="out of order"):
-        law.check(events[-1])
+        law.check(answer[-1])
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,33 @@ def test_the_blocks_of_an_answer_are_bounded() -> None:
     law = check(Start(), *block * MOST_BLOCKS)
     with pytest.raises(BrokenAnswer, match=f"over {MOST_BLOCKS} blocks"):
         law.check(Open(Text()))
+
+
+@pytest.mark.parametrize("arguments", ["no JSON", "[1]", '{"a":', '{"a":1}}'])
+@pytest.mark.parametrize("following", [Open(Text()), END, BOTH])
+def test_arguments_that_are_no_object_are_refused(arguments: str, following: Event) -> None:
+    law = check(Start(), Open(CALL), *map(Delta, arguments), Close())
+    with pytest.raises(BrokenAnswer, match="arguments of f that are no JSON object"):
+        law.check(following)
+
+
+@pytest.mark.parametrize("arguments", ["", " \n", '{"a":{}}'])
+def test_arguments_may_come_in_any_pieces(arguments: str) -> None:
+    calls = [Open(CALL), *map(Delta, arguments), Close()]
+    assert check(Start(), *calls, *calls, END).ended
+
+
+def test_the_last_arguments_of_a_candidate_may_be_cut_at_the_limit_of_tokens() -> None:
+    cut = [Open(CALL, 1), Delta('{"a":', 1), Open(CALL), Delta("{"), Close(1), Delta("}"), Close()]
+    assert check(Start(), *cut, BOTH).ended
+
+
+def test_the_arguments_of_an_answer_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "LARGEST", 10)
+    call = [Open(CALL), Delta('{"a":1}'), Close()]
+    law = check(Start(), *call, Open(CALL))
+    with pytest.raises(BrokenAnswer, match="over 10 characters"):
+        law.check(Delta('{"a":1}'))
 
 
 def test_the_citations_of_an_answer_are_bounded() -> None:
