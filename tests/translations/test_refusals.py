@@ -13,6 +13,7 @@ from engine.translations.refusals import MOST_OBJECTS, has_more_objects
 from engine.translations.translation import LossRules, Translation
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
+from tests.support.each import each
 
 TURNS = [{"role": "user", "content": "Hi"}]
 FIELDS = {"logit_bias": {"1": 2}, "n": 2, "seed": 3, "logprobs": True, "presence_penalty": 1}
@@ -56,6 +57,35 @@ def test_every_field_is_named_in_one_message() -> None:
 
 def test_a_field_that_may_be_dropped_is_not_named() -> None:
     assert "'seed'" not in refusal(drop=("seed",), **FIELDS).message
+
+
+AUDIO = {"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}}
+ROUND = [*TURNS, {"role": "assistant", "content": "Yes?"}]
+
+
+@each(
+    ("turns", "place"),
+    [
+        ([{"role": "user", "content": [AUDIO]}], "messages"),
+        ([*ROUND, {"role": "user", "content": [AUDIO]}], "messages[2]"),
+        (
+            [*ROUND, {"role": "user", "content": [AUDIO, {"type": "text", "text": " "}]}],
+            "messages[2]",
+        ),
+    ],
+)
+@pytest.mark.parametrize("rules", [LossRules(lossy=True), LossRules(drop=Patterns(["messages.*"]))])
+def test_the_last_turn_is_not_dropped(rules: LossRules, turns: Any, place: str) -> None:
+    """The model would go on with the turn before it."""
+    translation = Translation(language("chat_completions"), language("messages"))
+    body = json.dumps({"model": "claude", "messages": turns}).encode()
+    with pytest.raises(GatewayError, match="turn with content for this model") as caught:
+        translation.request(body, RequestLine(), "claude-opus-4-1", rules)
+    assert (caught.value.status, caught.value.param) == (400, place)
+
+
+def test_what_cannot_be_carried_is_named_rather_than_the_turn_that_it_leaves_empty() -> None:
+    assert "takes no audio" in refusal(messages=[{"role": "user", "content": [AUDIO]}]).message
 
 
 def test_of_many_fields_five_are_named_and_the_others_counted() -> None:

@@ -24,8 +24,7 @@ def write_turns(
 ) -> Json:
     """The members `contents` and, unless empty, `systemInstruction`.
 
-    Instructions between turns have no place of their own: they join those at the beginning. Raises
-    WrongType for turns that the vendor refuses.
+    Instructions between turns have no place of their own: they join those at the beginning.
     """
     system: list[Block] = list(request.system)
     turns: list[Message] = []
@@ -42,8 +41,7 @@ def write_turns(
         contents = [
             _content(turn, parts) for turn in turns if (parts := writer.ordered_parts(turn.blocks))
         ]
-    if not same_language and all(loss.hint for loss in losses.losses):
-        _check_turns(turns, contents, request.place_of("messages"))
+        losses.remainder_error = _remainder_error(turns, contents, request.place_of("messages"))
     members: Json = {"contents": contents}
     if instructions := writer.instructions(system):
         members["systemInstruction"] = {"parts": instructions}
@@ -54,13 +52,14 @@ def _content(turn: Message, parts: list[Json]) -> Json:
     return {"role": "model" if turn.role == "assistant" else "user", "parts": parts}
 
 
-def _check_turns(turns: list[Message], contents: list[Json], place: str) -> None:
-    """Raise WrongType for a conversation that says nothing, or nothing in its last turn, of which
-    the vendor refuses both; `place` is where the caller wrote it."""
+def _remainder_error(turns: list[Message], contents: list[Json], place: str) -> WrongType | None:
+    """The error of a conversation that says nothing, or nothing in its last turn, of which the
+    vendor refuses both; `place` is where the caller wrote it."""
     if not contents:
-        raise WrongType(place, "a conversation with a turn that is not empty")
+        return WrongType(place, "a turn with content for this model")
     if contents[-1]["role"] == "model" and turns[-1].role == "user":
-        raise WrongType(turns[-1].place, "a last turn that is not empty")
+        return WrongType(turns[-1].place, "a last turn with content for this model")
+    return None
 
 
 def _lose_names(messages: list[Message], losses: Losses) -> None:

@@ -106,12 +106,12 @@ def _legal_turns(
     early = list(takewhile(_is_assistants, written))
     for message in early:
         losses.add(message.place, "a conversation begins with the user's turn")
-    if all(loss.hint for loss in losses.losses):
-        if len(turns) == len(early):
-            raise WrongType(place, "a conversation with a user's turn that is not empty")
-        if _is_assistants(written[-1]) and written[-1] is not last:
-            # The vendor refuses an empty turn, and would continue the assistant's before it.
-            raise WrongType(messages[-1].place, "a last turn that is not empty")
+    if len(turns) == len(early):
+        losses.remainder_error = WrongType(place, "a user's turn with content for this model")
+    elif _is_assistants(written[-1]) and written[-1] is not last:
+        # The vendor refuses an empty turn, and would continue the assistant's before it.
+        expected = "a last turn with content for this model"
+        losses.remainder_error = WrongType(messages[-1].place, expected)
     return turns[len(early) :]
 
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from engine.translations.neutral.members import WrongType
 from engine.values.wildcard import Patterns
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -50,11 +51,14 @@ class Loss(Struct, frozen=True):
 class Losses:
     """The losses of one translation, in the order in which they were noted.
 
-    `hints` are the wildcards over fields of the caller's language that are hints.
+    `hints` are the wildcards over fields of the caller's language that are hints. `remainder_error`
+    is what is wrong with the turns that remain, None for nothing: what makes a request senseless
+    may not be dropped.
     """
 
     def __init__(self, hints: Patterns) -> None:
         self.losses: list[Loss] = []
+        self.remainder_error: WrongType | None = None
         self._hints = hints
         self._withdrawn: list[Patterns] = []
 

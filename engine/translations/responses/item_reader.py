@@ -51,6 +51,9 @@ _ROLES: dict[str, Role] = {
     "developer": "system",
 }
 
+_MODELS = {"reasoning", "program", "compaction", "mcp_list_tools", "mcp_approval_request"}
+"""Items of the model's turns, beside its calls."""
+
 
 _HEAD = msgspec.json.Decoder(ItemHead)
 _MESSAGE = ObjectReader(MessageItem)
@@ -87,7 +90,7 @@ def read_item(raw: Raw, place: str, request: ChatRequest) -> Message:
     else:
         substitute = _substitute(kind, raw, place, request)
         block = Foreign(language=NAME, kind=kind, raw=raw, substitute=substitute, place=place)
-    role: Role = "user" if kind.endswith("_output") else "assistant"
+    role: Role = "assistant" if kind.endswith("_call") or kind in _MODELS else "user"
     return Message(role=role, blocks=[block], place=place)
 
 

@@ -76,6 +76,8 @@ def losing(
     )
     losses = Losses(Patterns(()))
     body = json.loads(write_request(request, model, losses).body)
+    if losses.remainder_error is not None:
+        raise losses.remainder_error
     check(body)
     return body, [f"({o.place})" if o.hint else o.place for o in losses.losses]
 

@@ -37,6 +37,8 @@ def write(
     same_language = language == "messages"
     writer = ContentWriter(ToolNames(), losses, same_language=same_language)
     body = write_turns(request, writer, model_called(model), losses, same_language=same_language)
+    if losses.remainder_error is not None:
+        raise losses.remainder_error
     return body, [loss.place for loss in losses.losses]
 
 
@@ -162,5 +164,5 @@ def test_the_request_is_not_changed_by_writing_it() -> None:
 
 @each("turns", [[], [turn("system", "Be brief.")], [turn("user", " ")]])
 def test_a_conversation_without_a_users_turn_is_refused(turns: list[Message]) -> None:
-    with pytest.raises(WrongType, match="a conversation with a user's turn"):
+    with pytest.raises(WrongType, match="a user's turn with content"):
         write(*turns, system="Be kind.")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from engine.translations import language
 from engine.translations.language import RequestLine
 from engine.translations.neutral.content import (
     Block,
@@ -23,6 +24,8 @@ from engine.translations.neutral.content import (
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import Message
 from engine.translations.responses.request_reader import read_request
+from engine.translations.translation import LossRules, Translation
+from engine.values.errors import GatewayError
 from tests.support.each import each
 
 Json = dict[str, Any]
@@ -74,6 +77,21 @@ def test_a_reference_to_an_item_that_the_vendor_keeps(item: Json) -> None:
     block = block_of(item)
     assert isinstance(block, Foreign)
     assert block.kind == "item_reference"
+
+
+@each("item", [{"id": "msg_1"}, {"type": "mcp_approval_response", "approve": True}])
+@pytest.mark.parametrize(
+    ("target", "model"), [("messages", "claude-opus-5"), ("generate_content", "gemini-2.5-flash")]
+)
+def test_an_item_that_the_vendor_keeps_is_refused_as_such(
+    target: str, model: str, item: Json
+) -> None:
+    """It was taken for an assistant's turn, which models do not continue."""
+    body = {"model": "m", "input": [{"role": "user", "content": "Hi"}, item]}
+    translation = Translation(language("responses"), language(target))
+    with pytest.raises(GatewayError, match="another vendor") as caught:
+        translation.request(json.dumps(body).encode(), RequestLine(), model, LossRules())
+    assert caught.value.param == "input[1]"
 
 
 CALL: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a":1.0}'}
