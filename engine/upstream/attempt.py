@@ -14,6 +14,7 @@ from engine.exchange.exchange import Exchange
 from engine.relay.sse import EventFilter
 from engine.translations import AnyExchange
 from engine.upstream import retry
+from engine.upstream.amazon_response import with_server_sent_events
 from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import IncomingResponse
@@ -84,9 +85,10 @@ def attempt(
     try:
         if credential is not None:
             APPLY[credential.kind](credential, request)
-        response = result.response = target.upstream.client.send(
+        received = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
+        response = result.response = with_server_sent_events(received)
         if translated is not None:
             result.dropped = translated.dropped
             redaction = target.upstream.redaction

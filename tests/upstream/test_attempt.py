@@ -19,6 +19,8 @@ from engine.upstream.credentials import APPLY
 from engine.upstream.request import build_request
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import GatewayError
+from tests.support.amazon_events import AMAZON_EVENTS, chunk, exception
+from tests.support.each import each
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import EVENTS, JSON, Client, FakeResponse, failure, target
 
@@ -160,3 +162,22 @@ def test_a_credential_of_a_new_kind_gets_the_request_as_it_is_sent(
     [request] = client.requests
     parts = ("POST", "up.example", "/base/chat?a=b", len(request.headers) - 1, b"")
     assert request.header("x-signature") == f"s {parts}"
+
+
+def test_an_amazon_event_stream_is_read_as_server_sent_events() -> None:
+    response = FakeResponse(200, AMAZON_EVENTS, [chunk({"choices": [{"delta": {"content": "a"}}]})])
+    result = run(response)
+    assert (result.failure, result.content and result.content.first) == (
+        "",
+        b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n',
+    )
+
+
+@each(("name", "failure"), [("throttlingException", "429"), ("internalServerException", "error")])
+def test_an_exception_at_its_beginning_is_an_error_without_a_stream(
+    name: str, failure: str
+) -> None:
+    result = run(FakeResponse(200, AMAZON_EVENTS, [exception(name, "Wait.")]))
+    assert result.stream_error is not None
+    assert result.stream_error.document["error"]["message"] == "Wait."
+    assert result.failure == failure

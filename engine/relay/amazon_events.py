@@ -1,0 +1,114 @@
+"""The messages of an Amazon event stream as server-sent events, and its errors as JSON.
+
+An event becomes a JSON object with one member, called like the event: that is the shape which the
+vendor's service model gives the stream. A `chunk` of Bedrock's InvokeModelWithResponseStream holds
+an event of the model's own API, in base64, and becomes that event. An exception becomes the bare
+JSON of an error, which ends every stream and is an error in each dialect.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import orjson
+from msgspec import Struct
+from msgspec.json import Decoder
+
+from engine.relay.amazon_event_stream import BrokenMessage, Message, MessageReader
+from engine.values.event_json import json_or_none
+
+_STATUSES = {
+    "validationException": 400,
+    "accessDeniedException": 403,
+    "resourceNotFoundException": 404,
+    "modelTimeoutException": 408,
+    "throttlingException": 429,
+    "modelNotReadyException": 429,
+    "internalServerException": 500,
+    "modelStreamErrorException": 502,  # 424 in the model, whose text says: retry your request
+    "serviceUnavailableException": 503,
+}
+"""The HTTP statuses of Bedrock's exceptions (botocore's model of bedrock-runtime); 500 for all
+others."""
+
+_LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
+_EVENT_NAME = re.compile(r"[A-Za-z_.-]{1,100}")
+
+
+class _Chunk(Struct, rename={"data": "bytes"}):
+    data: bytes
+
+
+class _Typed(Struct):
+    type: str | None = None
+
+
+_CHUNK = Decoder(_Chunk)
+_TYPED = Decoder(_Typed)
+
+
+class AmazonEvents:
+    """Turns the bytes of an Amazon event stream, as they arrive, into server-sent events.
+
+    `failure` is why the stream cannot be read further; what preceded it has been returned.
+    """
+
+    def __init__(self) -> None:
+        self._reader = MessageReader()
+        self.failure: BrokenMessage | None = None
+
+    @property
+    def inside(self) -> bool:
+        """Whether a message has begun and is not complete."""
+        return self._reader.inside
+
+    def feed(self, data: bytes) -> bytes:
+        """The events that `data` completes, `b""` for none."""
+        events: list[bytes] = []
+        try:
+            self._reader.feed(data)
+            while self.failure is None and (message := self._reader.next()) is not None:
+                events.append(_event(message))
+        except BrokenMessage as failure:
+            self.failure = failure
+        return b"".join(events)
+
+
+def _event(message: Message) -> bytes:
+    kind = message.text(":message-type")
+    if kind == "event":
+        name = message.text(":event-type")
+        if name == "chunk":
+            return _chunk(message.payload)
+        data = b"{%b:%b}" % (orjson.dumps(name), message.payload.translate(_LINE_ENDS) or b"{}")
+        return b"data: " + data + b"\n\n"
+    if kind == "exception":
+        words = json_or_none(message.payload)
+        words = words.get("message") if isinstance(words, dict) else None
+        return _error(message.text(":exception-type"), words)
+    if kind == "error":
+        return _error(message.text(":error-code"), message.text(":error-message"))
+    raise BrokenMessage("has a message of an unknown kind")
+
+
+def _chunk(payload: bytes) -> bytes:
+    """The event of a model's own API, under its own name where it has one."""
+    try:
+        data = _CHUNK.decode(payload).data.translate(_LINE_ENDS)
+    except msgspec.DecodeError as error:
+        raise BrokenMessage("has a chunk without an event in base64") from error
+    try:
+        name = _TYPED.decode(data).type
+    except (msgspec.DecodeError, RecursionError):
+        name = None
+    head = f"event: {name}\n".encode() if name and _EVENT_NAME.fullmatch(name) else b""
+    return head + b"data: " + data + b"\n\n"
+
+
+def _error(name: str, message: Any) -> bytes:
+    name = name[:1].lower() + name[1:]
+    words = message if isinstance(message, str) and message else name or "The request failed."
+    error = {"code": _STATUSES.get(name, 500), "message": words}
+    return orjson.dumps({"type": "error", "error": error}) + b"\n\n"
