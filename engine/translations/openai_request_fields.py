@@ -4,6 +4,7 @@ answer, sources of content, and why a block cannot be said."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from mimetypes import MimeTypes
 from typing import Any, Literal, TypeGuard
 
 from msgspec import Raw
@@ -18,7 +19,7 @@ from engine.translations.neutral.content import (
     Source,
     UploadedFile,
 )
-from engine.translations.neutral.data_url import data_url, read_data_url
+from engine.translations.neutral.data_url import checked_base64, data_url, read_data_url
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import present
 from engine.translations.neutral.request import ChatRequest, OutputFormat, ToolChoice
@@ -30,6 +31,10 @@ _MODES: dict[str, Literal["auto", "none", "any"]] = {
     "auto": "auto",
     "required": "any",
 }
+_TYPES = MimeTypes()
+"""The media types by the ends of file names."""
+
+_PDF, _PDF_BEGIN = "application/pdf", "JVBERi0"
 _WORDS = {mode: word for word, mode in _MODES.items()}
 
 
@@ -112,11 +117,15 @@ def read_url(url: str, place: str) -> Source:
     return read_data_url(url, place) if url[:5].lower() == "data:" else Link(url)
 
 
-def read_file_data(data: str, place: str) -> Inline:
-    """The content of a file. Raises WrongType."""
-    if data[:5].lower() != "data:":
+def read_file_data(data: str, name: str, place: str) -> Inline:
+    """The content of the file `name`: a data URL, or base64 alone of a PDF or of a file whose name
+    tells its type. Raises WrongType."""
+    if data[:5].lower() == "data:":
+        return read_data_url(data, place)
+    media_type = _PDF if data.startswith(_PDF_BEGIN) else _TYPES.guess_type(name)[0]
+    if media_type is None or not data:
         raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
-    return read_data_url(data, place)
+    return Inline(media_type, checked_base64(data, place))
 
 
 def is_sendable(source: Source) -> TypeGuard[Inline | Link]:

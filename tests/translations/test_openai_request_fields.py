@@ -51,10 +51,34 @@ def test_urls_survive(source: Inline | Link) -> None:
     assert read_url(write_url(source), "p") == source
 
 
-@each("data", ["JVBERi0=", "https://a/b", "", "data:application/pdf;base64,?"])
-def test_data_of_files_are_data_urls(data: str) -> None:
+@each(
+    ("data", "name", "media_type"),
+    [
+        ("data:text/csv;base64,JVBERi0=", "a.pdf", "text/csv"),
+        ("JVBERi0=", "", "application/pdf"),
+        ("JVBERi0=", "a.txt", "application/pdf"),
+        ("SGk=", "A.TXT", "text/plain"),
+        ("SGk=", "a.b.html", "text/html"),
+    ],
+)
+def test_data_of_files_are_data_urls_or_base64_alone(data: str, name: str, media_type: str) -> None:
+    assert read_file_data(data, name, "p") == Inline(media_type, data.rpartition(",")[2])
+
+
+@each(
+    ("data", "name"),
+    [
+        ("SGk=", ""),
+        ("SGk=", "a.unknown"),
+        ("https://a/b", "a.pdf"),
+        ("", "a.pdf"),
+        ("JVBERi0?", "a.pdf"),
+        ("data:application/pdf;base64,?", "a.pdf"),
+    ],
+)
+def test_other_data_of_files_are_refused(data: str, name: str) -> None:
     with pytest.raises(WrongType) as caught:
-        read_file_data(data, "p")
+        read_file_data(data, name, "p")
     assert caught.value.place == "p"
 
 

@@ -23,6 +23,7 @@ from engine.translations.chat_completions.request_shapes import (
     Part,
     RefusalPart,
     TextPart,
+    ThinkingPart,
     ToolMessage,
 )
 from engine.translations.neutral.cache_marks import read_cache_mark
@@ -48,7 +49,10 @@ from engine.translations.openai_request_fields import read_file_data, read_url
 TOOL_CALL = "tool_calls."
 """Begins the kind of a call of a tool that is no function."""
 
+_THINKING = "thinking"
+
 _CALL = ObjectReader(CallObject)
+_THOUGHTS = msgspec.json.Decoder(ThinkingPart)
 
 
 def read_blocks(content: Content, place: str, unread: list[str]) -> list[Block]:
@@ -63,6 +67,9 @@ def read_blocks(content: Content, place: str, unread: list[str]) -> list[Block]:
 def read_assistant_blocks(message: AssistantMessage, place: str, unread: list[str]) -> list[Block]:
     """An assistant's message: what it thought, said and called, in this order."""
     blocks = read_blocks(message.content, f"{place}.content", unread)
+    for block in blocks:
+        if isinstance(block, Foreign) and block.kind == _THINKING:
+            block.substitute = _read_thoughts(block)
     if message.reasoning_details or message.reasoning_content or message.reasoning:
         blocks = [*_read_reasoning(message, place, unread), *blocks]
     if message.refusal:
@@ -90,6 +97,16 @@ def _read_part(part: Part, place: str, unread: list[str]) -> Block:
 
 def _read_unknown(part: UnknownObject, place: str, unread: list[str]) -> Block:
     return Foreign(language=NAME, kind=part.kind or "", raw=part.raw)
+
+
+def _read_thoughts(part: Foreign) -> Reasoning | None:
+    """The thoughts in a part, as Mistral writes them; None for a part of another form."""
+    try:
+        pieces = _THOUGHTS.decode(part.raw).thinking
+    except msgspec.DecodeError:
+        return None
+    text = "".join(piece.text for piece in pieces)
+    return Reasoning(text=text, signature=Signature(NAME, _THINKING), place=part.place)
 
 
 def _read_text(part: TextPart, place: str, unread: list[str]) -> Block:
@@ -121,7 +138,7 @@ def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
         file_id = _text(file.file_id, f"{where}.file_id")
         source: Source = UploadedFile(file_id, NAME)
     else:
-        source = read_file_data(file.file_data, f"{where}.file_data")
+        source = read_file_data(file.file_data, name, f"{where}.file_data")
         if file.file_id is not None:
             extra = {"file_id": Raw(msgspec.json.encode(file.file_id)), **extra}
             unread.append(f"{where}.file_id")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from engine.translations.neutral.objects import JsonObject, UnknownObject
 
@@ -11,6 +11,18 @@ class TextPart(JsonObject, tag="text"):
     """Text."""
 
     text: str | None = None
+
+
+class Thought(Struct):
+    """A piece of thoughts; a reference to a source has no text."""
+
+    text: str = ""
+
+
+class ThinkingPart(Struct):
+    """Thoughts that the caller sends back, as Mistral writes them."""
+
+    thinking: list[Thought]
 
 
 class RefusalPart(JsonObject, tag="refusal"):

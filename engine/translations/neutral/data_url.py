@@ -19,13 +19,19 @@ def read_data_url(url: str, place: str) -> Inline:
         raise WrongType(place, "a data URL: data:<media type>;base64,<data>")
     media_type, *parameters = (part.strip() for part in head.split(";"))
     if "base64" in (parameter.lower() for parameter in parameters):
-        try:
-            base64.b64decode(data, validate=True)
-        except ValueError as error:  # binascii.Error, or characters outside of ASCII
-            raise WrongType(place, "a data URL whose data is base64") from error
+        checked_base64(data, place)
     else:
         data = base64.b64encode(unquote_to_bytes(data)).decode()
     return Inline(media_type.lower() or "text/plain", data)
+
+
+def checked_base64(data: str, place: str) -> str:
+    """The text, which is base64. Raises WrongType."""
+    try:
+        base64.b64decode(data, validate=True)
+    except ValueError as error:  # binascii.Error, or characters outside of ASCII
+        raise WrongType(place, "a data URL whose data is base64") from error
+    return data
 
 
 def data_url(content: Inline) -> str:

@@ -93,15 +93,15 @@ def _read_image(part: ImagePart, place: str, unread: list[str]) -> Block:
 
 def _read_file(part: FilePart, place: str, unread: list[str]) -> Block:
     extra: Extra = {}
+    name = part.filename or ""
     if part.file_url is not None:
         source = read_url(part.file_url, f"{place}.file_url")
         extra = _unused(part, ("file_data", "file_id"), place, unread)
     elif part.file_data is not None:
-        source = read_file_data(part.file_data, f"{place}.file_data")
+        source = read_file_data(part.file_data, name, f"{place}.file_data")
         extra = _unused(part, ("file_id",), place, unread)
     else:
         source = _uploaded(part.file_id, place)
-    name = part.filename or ""
     return Media(kind="document", source=source, name=name, place=place, extra=extra)
 
 

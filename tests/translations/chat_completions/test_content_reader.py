@@ -99,7 +99,7 @@ def test_parts(content: Json, block: object) -> None:
         ({"type": "image_url", "image_url": {"url": "data:image/png;base64,?"}}, "image_url.url"),
         ({"type": "input_audio", "input_audio": {"data": "UklG"}}, "input_audio.format"),
         ({"type": "file", "file": {}}, "file.file_id"),
-        ({"type": "file", "file": {"file_data": "JVBERi0="}}, "file.file_data"),
+        ({"type": "file", "file": {"file_data": "UEsDBA=="}}, "file.file_data"),
         ({"type": "text", "text": 1}, "text"),
     ],
 )
@@ -133,6 +133,26 @@ def test_an_assistants_message_is_what_it_thought_said_and_called() -> None:
         Refusal(text="No.", place="messages[0].refusal"),
         ToolCall(id="c1", name="f", arguments='{"a":1.0}', place="messages[0].tool_calls[0]"),
     ]
+
+
+def test_thoughts_in_a_part_are_thoughts_to_other_vendors() -> None:
+    """Mistral's callers send them back so."""
+    pieces = [{"type": "text", "text": "h"}, {"type": "reference", "reference_ids": [1]}]
+    thoughts = {"type": "thinking", "thinking": [*pieces, {"type": "text", "text": "m"}]}
+    content = [thoughts, {"type": "text", "text": "a"}]
+    block, text = blocks_of({"role": "assistant", "content": content})
+    assert isinstance(block, Foreign)
+    assert json.loads(bytes(block.raw)) == thoughts
+    signature = Signature("chat_completions", "thinking")
+    assert block.substitute == Reasoning(text="hm", signature=signature, place=PART)
+    assert text == Text(text="a", place="messages[0].content[1]")
+
+
+@each("content", [{"thinking": "hm"}, {"thinking": [1]}, {}])
+def test_thoughts_of_another_form_are_this_languages(content: Json) -> None:
+    (block,) = blocks_of({"role": "assistant", "content": [{"type": "thinking", **content}]})
+    assert isinstance(block, Foreign)
+    assert block.substitute is None
 
 
 @each(

@@ -90,7 +90,7 @@ def test_parts(content: Json, block: object) -> None:
     [
         ({"type": "input_image"}, "file_id"),
         ({"type": "input_image", "image_url": "data:x"}, "image_url"),
-        ({"type": "input_file", "file_data": "JVBERi0="}, "file_data"),
+        ({"type": "input_file", "file_data": "UEsDBA=="}, "file_data"),
         ({"type": "input_file"}, "file_id"),
         ({"type": "input_audio"}, "input_audio"),
         ({"type": "input_audio", "input_audio": {"data": "UklG"}}, "input_audio.format"),
