@@ -7,7 +7,7 @@ schema (`keys.py`). Where a key has another name than its field, the field's met
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
@@ -34,6 +34,10 @@ class Broken:
     def has(self, section: str, name: str) -> bool:
         """Whether this entry may stand in the file."""
         return bool(self.names.get(section, frozenset()) & {name, "*"})
+
+    def with_names(self, section: str, names: Iterable[str]) -> Broken:
+        """These, and more names of a section."""
+        return Broken({**self.names, section: self.names.get(section, frozenset()).union(names)})
 
 
 @dataclass(frozen=True, slots=True)

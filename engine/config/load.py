@@ -144,7 +144,11 @@ def _config(
     findings: Findings,
 ) -> Config:
     values = keys.fill(sections, "")
-    upstreams = UpstreamReader(source, folder, findings)
+    reader = UpstreamReader(source, folder, findings)
+    entries = {n: reader.read(n, v) for n, v in values.get("upstreams", {}).items()}
+    upstreams = {n: upstream for n, upstream in entries.items() if upstream is not None}
+    if len(upstreams) < len(entries):
+        broken = broken.with_names("upstreams", entries.keys() - upstreams.keys())
     tokens = TokenReader(source, findings, values["currency"])
     server = read_server(values.get("server", {}), source, findings)
     telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
@@ -155,7 +159,7 @@ def _config(
         folder=folder,
         server=server,
         specs={n: read_spec(n, v) for n, v in values.get("specs", {}).items()},
-        upstreams={n: upstreams.read(n, v) for n, v in values.get("upstreams", {}).items()},
+        upstreams=upstreams,
         models={n: read_model(n, v) for n, v in values.get("models", {}).items()},
         policies=read_policies(values.get("policies", []), ("policies",)),
         routes=tuple(

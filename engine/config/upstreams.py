@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config import keys
+from engine.config import keys, provider_defaults
 from engine.config.keys import default
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path
@@ -73,7 +73,7 @@ class UpstreamConfig:
     """A server that requests are forwarded to.
 
     `dialect` "" is the dialect of the routed operation. `ask_usage`: requests for streams ask for
-    a report of usage.
+    a report of usage. `provider` "" is none; `variables` are all of the provider's.
     """
 
     name: str
@@ -91,6 +91,8 @@ class UpstreamConfig:
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
+    provider: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 class UpstreamReader:
@@ -101,10 +103,14 @@ class UpstreamReader:
         self.folder = folder
         self.findings = findings
 
-    def read(self, name: str, section: dict[str, Any]) -> UpstreamConfig:
-        """One upstream; the problems of its values go to the findings."""
+    def read(self, name: str, section: dict[str, Any]) -> UpstreamConfig | None:
+        """One upstream; the problems of its values go to the findings. None if its provider cannot
+        complete it."""
         at: Path = ("upstreams", name)
-        values = keys.fill(section, "upstreams.*")
+        completed = provider_defaults.complete(section, at, self.source, self.findings)
+        if completed is None:
+            return None
+        values = keys.fill(completed.section, "upstreams.*")
         return UpstreamConfig(
             name=name,
             url=values["url"].rstrip("/"),
@@ -121,6 +127,8 @@ class UpstreamReader:
             breaker=BreakerConfig(**values.get("breaker", {})),
             heartbeat=values.get("heartbeat") or None,
             headers=self._headers(values.get("headers", {}), (*at, "headers")),
+            provider=values.get("provider", ""),
+            variables=completed.variables,
         )
 
     def _credentials(self, section: dict[str, Any], at: Path) -> tuple[Credential, ...]:

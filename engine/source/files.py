@@ -22,6 +22,7 @@ HOME = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.par
 CONFIG = HOME / "gateway.yaml"
 SCHEMA = HOME / "schemas" / "gateway.schema.json"
 DOCUMENTS = HOME / "openapi"
+PROVIDERS = _PACKAGE / "providers"
 
 _records: ContextVar[dict[Path, str] | None] = ContextVar("records", default=None)
 

@@ -34,6 +34,9 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
     if was.dialect != now.dialect:
         words = f"speaks {now.dialect or 'as its route'}, was {was.dialect or 'as its route'}"
         yield Effect.CHANGED, "upstream-dialect", words
+    if (was.provider, was.variables) != (now.provider, now.variables):
+        words = f"is {_provider_text(now)}, was {_provider_text(was)}"
+        yield Effect.CHANGED, "upstream-provider", words
     if was.credentials != now.credentials:
         words = f"gets another credential ({_credential_text(now)}, was {_credential_text(was)})"
         yield Effect.CHANGED, "upstream-credential", words
@@ -63,3 +66,8 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
 def _credential_text(upstream: UpstreamConfig) -> str:
     credentials = [f"{credential.kind} {credential.name}" for credential in upstream.credentials]
     return " and ".join(credentials) or "none"
+
+
+def _provider_text(upstream: UpstreamConfig) -> str:
+    variables = ", ".join(f"{name}: {value}" for name, value in upstream.variables.items())
+    return f"{upstream.provider or 'no provider'}{f' with {variables}' if variables else ''}"

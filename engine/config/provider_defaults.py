@@ -1,0 +1,191 @@
+"""An entry of `upstreams` with a `provider`: what the provider's file adds to it.
+
+The law: the provider's `upstream` with the entry's keys over it, mappings merged. Variables such as
+{region} are filled in before; their values are safe in a host name, a path and a query.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.config import keys, providers
+from engine.config.providers import Provider
+from engine.source.problem import Findings, Level, Path
+from engine.source.reader import SourceDocument
+from engine.source.suggestion import did_you_mean
+
+_VARIABLE = re.compile(r"\{([a-z][a-z_]*)\}")
+_SAFE = re.compile(r"[A-Za-z0-9._~-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """An entry completed by its provider: its values, converted, the values of all variables, and
+    the provider's own `transform`, which applies before that of the entry."""
+
+    section: dict[str, Any]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    transform: Mapping[str, Any] = field(default_factory=dict)
+
+
+def complete(
+    section: dict[str, Any], at: Path, source: SourceDocument, findings: Findings
+) -> Defaults | None:
+    """The entry with what its provider adds. None if its provider or a variable is unknown."""
+    if "provider" not in section:
+        if "variables" in section:
+            message, hint = "'variables' without 'provider'", "name the provider that has them"
+            findings.error(source, (*at, "variables"), "MW351", message, hint, key=True)
+        return Defaults(section)
+    name = section["provider"]
+    if name not in providers.names():
+        hint = did_you_mean(name, providers.names(), "`modelway providers` lists them")
+        message = f"unknown provider '{name}'"
+        findings.error(source, (*at, "provider"), "MW350", message, hint)
+        return None
+    provider = providers.read(name)
+    _check_credentials(provider, section, at, source, findings)
+    written = {k: v for k, v in provider.upstream.items() if k != "url" or k not in section}
+    given = section.get("variables", {})
+    if not _check_given(provider, given, (*at, "variables"), source, findings):
+        return None
+    variables = values_of(provider, given)
+    if missing := _missing(written, variables, provider):
+        for variable in missing:
+            _note_missing(provider, variable, (*at, "provider"), source, findings)
+        return None
+    written = _filled(written, variables)
+    transform = written.pop("transform", {})
+    defaults = keys.convert(written, keys.find("upstreams.*"))
+    return Defaults(merge(defaults, section), variables, transform)
+
+
+def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Mappings merged at every level; any other value `above` replaces the one `below`."""
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = merge(old, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def credential_text(credential: Mapping[str, Any]) -> str:
+    """A provider's credential as it stands in a config: `{bearer: "${GROQ_API_KEY}"}`."""
+    parts = []
+    for key, value in credential.items():
+        text = json.dumps(f"${{{value}}}") if key in ("bearer", "value") else str(value)
+        parts.append(f"{key}: {'{}' if value == {} else text}")
+    return f"{{{', '.join(parts)}}}"
+
+
+def values_of(provider: Provider, given: Mapping[str, str]) -> dict[str, str]:
+    """The values of the variables of a provider, without those that have none."""
+    result = dict(given)
+    for name, variable in provider.variables.items():
+        default = variable.values.get(result.get(variable.by, ""), variable.default)
+        if name not in result and default:
+            result[name] = default
+    return {name: _fill(value, result) for name, value in result.items()}
+
+
+def _missing(
+    written: Mapping[str, Any], variables: Mapping[str, str], provider: Provider
+) -> list[str]:
+    """The variables without a value that a provider's values, or defaults of variables there, refer
+    to, sorted."""
+    used = set(_VARIABLE.findall(json.dumps(written)))
+    for name in list(used):
+        used.update(_VARIABLE.findall(variables.get(name, "")))
+    return sorted((used & provider.variables.keys()) - variables.keys())
+
+
+def _check_given(
+    provider: Provider,
+    given: Mapping[str, str],
+    at: Path,
+    source: SourceDocument,
+    findings: Findings,
+) -> bool:
+    """Whether the variables of an entry are the provider's, and parts of a URL."""
+    right = True
+    for name, value in given.items():
+        if name not in provider.variables:
+            message = f"provider '{provider.name}' has no variable '{name}'"
+            hint = did_you_mean(name, provider.variables)
+            findings.error(source, (*at, name), "MW351", message, hint, key=True)
+        elif _SAFE.fullmatch(value) is None:
+            message = f"'{name}' is not a part of a URL"
+            hint = "write letters, digits, '-', '.', '_' and '~' only"
+            findings.error(source, (*at, name), "MW351", message, hint)
+        else:
+            continue
+        right = False
+    return right
+
+
+def _note_missing(
+    provider: Provider, name: str, at: Path, source: SourceDocument, findings: Findings
+) -> None:
+    variable = provider.variables[name]
+    value = f'"${{{variable.environment}}}"' if variable.environment else "..."
+    message = f"provider '{provider.name}' needs '{name}', {variable.description}"
+    findings.error(source, at, "MW351", message, f"write variables: {{{name}: {value}}}")
+
+
+def _filled(value: Any, variables: Mapping[str, str]) -> Any:
+    """A value of a provider's file with its variables filled in."""
+    if isinstance(value, str):
+        return _fill(value, variables)
+    if isinstance(value, list):
+        return [_filled(below, variables) for below in value]
+    if isinstance(value, dict):
+        return {key: _filled(below, variables) for key, below in value.items()}
+    return value
+
+
+def _fill(text: str, variables: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda part: variables.get(part[1], part[0]), text)
+
+
+def _check_credentials(
+    provider: Provider,
+    section: Mapping[str, Any],
+    at: Path,
+    source: SourceDocument,
+    findings: Findings,
+) -> None:
+    """Note a missing credential, and those of a kind that the provider does not take. An entry with
+    a `url` of its own goes elsewhere, where the provider's credential may not be needed."""
+    if provider.credential is None or "url" in section:
+        return
+    accepted = [provider.credential, *provider.other_credentials]
+    forms = " or ".join(map(credential_text, accepted))
+    given: dict[Path, Any] = {
+        ("credentials", index): entry for index, entry in enumerate(section.get("credentials", ()))
+    }
+    if "credential" in section:
+        given["credential",] = section["credential"]
+    if not given:
+        message = f"provider '{provider.name}' needs a credential"
+        findings.error(source, at, "MW352", message, f"write credential: {forms}", key=True)
+    kinds = {_kind(credential) for credential in accepted}
+    for place, credential in given.items():
+        kind = _kind(credential)
+        if kind not in kinds and not (kind == "oauth2" and "bearer" in kinds):
+            message = f"provider '{provider.name}' takes another kind of credential"
+            hint = f"write credential: {forms}"
+            findings.note(source, (*at, *place), Level.WARNING, "MW353", message, hint)
+
+
+def _kind(credential: Mapping[str, Any]) -> str:
+    """What distinguishes credentials: the kind, and the name of a header or parameter."""
+    for kind in ("header", "query"):
+        if kind in credential:
+            name = str(credential[kind]).lower()
+            return "bearer" if name == "authorization" else f"{kind} {name}"
+    return next(iter(credential), "")

@@ -1,0 +1,116 @@
+"""What is known of providers of models: the files `engine/providers/NAME.yaml` as values.
+
+A file is read when a config names its provider, and once. Read `Provider` first, then
+`schemas/provider.schema.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from typing import Any
+
+from engine.source import files
+from engine.source.reader import read as read_yaml
+
+CHAT = ("chat",)
+_SUFFIX = ".yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderModel:
+    """What is known of a model: the `tasks` that it is for, the tokens of its `context` and of its
+    longest `output` (None: unknown), what it reads, and what else it can do.
+
+    `price` has the keys of an entry of `prices`; None: unknown.
+    """
+
+    name: str
+    tasks: tuple[str, ...] = CHAT
+    context: int | None = None
+    output: int | None = None
+    input: tuple[str, ...] = ("text",)
+    capabilities: tuple[str, ...] = ()
+    price: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderVariable:
+    """A variable of a provider's URL. "" as `default`: the config must have a value.
+
+    With `by`, `values` has the default by the value of that other variable.
+    """
+
+    description: str
+    default: str = ""
+    environment: str = ""
+    by: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where facts are from."""
+
+    of: str
+    url: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider. `upstream` has defaults of an entry of `upstreams`, as written in a config.
+
+    `credential` is one as in a config, with the name of an environment variable in place of each
+    secret; None: it needs none. `date` is that of the models and prices, `currency` of the prices.
+    """
+
+    name: str
+    title: str
+    documentation: str
+    date: date
+    sources: tuple[Source, ...]
+    upstream: Mapping[str, Any]
+    currency: str = "USD"
+    credential: Mapping[str, Any] | None = None
+    other_credentials: tuple[Mapping[str, Any], ...] = ()
+    variables: Mapping[str, ProviderVariable] = field(default_factory=dict)
+    models: Mapping[str, ProviderModel] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all providers, sorted."""
+    found = files.names_in(files.PROVIDERS)
+    return tuple(sorted(n.removesuffix(_SUFFIX) for n in found if n.endswith(_SUFFIX)))
+
+
+@cache
+def read(name: str) -> Provider:
+    """The provider of that name, one of `names()`."""
+    path = files.PROVIDERS / f"{name}{_SUFFIX}"
+    value = read_yaml(path.read_text("utf-8"), str(path)).value
+    lists = {key: tuple(value.get(key, ())) for key in ("other_credentials", "notes", "unverified")}
+    variables = {n: ProviderVariable(**v) for n, v in value.get("variables", {}).items()}
+    return Provider(
+        name=name,
+        title=value["title"],
+        documentation=value["documentation"],
+        date=date.fromisoformat(value["date"]),
+        sources=tuple(Source(**source) for source in value["sources"]),
+        upstream=value["upstream"],
+        currency=value.get("currency", "USD"),
+        credential=value.get("credential"),
+        variables=variables,
+        models={name: _model(name, below) for name, below in value.get("models", {}).items()},
+        **lists,
+    )
+
+
+def _model(name: str, values: dict[str, Any]) -> ProviderModel:
+    tuples = {key: tuple(below) for key, below in values.items() if isinstance(below, list)}
+    return ProviderModel(name, **{**values, **tuples})
