@@ -10,8 +10,9 @@ from engine.exchange.record import RequestRecord
 from engine.metering.estimate import expected
 from engine.values.client_address import Network, caller_address
 from engine.values.counters import Limit
+from engine.values.price import Price
 from engine.values.quota import KINDS, Quota, QuotaRule
-from engine.values.usage import Price, Usage
+from engine.values.usage import Usage
 from engine.values.wildcard import ByName
 
 

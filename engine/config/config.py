@@ -22,7 +22,7 @@ from engine.config.telemetry import Telemetry
 from engine.config.upstreams import UpstreamConfig
 from engine.source.reader import SourceDocument
 from engine.values.caller import Caller
-from engine.values.usage import Price
+from engine.values.price import Price
 
 
 @dataclass(frozen=True, slots=True)

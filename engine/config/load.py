@@ -26,7 +26,7 @@ from engine.config.tokens import TokenReader
 from engine.config.upstreams import UpstreamReader
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
-from engine.values.usage import price_of
+from engine.values.price import price_of
 
 _NAMED_SECTIONS = ("specs", "upstreams", "models")
 

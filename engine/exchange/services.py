@@ -15,7 +15,7 @@ from engine.values.client_address import Network
 from engine.values.counters import Counters
 from engine.values.guess_limit import GuessLimit
 from engine.values.metric import Collector
-from engine.values.usage import Price
+from engine.values.price import Price
 from engine.values.wildcard import ByName
 
 log = logging.getLogger("modelway")

@@ -1,26 +1,24 @@
-"""What a request used and what that costs, and what of a request its usage depends on.
+"""What a request used, and what of a request its usage depends on; `price.py` says what it costs.
 
 Money is counted in whole nano-units of the configured currency (10**-9), so that sums are exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from functools import cached_property
 
 NANO = Decimal(10**9)
-_ATTO = Decimal(10**18)
-_ATTOS_IN_A_NANO = 10**9
-_HALF = _ATTOS_IN_A_NANO // 2
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Usage:
-    """What a request used. Tokens: `input` includes `cached`, `output` includes `reasoning`.
-    `seconds` are of audio in or out, `characters` are read aloud. `source` says who counted:
-    `upstream`, `estimated` (by the gateway), or `none`.
+    """What a request used. Tokens: `input` includes `cached` (read from a cache), `cache_write`
+    (stored in one, of these `cache_write_1h` for an hour), `audio_input` and `image_input`;
+    `cached_audio` and `cached_image` are part of two of these. `output` includes `reasoning`,
+    `audio_output` and `image_output`. `seconds` are of audio in or out, `characters` are read
+    aloud. `source` says who counted: `upstream`, `estimated` (by the gateway), or `none`.
 
     Do not change one. It is not frozen, because construction would take three times as long.
     """
@@ -33,6 +31,14 @@ class Usage:
     seconds: float = 0.0
     characters: int = 0
     source: str = "none"
+    cache_write: int = 0
+    cache_write_1h: int = 0
+    audio_input: int = 0
+    cached_audio: int = 0
+    audio_output: int = 0
+    image_input: int = 0
+    cached_image: int = 0
+    image_output: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         """The sum; its source is the less certain one of the two."""
@@ -47,50 +53,6 @@ class Usage:
 
 
 NOTHING = Usage()
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What one unit of each kind costs, in whole atto-units of the currency (10**-18), so that a
-    request's cost is a few multiplications of integers, and exact."""
-
-    input: int = 0
-    output: int = 0
-    cached_input: int = 0
-    image: int = 0
-    second: int = 0
-    character: int = 0
-
-    def cost(self, usage: Usage) -> int:
-        """Nano-units for a usage, rounded half up."""
-        total = self.input * usage.input + self.output * usage.output
-        if cached := usage.cached:
-            total += (self.cached_input - self.input) * cached
-        if usage.images or usage.seconds or usage.characters:
-            total += self.image * usage.images + self.character * usage.characters
-            total += int(self.second * Decimal(str(usage.seconds)))
-        return (total + _HALF) // _ATTOS_IN_A_NANO
-
-
-def price_of(prices: Mapping[str, object]) -> Price:
-    """The price of a model in gateway.yaml: tokens per million, other kinds per piece.
-
-    Cached input without a price of its own costs as input.
-    """
-
-    def unit(key: str, count: int = 1) -> int:
-        atto = Decimal(str(prices.get(key, 0))) * _ATTO / count
-        return int(atto.to_integral_value(ROUND_HALF_UP))
-
-    million = 10**6
-    return Price(
-        input=unit("input", million),
-        output=unit("output", million),
-        cached_input=unit("cached_input" if "cached_input" in prices else "input", million),
-        image=unit("image"),
-        second=unit("second"),
-        character=unit("character"),
-    )
 
 
 Path = tuple[str, ...]

@@ -6,8 +6,9 @@ from engine import dialects
 from engine.callers.limit_set import LimitSet, LimitSets
 from engine.values.caller import Caller
 from engine.values.counters import Limit
+from engine.values.price import price_of
 from engine.values.quota import Quota, QuotaRule
-from engine.values.usage import Takes, Usage, price_of
+from engine.values.usage import Takes, Usage
 from engine.values.wildcard import ByName
 from tests.support.exchanges import new_exchange
 

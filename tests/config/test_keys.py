@@ -15,6 +15,7 @@ MEMBERS = {
     "secret": ("value", "url", "named", "headers", "token"),
     "compared": (
         *(False, "targets", "routes", "authentication", "upstreams", "models", "limits", "tokens"),
+        "prices",
     ),
 }
 """The members that have a fixed set of values."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from engine.config.load import load
 from engine.config.server import Server
 from engine.source.problem import Findings
-from engine.values.usage import price_of
+from engine.values.price import price_of
 from tests.support.configs import read_config, read_errors
 
 

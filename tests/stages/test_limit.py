@@ -16,9 +16,10 @@ from engine.stages.limit import limit
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
+from engine.values.price import Price, price_of
 from engine.values.quota import Quota, QuotaRule
 from engine.values.throttle import LogThrottle
-from engine.values.usage import Price, Usage, price_of
+from engine.values.usage import Usage
 from engine.values.wildcard import ByName
 from tests.support.counters import Limit
 from tests.support.exchanges import new_exchange

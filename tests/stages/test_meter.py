@@ -17,7 +17,8 @@ from engine.exchange.services import Services
 from engine.metering.estimate import expected
 from engine.stages.meter import meter
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
-from engine.values.usage import NOTHING, Takes, Usage, price_of
+from engine.values.price import price_of
+from engine.values.usage import NOTHING, Takes, Usage
 from engine.values.wildcard import ByName
 from tests.support.exchanges import new_exchange
 

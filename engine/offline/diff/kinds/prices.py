@@ -1,10 +1,12 @@
-"""Models whose price was added or removed: spending limits depend on prices."""
+"""Prices of models that were added, removed or changed: spending limits depend on them. Prices that
+change because those that they fall back to do are not named."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from engine.offline.diff.difference import Difference, Effect, Side
+from engine.values.price import TOKENS, Price
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -15,7 +17,49 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             words = "is removed: limits of money no longer count it"
             place = old.place(("prices", name), key=True)
             yield Difference(Effect.WEAKER, "price-removed", place, subject, words)
+            continue
+        place = new.place(("prices", name), key=True)
+        for level, kind, words in _changes(before[name], after[name]):
+            yield Difference(level, kind, place, subject, words)
     for name in after:
         if name not in before:
             place = new.place(("prices", name), key=True)
             yield Difference(Effect.ADDED, "price-added", place, (f"price {name}",), "is counted")
+
+
+def _changes(before: Price, after: Price) -> Iterator[tuple[Effect, str, str]]:
+    """The level, kind and words of each change of one price. Keys without a fallback have rules of
+    their own (`levels.py`)."""
+    for key, other in TOKENS.items():
+        old, new = getattr(before, key), getattr(after, key)
+        if other and old != new and not (_falls_back(before, key) and _falls_back(after, key)):
+            level = Effect.WEAKER if new < old else Effect.CHANGED
+            yield level, "price-changed", f"{key} is {_money(new)}, was {_money(old)}"
+    if before.tiers != after.tiers:
+        sizes = {tier.above + 1 for price in (before, after) for tier in price.tiers}
+        cheaper = any(_is_cheaper(_at(after, size), _at(before, size)) for size in sizes)
+        words = f"has tiers above {_sizes(after)} tokens in, had {_sizes(before)}"
+        if _sizes(before) == _sizes(after):
+            words = f"has other prices above {_sizes(after)} tokens in"
+        yield (Effect.WEAKER if cheaper else Effect.CHANGED), "price-tiers", words
+
+
+def _falls_back(price: Price, key: str) -> bool:
+    return bool(getattr(price, key) == getattr(price, TOKENS[key]))
+
+
+def _money(atto: int) -> str:
+    return f"{atto / 10**12:g} a million"
+
+
+def _at(price: Price, size: int) -> Price:
+    """The prices of a request of so many tokens in."""
+    return next((tier.price for tier in price.tiers if size > tier.above), price)
+
+
+def _is_cheaper(after: Price, before: Price) -> bool:
+    return any(getattr(after, key) < getattr(before, key) for key in TOKENS)
+
+
+def _sizes(price: Price) -> str:
+    return ", ".join(str(tier.above) for tier in reversed(price.tiers)) or "none"

@@ -1,0 +1,139 @@
+"""What models cost: a price for every kind of usage, and tiers by the size of the input.
+
+Prices are whole atto-units (10**-18) of the currency, so that the cost of a request is a few
+multiplications of integers, and exact; costs are nano-units (10**-9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from engine.values.usage import Usage
+
+_ATTO = Decimal(10**18)
+_ATTOS_IN_A_NANO = 10**9
+_HALF = _ATTOS_IN_A_NANO // 2
+_MILLION = 10**6
+
+TOKENS = {
+    "input": "",
+    "output": "",
+    "cached_input": "input",
+    "cache_write": "input",
+    "cache_write_1h": "cache_write",
+    "reasoning": "output",
+    "audio_input": "input",
+    "cached_audio_input": "cached_input",
+    "audio_output": "output",
+    "image_input": "input",
+    "cached_image_input": "cached_input",
+    "image_output": "output",
+}
+"""The prices of a million tokens, each with the price that those tokens have without it."""
+
+PIECES = ("image", "second", "character")
+"""The prices of one piece of what is not counted in tokens."""
+
+_PARTS = {
+    "cached_input": "cached",
+    "cache_write": "cache_write",
+    "cache_write_1h": "cache_write_1h",
+    "reasoning": "reasoning",
+    "audio_input": "audio_input",
+    "audio_output": "audio_output",
+    "image_input": "image_input",
+    "image_output": "image_output",
+}
+"""The counts of Usage that have a price of their own. Each is part of a count that has the price
+of TOKENS, so that its tokens cost the difference beside it."""
+
+_CACHED_PARTS = {"audio": "cached_audio", "image": "cached_image"}
+"""Counts of tokens that are part of two others, of the cached ones and of those of a medium."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one unit of each kind costs, in atto-units. `tiers` are the prices of requests with more
+    input, the largest first."""
+
+    input: int = 0
+    output: int = 0
+    cached_input: int = 0
+    cache_write: int = 0
+    cache_write_1h: int = 0
+    reasoning: int = 0
+    audio_input: int = 0
+    cached_audio_input: int = 0
+    audio_output: int = 0
+    image_input: int = 0
+    cached_image_input: int = 0
+    image_output: int = 0
+    image: int = 0
+    second: int = 0
+    character: int = 0
+    tiers: tuple[PriceTier, ...] = ()
+    _differences: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        differences = tuple((count, atto) for count, atto in self._part_prices() if atto)
+        object.__setattr__(self, "_differences", differences)
+
+    def _part_prices(self) -> Iterator[tuple[str, int]]:
+        """What a token of each part costs beside the price of the whole."""
+        for key, count in _PARTS.items():
+            yield count, getattr(self, key) - getattr(self, TOKENS[key])
+        for medium, count in _CACHED_PARTS.items():
+            as_cached_and_medium = self.cached_input + getattr(self, f"{medium}_input") - self.input
+            yield count, getattr(self, f"cached_{medium}_input") - as_cached_and_medium
+
+    def cost(self, usage: Usage) -> int:
+        """Nano-units for a usage, rounded half up."""
+        for tier in self.tiers:
+            if usage.input > tier.above:
+                return tier.price.cost(usage)
+        total = self.input * usage.input + self.output * usage.output
+        for count, atto in self._differences:
+            total += atto * getattr(usage, count)
+        if usage.images or usage.seconds or usage.characters:
+            total += self.image * usage.images + self.character * usage.characters
+            total += int(self.second * Decimal(str(usage.seconds)))
+        return max(total + _HALF, 0) // _ATTOS_IN_A_NANO
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTier:
+    """The price of all tokens of a request with more than `above` tokens of input."""
+
+    above: int
+    price: Price
+
+
+def price_of(prices: Mapping[str, Any]) -> Price:
+    """The price of a model as in gateway.yaml: tokens per million, other kinds per piece, and
+    `tiers`, which leave out what does not change."""
+    tiers = sorted(prices.get("tiers", ()), key=lambda tier: -int(tier["above"]))
+    base = {key: value for key, value in prices.items() if key != "tiers"}
+    return Price(
+        **{key: _token_price(base, key) for key in TOKENS},
+        **{key: _atto(base.get(key, 0), 1) for key in PIECES},
+        tiers=tuple(PriceTier(int(tier["above"]), price_of({**base, **tier})) for tier in tiers),
+    )
+
+
+def _token_price(prices: Mapping[str, Any], key: str) -> int:
+    """The price of a token, or of the kind that it falls back to. Cached tokens of a medium cost
+    as those that are not cached where nothing is said of a cache."""
+    if key in prices:
+        return _atto(prices[key], _MILLION)
+    other = TOKENS[key]
+    if other == "cached_input" and other not in prices:
+        other = key.removeprefix("cached_")
+    return _token_price(prices, other) if other else 0
+
+
+def _atto(value: Any, count: int) -> int:
+    """Atto-units of one of `count` pieces that cost `value` together."""
+    return int((Decimal(str(value)) * _ATTO / count).to_integral_value(ROUND_HALF_UP))
