@@ -15,6 +15,8 @@ from engine.dialects.interface.streams import (
 from engine.values.errors import GatewayError
 
 _TYPES = {403: "permission_error", 429: "requests"}
+_QUOTA = "insufficient_quota"
+"""The code that is a type as well: the quota is spent, to ask later does not help."""
 
 
 def error_object(error: GatewayError, request_id: str) -> Document:
@@ -22,7 +24,7 @@ def error_object(error: GatewayError, request_id: str) -> Document:
     return {
         "error": {
             "message": error.message,
-            "type": _type_of(error.status),
+            "type": _QUOTA if error.code == _QUOTA else _type_of(error.status),
             "param": error.param,
             "code": error.code,
         }

@@ -82,6 +82,7 @@ class Message(Struct):
     tool_calls: list[Call] | None = None
     function_call: Function | None = None
     images: list[Image] | None = None
+    audio: Any = None
 
 
 class Logprobs(Struct):

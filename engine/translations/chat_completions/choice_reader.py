@@ -95,7 +95,7 @@ class ChoiceReader:
             self._read_citations(delta.annotations, events)
         if delta.refusal:
             self._add(events, _REFUSAL, Refusal, delta.refusal)
-        if delta.tool_calls or delta.function_call or delta.images:
+        if delta.tool_calls or delta.function_call or delta.images or delta.audio:
             self._read_others(delta, events)
 
     def stop(self, reason: str) -> None:
@@ -162,7 +162,9 @@ class ChoiceReader:
                 self._text_length += len(part.text)
 
     def _read_others(self, delta: Message, events: list[Event]) -> None:
-        """Calls and images."""
+        """Calls and images. Raises BrokenAnswer for a sound, for which nobody can have asked."""
+        if delta.audio:
+            raise BrokenAnswer("the upstream's answer has audio, which was not asked for")
         for call in delta.tool_calls or ():
             self._read_call(call.index, call.id or "", call.function, events)
         if delta.function_call is not None:

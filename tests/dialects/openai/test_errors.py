@@ -3,6 +3,7 @@
 import pytest
 
 from engine import dialects
+from engine.values.errors import GatewayError
 from tests.support.dialects import error_of
 
 OPENAI = dialects.get("openai")
@@ -25,6 +26,11 @@ OPENAI = dialects.get("openai")
 def test_openai_types_follow_the_status(status, kind):
     assert error_of("openai", status)["error"]["type"] == kind
     assert error_of("plain", status)["error"]["type"] == kind
+
+
+def test_a_quota_that_is_spent_is_no_rate_of_requests():
+    spent = GatewayError(429, "insufficient_quota", "You exceeded your current quota.")
+    assert OPENAI.error(spent, "req_1")["error"]["type"] == "insufficient_quota"
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,12 @@ def test_broken_calls(deltas: list[Json], message: str) -> None:
         read(*deltas)
 
 
+@each("audio", [{"id": "audio_1", "data": "AA==", "transcript": "Hi"}, {"transcript": "H"}])
+def test_a_sound_is_no_empty_answer(audio: Json) -> None:
+    with pytest.raises(BrokenAnswer, match="has audio, which was not asked for"):
+        read({"content": None, "audio": audio})
+
+
 @each(
     "waiting",
     [
