@@ -1,12 +1,13 @@
-"""Anthropic's messages. Read `request_reader.py` and `stream_reader.py` first, then `models.py`."""
+"""Anthropic's messages. Read `request_reader.py` and `stream_reader.py` first, then
+`../anthropic_models.py`."""
 
 from __future__ import annotations
 
+from engine.translations.anthropic_models import most_tokens
 from engine.translations.language import Language, TokenCount
 from engine.translations.messages.answer import read_answer, write_answer
 from engine.translations.messages.answer_fields import NAME, read_error
 from engine.translations.messages.features import FEATURES
-from engine.translations.messages.models import most_tokens
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
 from engine.translations.messages.seals import without_seals

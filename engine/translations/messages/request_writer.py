@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from engine.translations.anthropic_models import Model, model_called
+from engine.translations.anthropic_parameters import ParameterWriter, metadata_of
 from engine.translations.language import WrittenRequest
 from engine.translations.messages.answer_fields import NAME, Json
 from engine.translations.messages.cache_control import MOST_MARKS, limit_marks
 from engine.translations.messages.content_writer import ContentWriter
-from engine.translations.messages.models import Model, model_called
-from engine.translations.messages.parameter_writer import ParameterWriter, metadata_of
 from engine.translations.messages.tool_writer import ToolWriter, blocks_of
 from engine.translations.messages.turns_writer import write_turns
 from engine.translations.messages.verbatim_parameters import write_verbatim_parameters

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from engine.translations.anthropic_models import Model
 from engine.translations.messages.answer_fields import NAME, Json
-from engine.translations.messages.models import Model
 from engine.translations.neutral.answer_tool import answer_tool_name
 from engine.translations.neutral.cache_marks import mark
 from engine.translations.neutral.losses import Losses

@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
+from engine.translations.anthropic_models import Model
 from engine.translations.messages.answer_fields import Json
 from engine.translations.messages.content_writer import ContentWriter
-from engine.translations.messages.models import Model
 from engine.translations.neutral.content import Block, Text, ToolResult
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from engine.translations.anthropic_models import model_called
 from engine.translations.messages.content_writer import ContentWriter
-from engine.translations.messages.models import model_called
 from engine.translations.messages.turns_writer import write_turns
 from engine.translations.neutral.content import Inline, Media, Text, ToolCall, ToolResult
 from engine.translations.neutral.losses import Losses

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.translations.messages.models import model_called
+from engine.translations.anthropic_models import model_called
 from tests.support.each import each
 
 

@@ -1,4 +1,5 @@
-"""How much a model is to think, how it picks its words, and in which form it answers."""
+"""Parameters of Anthropic's models, in every language that they are asked in: how much a model is
+to think, how it picks its words, and in which form it answers."""
 
 from __future__ import annotations
 
@@ -9,8 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from engine.translations.messages.answer_fields import Json
-from engine.translations.messages.models import (
+from engine.translations.anthropic_models import (
     SMALLEST_BUDGET,
     Model,
 )
@@ -19,6 +19,8 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Thinking
 from engine.translations.neutral.sampling import is_wide
+
+Json = dict[str, Any]
 
 _DEFAULT_EFFORT = "high"
 _SMALLEST_TOP_P_WITH_THOUGHTS = 0.95
