@@ -12,6 +12,7 @@ from engine import dialects
 from engine.app.stores import is_metered, services_of
 from engine.config.model_operations import ModelOperations
 from engine.console.pages import pages as console_pages
+from engine.credentials.interface.credential import OpenCredential
 from engine.edge import model_list
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body
@@ -39,7 +40,7 @@ from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import Catalog, build_catalog
 from engine.upstream.select_model import SelectModel
-from engine.upstream.target import Upstream, connect
+from engine.upstream.target import Upstream, connect, open_alone
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
@@ -82,14 +83,16 @@ def build(
     services: Services | None = None,
     *,
     client: Callable[..., Client] = Client,
+    open_credential: OpenCredential = open_alone,
     wrap_stages: WrapStages = identity,
 ) -> Application:
     """The application that serves a plan: one Falcon route for each path, one handler each.
 
-    `client` makes the clients of upstreams and `wrap_stages` changes the stages of a route: a
-    rehearsal passes its own, so that what it shows is what is served.
+    `client` makes the clients of upstreams, `open_credential` their credentials, and `wrap_stages`
+    changes the stages of a route: a rehearsal passes its own, so that what it shows is what is
+    served.
     """
-    parts = _parts(plan, services or services_of(plan.config), client, wrap_stages)
+    parts = _parts(plan, services or services_of(plan.config), client, open_credential, wrap_stages)
     app = application(
         parts.endpoints,
         [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head],
@@ -113,10 +116,15 @@ def build(
 
 
 def _parts(
-    plan: Plan, services: Services, client: Callable[..., Client], wrap_stages: WrapStages
+    plan: Plan,
+    services: Services,
+    client: Callable[..., Client],
+    open_credential: OpenCredential,
+    wrap_stages: WrapStages,
 ) -> _Parts:
     config = plan.config
-    upstreams = {name: connect(each, client) for name, each in config.upstreams.items()}
+    configured = config.upstreams.items()
+    upstreams = {name: connect(each, client, open_credential) for name, each in configured}
     server, origins = config.server, config.origins
     operations = plan.model_operations()
     return _Parts(

@@ -2,7 +2,8 @@
 
 Editors and other validators see the file as it is written, where any value may be `${VAR}`; the
 gateway sees it filled in. `schemas/gateway.schema.json` has the first form. Its sections are edited
-there, in either form: `exact` takes out whatever `editor_schema` puts in.
+there, in either form: `exact` takes out whatever `editor_schema` puts in. The keys of `credential`
+are those of `credentials.schema()`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from engine import credentials
 from engine.source import files
 
 Schema = dict[str, Any]
@@ -35,8 +37,11 @@ _POLICY = ("description", "type", "minProperties", "maxProperties")
 
 @cache
 def schema() -> Schema:
-    """The schema of gateway.yaml, for values in which every `${VAR}` is filled in."""
-    return exact(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
+    """The schema of gateway.yaml, for values in which every `${VAR}` is filled in, with the keys of
+    all kinds of credentials."""
+    document = exact(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
+    document["$defs"]["credential"] = credentials.schema()
+    return document
 
 
 def editor_schema(schema: Schema, policy: Schema) -> Schema:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from engine import credentials
 from engine.config import keys, provider_defaults
 from engine.config.keys import default
+from engine.credentials import Credential
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
@@ -16,16 +18,6 @@ from engine.source.reader import SourceDocument
 _RESERVED_HEADERS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Credential:
-    """A credential for an upstream: `kind` is `header` or `query`, `name` is that of the header or
-    parameter."""
-
-    kind: str
-    name: str
-    value: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +128,11 @@ class UpstreamReader:
             message = "'credential' and 'credentials' together"
             self.findings.error(self.source, (*at, "credentials"), "MW105", message, "keep one")
         if "credential" in section:
-            credential = self._credential(section["credential"], (*at, "credential"))
+            credential = self._credential(section["credential"], section, (*at, "credential"))
             return (credential,) if credential else ()
         entries = enumerate(section.get("credentials", []))
-        credentials = [self._credential(e, (*at, "credentials", index)) for index, e in entries]
-        return tuple(credential for credential in credentials if credential is not None)
+        listed = [self._credential(e, section, (*at, "credentials", i)) for i, e in entries]
+        return tuple(credential for credential in listed if credential is not None)
 
     def _headers(self, section: dict[str, Any], at: Path) -> HeaderChanges:
         for kind in ("set", "add"):
@@ -154,28 +146,14 @@ class UpstreamReader:
             frozenset(name.lower() for name in section.get("remove", ())),
         )
 
-    def _credential(self, section: dict[str, str], at: Path) -> Credential | None:
-        forms = [kind for kind in ("bearer", "header", "query") if kind in section]
-        if len(forms) != 1 or ("bearer" in section and "value" in section):
-            hint = "write {bearer: ...}, {header: name, value: ...} or {query: name, value: ...}"
-            self.findings.error(self.source, at, "MW105", "a credential has one form", hint)
-            return None
-        kind, name, value = "header", "authorization", f"Bearer {section.get('bearer')}"
-        if "bearer" not in section:
-            kind = "header" if "header" in section else "query"
-            name, value = section[kind], section["value"]
-        if kind == "header" and name.lower() in _RESERVED_HEADERS:
-            message = f"header '{name}' cannot hold a credential"
-            self.findings.error(self.source, (*at, "header"), "MW105", message)
-        if section.get("bearer", "").lower().startswith("bearer "):
-            message = "the gateway writes 'Bearer' before a bearer credential itself"
-            self.findings.error(
-                self.source, (*at, "bearer"), "MW105", message, "write the key alone"
-            )
-        if not value.isprintable() or not value.isascii():
-            message = "a credential holds printable ASCII characters only"
-            self.findings.error(self.source, at, "MW105", message)
-        return Credential(kind, name.lower() if kind == "header" else name, value)
+    def _credential(
+        self, section: dict[str, Any], upstream: dict[str, Any], at: Path
+    ) -> Credential | None:
+        def error(below: Path, message: str, hint: str = "", code: str = "MW105") -> None:
+            self.findings.error(self.source, (*at, *below), code, message, hint)
+
+        context = credentials.Context(upstream["url"].rstrip("/"), self.folder, error)
+        return credentials.read(section, context)
 
     def _tls(self, section: dict[str, Any], at: Path) -> Tls:
         files: dict[str, str] = {}

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from engine.config.upstreams import Credential
+from engine.credentials.interface.credential import LiveCredential
 from engine.dialects import Dialect, StreamError
 from engine.exchange.exchange import Exchange
 from engine.relay.sse import EventFilter
@@ -18,7 +18,6 @@ from engine.upstream.amazon_response import with_server_sent_events
 from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import IncomingResponse
-from engine.upstream.credentials import APPLY
 from engine.upstream.first_content import (
     ErrorFirst,
     FirstContent,
@@ -71,7 +70,7 @@ class AttemptResult:
 
 def attempt(
     target: Target,
-    credential: Credential | None,
+    credential: LiveCredential | None,
     request: UpstreamRequest,
     exchange: Exchange,
     dialect: Dialect,
@@ -84,7 +83,7 @@ def attempt(
     exchange.upstream_usage = events = None
     try:
         if credential is not None:
-            APPLY[credential.kind](credential, request)
+            credential.apply(request)
         received = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from engine.config.upstreams import Credential
+from engine.credentials.interface.credential import LiveCredential
 from engine.upstream import retry
 from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.error_response import credentials_refused, unavailable
@@ -22,7 +22,7 @@ class Candidate(NamedTuple):
     """A target to attempt with a credential, after a `wait` of so many seconds."""
 
     target: Target
-    credential: Credential | None
+    credential: LiveCredential | None
     wait: float
 
 
@@ -47,7 +47,7 @@ class Candidates:
         self._dice = dice
         self._carries = carries
         self._ready: dict[Target, float] = {}  # when the Retry-After of a target ends
-        self._refused: set[tuple[Target, Credential | None]] = set()
+        self._refused: set[tuple[Target, LiveCredential | None]] = set()
 
     def next(self) -> Candidate | None:
         """The next target, which counts as an attempt of it; None if no attempt may be made."""
@@ -100,7 +100,7 @@ class Candidates:
     def failed(
         self,
         target: Target,
-        credential: Credential | None,
+        credential: LiveCredential | None,
         failure: str,
         retry_after: float | None,
     ) -> None:

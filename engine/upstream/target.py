@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from engine import dialects
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, UpstreamConfig
+from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.dialects import Dialect
 from engine.relay.request_headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
@@ -87,8 +88,18 @@ class Target:
         return f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
 
 
-def connect(config: UpstreamConfig, client: Callable[..., Client] = Client) -> Upstream:
-    """Build an upstream; `client` makes its client, which opens sockets on first use."""
+def open_alone(credential: Credential, changed: Callable[[], None]) -> LiveCredential:
+    """The credential for one worker, which shares it with no other."""
+    return credential.open(None, changed)
+
+
+def connect(
+    config: UpstreamConfig,
+    client: Callable[..., Client] = Client,
+    open_credential: OpenCredential = open_alone,
+) -> Upstream:
+    """Build an upstream; `client` makes its client, which opens sockets on first use, and
+    `open_credential` its credentials, which fetch nothing before."""
     tls = config.tls
     timeouts = Timeouts(**config.timeouts)
     built = client(
@@ -100,12 +111,19 @@ def connect(config: UpstreamConfig, client: Callable[..., Client] = Client) -> U
         verify=tls.verify,
         proxy=config.proxy,
     )
-    return Upstream(
+    secrets = [*_secrets(config, built)]
+
+    def redact() -> None:
+        fetched = (secret for credential in credentials for secret in credential.secrets)
+        upstream.redaction = Redaction((*secrets, *fetched))
+
+    credentials = [open_credential(credential, redact) for credential in config.credentials]
+    upstream = Upstream(
         name=config.name,
         dialect=config.dialect,
         client=built,
         timeouts=timeouts,
-        credentials=Credentials(config.credentials),
+        credentials=Credentials(credentials),
         retry=config.retry,
         budget=Budget(config.retry.budget),
         breaker=config.breaker,
@@ -114,13 +132,15 @@ def connect(config: UpstreamConfig, client: Callable[..., Client] = Client) -> U
         forward_headers=config.forward_headers,
         ask_usage=config.ask_usage,
         url=config.url,
-        redaction=Redaction(_secrets(config, built)),
     )
+    redact()
+    return upstream
 
 
 def _secrets(config: UpstreamConfig, client: Client) -> Iterator[str]:
     """The secrets that only the upstream, or the proxy in front of it, may see."""
-    yield from (credential.value for credential in config.credentials)
+    for credential in config.credentials:
+        yield from credential.secrets
     for name, value in (*config.headers.set.items(), *config.headers.add.items()):
         if is_secret_name(name):
             yield value

@@ -3,7 +3,8 @@
 import pytest
 
 from engine.config.json_schema import schema
-from engine.config.upstreams import BreakerConfig, Credential, HeaderChanges, Retry, Tls
+from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, Tls
+from engine.credentials.interface.fixed import HeaderCredential, QueryCredential
 from engine.upstream import retry
 from engine.upstream.client.deadlines import Timeouts
 from tests.support.configs import read_config
@@ -35,9 +36,9 @@ def test_timeouts_are_seconds_and_absent_ones_have_their_defaults():
 @pytest.mark.parametrize(
     ("text", "credential"),
     [
-        ("{bearer: abc}", Credential("header", "authorization", "Bearer abc")),
-        ("{header: X-Api-Key, value: abc}", Credential("header", "x-api-key", "abc")),
-        ("{query: Key, value: abc}", Credential("query", "Key", "abc")),
+        ("{bearer: abc}", HeaderCredential("bearer", "authorization", "Bearer abc")),
+        ("{header: X-Api-Key, value: abc}", HeaderCredential("header", "x-api-key", "abc")),
+        ("{query: Key, value: abc}", QueryCredential("query", "Key", "abc")),
     ],
 )
 def test_a_credential_is_a_header_or_a_query_parameter(text, credential):

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from engine.config.upstreams import BreakerConfig, Credential, HeaderChanges, Retry
+from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry
+from engine.credentials.interface.credential import LiveCredential
 from engine.dialects import Dialect
 from engine.exchange.services import Services
 from engine.upstream.attempt import AttemptResult
@@ -124,7 +125,7 @@ class Client:
 def upstream(
     client: Any,
     name: str = "u",
-    credentials: Sequence[Credential] = (),
+    credentials: Sequence[LiveCredential] = (),
     forward_headers: tuple[str, ...] = (),
     dialect: str = "",
     *,
@@ -149,7 +150,7 @@ def upstream(
         changes=headers or HeaderChanges(),
         forward_headers=forward_headers,
         url="http://upstream.test",
-        redaction=Redaction(credential.value for credential in credentials),
+        redaction=Redaction(secret for credential in credentials for secret in credential.secrets),
     )
 
 

@@ -8,14 +8,13 @@ import pytest
 from gevent import GreenletExit
 
 from engine import dialects
-from engine.config.upstreams import Credential
+from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.exchange import Exchange
 from engine.metering.readers import SizeReader
 from engine.relay.websocket.handshake import UpgradeRequest
 from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.client import failures
 from engine.upstream.client.request import UpstreamRequest
-from engine.upstream.credentials import APPLY
 from engine.upstream.request import build_request
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import GatewayError
@@ -32,7 +31,7 @@ ERROR = b'data: {"error":{"message":"busy %b","code":503}}\n\n' % KEY.encode()
 
 def run(*results: Any, dialect: Any = OPENAI, exchange: Exchange | None = None) -> AttemptResult:
     """The result of an attempt at a target with these results."""
-    credential = Credential("header", "authorization", f"Bearer {KEY}")
+    credential = HeaderCredential("header", "authorization", f"Bearer {KEY}")
     east = target(Client(*results), credentials=[credential])
     exchange = exchange or new_exchange("GET", "/x", dialect=dialect)
     request = build_request(east, exchange, east.upstream.headers(()), None)
@@ -132,7 +131,7 @@ def test_a_request_that_cannot_be_built_was_not_sent() -> None:
 
 
 def test_a_websocket_gets_the_redaction_of_its_upstream() -> None:
-    secret = Credential("header", "authorization", f"Bearer {KEY}")
+    secret = HeaderCredential("header", "authorization", f"Bearer {KEY}")
     west = target(Client(), credentials=[secret])
     upgrade = Upgrade(UpgradeRequest("key", (), ""), (), compression=False)
     request = new_exchange("GET", "/x", dialect=OPENAI)
@@ -143,16 +142,15 @@ def test_a_websocket_gets_the_redaction_of_its_upstream() -> None:
     assert upgrade.redact(f"key {KEY}".encode()) == b"key [redacted]"
 
 
-def test_a_credential_of_a_new_kind_gets_the_request_as_it_is_sent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def sign(credential: Credential, request: UpstreamRequest) -> None:
-        assert isinstance(request.body, bytes)
-        parts = (request.method, request.host, request.target, len(request.headers), request.body)
-        request.headers.append((credential.name, f"{credential.value} {parts}"))
+def test_a_credential_gets_the_request_as_it_is_sent() -> None:
+    class Signature(HeaderCredential):
+        def apply(self, request: Any) -> None:
+            assert isinstance(request, UpstreamRequest)
+            size = len(request.headers)
+            parts = (request.method, request.host, request.target, size, request.body)
+            request.headers.append((self.name, f"{self.value} {parts}"))
 
-    monkeypatch.setitem(APPLY, "signature", sign)  # type: ignore[arg-type]
-    credential = Credential("signature", "x-signature", "s")
+    credential = Signature("signature", "x-signature", "s")
     client = Client(base_path="/base", host="up.example")
     signed = target(client, credentials=[credential])
     exchange = Exchange("POST", "/chat", "a=b", {"HTTP_X_A": "1"})

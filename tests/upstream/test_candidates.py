@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.config.upstreams import BreakerConfig, Credential, Retry
+from engine.config.upstreams import BreakerConfig, Retry
+from engine.credentials.interface.fixed import HeaderCredential
 from engine.upstream.candidates import Candidates
 from engine.upstream.target import Target
 from tests.support.clock import Clock
 from tests.support.upstreams import Client, target
 
-KEYS = [Credential("header", "authorization", key) for key in ("Bearer aaaa", "Bearer bbbb")]
+KEYS = [HeaderCredential("header", "authorization", key) for key in ("Bearer aaaa", "Bearer bbbb")]
 
 
 def candidates(

@@ -1,4 +1,4 @@
-"""Which credential is next, which are set aside, and how each kind is put on a request."""
+"""Which credential is next, and which are set aside."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config.upstreams import Credential
-from engine.upstream.client.request import UpstreamRequest
-from engine.upstream.credentials import APPLY, Credentials
+from engine.credentials.interface.fixed import HeaderCredential
+from engine.upstream.credentials import Credentials
 
-A, B, C = (Credential("header", "authorization", value) for value in "ABC")
+A, B, C = (HeaderCredential("header", "authorization", value) for value in "ABC")
 
 
 def values(credentials: Credentials, now: float, count: int) -> str:
     """The values that are next at a moment, `-` for none."""
     following = [credentials.take(now) for _ in range(count)]
-    return "".join(credential.value if credential else "-" for credential in following)
+    return "".join(credential.secrets[0] if credential else "-" for credential in following)
 
 
 def test_credentials_are_used_in_turn() -> None:
@@ -57,7 +56,7 @@ def test_all_are_refused_only_while_each_is_set_aside_as_refused() -> None:
 
 
 @pytest.mark.parametrize("every", [[], [A]])
-def test_a_single_credential_or_none_never_counts_as_refused(every: list[Credential]) -> None:
+def test_a_single_credential_or_none_never_counts_as_refused(every: list[HeaderCredential]) -> None:
     credentials = Credentials(every)
     for credential in every:
         credentials.set_aside(credential, 60, refused=True)
@@ -79,7 +78,7 @@ def test_an_upstream_may_have_no_credential() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("tr"), st.sampled_from([A, B, C]), st.floats(0, 20))))
 def test_a_credential_is_used_unless_it_is_set_aside(
-    steps: list[tuple[str, Credential, float]],
+    steps: list[tuple[str, HeaderCredential, float]],
 ) -> None:
     credentials, until, now = Credentials([A, B, C]), dict.fromkeys((A, B, C), 0.0), 0.0
     for step, credential, seconds in steps:
@@ -92,44 +91,3 @@ def test_a_credential_is_used_unless_it_is_set_aside(
         ready = {each for each, end in until.items() if end <= now}
         assert following in ready if ready else following is None
         assert (credentials.wait(now) == 0) is bool(ready)
-
-
-def apply(
-    credential: Credential, query: str = "", headers: list[tuple[str, str]] | None = None
-) -> UpstreamRequest:
-    request = UpstreamRequest("GET", "host", "/x", query, headers or [], None)
-    APPLY[credential.kind](credential, request)
-    return request
-
-
-@pytest.mark.parametrize(
-    ("credential", "raw", "query"),
-    [
-        (Credential("header", "x-key", "s"), "a=b", "a=b"),
-        (Credential("query", "key", "s"), "", "key=s"),
-        (Credential("query", "key", "s"), "a=%20b&c", "a=%20b&c&key=s"),
-        (Credential("query", "k y", "s&=/ é"), "", "k%20y=s%26%3D%2F%20%C3%A9"),
-    ],
-)
-def test_a_credential_may_be_a_query_parameter(
-    credential: Credential, raw: str, query: str
-) -> None:
-    assert apply(credential, raw).query == query
-
-
-@pytest.mark.parametrize("raw", ["k=mine", "a=b&k=mine", "k=mine&k=more"])
-def test_a_query_parameter_of_the_caller_does_not_replace_the_credential(raw: str) -> None:
-    query = apply(Credential("query", "k", "secret-1"), raw).query
-    assert query.count("k=") == 1
-    assert query.endswith("k=secret-1")
-
-
-def test_a_credential_in_a_header_replaces_the_headers_of_its_name() -> None:
-    headers = [("x-key", "old"), ("a", "b"), ("x-key", "older")]
-    request = apply(Credential("header", "x-key", "new"), headers=headers)
-    assert request.headers == [("a", "b"), ("x-key", "new")]
-
-
-def test_a_kind_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match="'riddle' is no kind of credential"):
-        Credentials([Credential("riddle", "x-key", "s")])

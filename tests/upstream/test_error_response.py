@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.config.upstreams import Credential
+from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.exchange import Response
 from engine.upstream.client import failures
 from engine.upstream.error_response import (
@@ -41,7 +41,8 @@ LEAK = json.dumps({"error": {"message": f"key '{KEY}' is wrong", "type": "t", "c
 
 def ask(dialect: str, fake_response: FakeResponse) -> Response:
     failing = target(
-        Client(fake_response), credentials=[Credential("header", "authorization", f"Bearer {KEY}")]
+        Client(fake_response),
+        credentials=[HeaderCredential("header", "authorization", f"Bearer {KEY}")],
     )
     request = exchange(b"{}", path="/v1/x")
     request.mount, request.targets, request.model = "/v1", [failing], "m"

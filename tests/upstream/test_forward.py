@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.config.upstreams import BreakerConfig, Credential, HeaderChanges, Retry
+from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry
+from engine.credentials.interface.fixed import HeaderCredential, QueryCredential
 from engine.exchange.body import receive
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.services import Services
@@ -230,22 +231,24 @@ def test_the_headers_of_the_dialect_pass() -> None:
 
 def test_a_credential_is_set_in_a_header() -> None:
     client = Client()
-    credential = Credential("header", "authorization", "Bearer ours")
+    credential = HeaderCredential("header", "authorization", "Bearer ours")
     send(chat(headers={"authorization": "Bearer theirs"}), target(client, credentials=[credential]))
     assert [v for n, v in client.requests[0].headers if n == "authorization"] == ["Bearer ours"]
 
 
 def test_a_credential_is_set_in_the_query() -> None:
     client = Client()
-    send(chat(query="a=b"), target(client, credentials=[Credential("query", "key", "ours")]))
+    send(chat(query="a=b"), target(client, credentials=[QueryCredential("query", "key", "ours")]))
     assert client.requests[0].target == "/chat?a=b&key=ours"
 
 
 def test_each_upstream_gets_only_its_credential() -> None:
     first, second = Client(failure(failures.ConnectFailed)), Client()
     targets = [
-        target(first, name="one", credentials=[Credential("header", "x-key", "one")]),
-        target(second, name="two", credentials=[Credential("header", "authorization", "two")]),
+        target(first, name="one", credentials=[HeaderCredential("header", "x-key", "one")]),
+        target(
+            second, name="two", credentials=[HeaderCredential("header", "authorization", "two")]
+        ),
     ]
     send(chat(), *targets)
     assert second.requests[0].header("x-key") is None
@@ -374,7 +377,7 @@ def test_a_refused_response_is_closed_too() -> None:
 # Retries: of which failures, when, how often.
 
 TWICE = Retry()  # the defaults of gateway.yaml: two attempts
-CREDENTIALS = [Credential("header", "authorization", value) for value in "ABC"]
+CREDENTIALS = [HeaderCredential("header", "authorization", value) for value in "ABC"]
 
 
 @pytest.fixture
@@ -714,7 +717,7 @@ def test_after_a_refused_credential_the_next_target_is_attempted(clock: Clock, s
 @pytest.mark.parametrize("status", [401, 402, 403])
 @pytest.mark.parametrize("credentials", [(), CREDENTIALS[:1], CREDENTIALS[:2]], ids=len)
 def test_credentials_that_are_all_refused_are_the_gateways_fault(
-    clock: Clock, status: int, credentials: list[Credential]
+    clock: Clock, status: int, credentials: list[HeaderCredential]
 ) -> None:
     body = b'{"error": {"message": "Incorrect API key provided: sk-secret"}}'
     client = Client(*[fake_response(status, body=body) for _ in range(9)])

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.config.upstreams import Credential, Tls, UpstreamConfig
+from engine.config.upstreams import Tls, UpstreamConfig
+from engine.credentials.interface.fixed import HeaderCredential
 from engine.upstream.client.client import Client as HttpClient
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.target import connect
@@ -14,7 +15,7 @@ from tests.support.upstreams import Client, upstream
 
 
 def test_a_credential_does_not_show_its_secret() -> None:
-    west = upstream(Client(), credentials=[Credential("header", "k", "s3cret")])
+    west = upstream(Client(), credentials=[HeaderCredential("header", "k", "s3cret")])
     assert "s3cret" not in repr(west)
 
 

@@ -27,7 +27,7 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import Request, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import add_token, capture_log, environ_of, play
-from engine.offline.rehearsal.stand_ins import RecordingCounters, recorder
+from engine.offline.rehearsal.stand_ins import RecordingCounters, placeholder, recorder
 from engine.plan.route import CannotServe, Plan, Route
 from engine.spec import path_templates
 from engine.spec.document.node import Node
@@ -100,6 +100,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
             plan,
             services,
             client=recorder([], UpstreamAnswers()),
+            open_credential=placeholder,
             wrap_stages=lambda route, stages: [_with_token(route, secret), *stages],
         )
         requests = [*_requests(plan), *_pages(plan)]

@@ -36,7 +36,7 @@ class CredentialDisplay:
         """Request headers for an upstream; of credentials and of configured headers with the name
         of a secret, the value is replaced."""
         config = self._upstreams[upstream]
-        credentials = {c.name for c in config.credentials if c.kind == "header"}
+        credentials = {c.header for c in config.credentials}
         secrets = {name for name in _changes(config) if is_secret_name(name)}
         return [
             (name, self._header(upstream, value, name in credentials))
@@ -52,7 +52,7 @@ class CredentialDisplay:
     def url(self, upstream: str, url: str) -> str:
         """A URL for an upstream, without a credential in the query."""
         credentials = self._upstreams[upstream].credentials
-        names = {quote(c.name, safe="") for c in credentials if c.kind == "query"}
+        names = {quote(c.parameter, safe="") for c in credentials if c.parameter}
         base, mark, query = url.partition("?")
         pairs = [_parameter(pair, names) for pair in query.split("&")] if mark else []
         return self.text(base) + mark + self.text("&".join(pairs))
@@ -76,7 +76,8 @@ def _variable(source: Source, upstream: UpstreamConfig) -> str:
 
 
 def _secrets(upstream: UpstreamConfig) -> Iterator[str]:
-    yield from (credential.value for credential in upstream.credentials)
+    for credential in upstream.credentials:
+        yield from credential.secrets
     yield from (value for name, value in _changes(upstream).items() if is_secret_name(name))
 
 

@@ -21,7 +21,7 @@ from engine.exchange.services import Services
 from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.observation import Rehearsal, Request, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrowed
-from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, recorder
+from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
 from engine.spec.security import Carrier
@@ -61,6 +61,7 @@ def rehearse(
         narrowed(plan, request.target.partition("?")[0]),
         services,
         client=_clients(plan, rehearsal, answers or UpstreamAnswers()),
+        open_credential=placeholder,
         wrap_stages=lambda route, stages: _observe_all(plan, route, stages, rehearsal, secret),
     )
 

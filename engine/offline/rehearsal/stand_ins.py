@@ -1,11 +1,13 @@
-"""Stand-ins for a rehearsal: clients with canned responses, counters at zero."""
+"""Stand-ins for a rehearsal: clients with canned responses, credentials that are not fetched,
+counters at zero."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from engine.credentials.interface.credential import Credential, LiveCredential
 from engine.offline.rehearsal.observation import QuotaTake, SentRequest, UpstreamAnswers
 from engine.offline.rehearsal.stand_in_answers import NO_ANSWER, StandInAnswer, stand_in_answer
 from engine.upstream.client.address import origin_of
@@ -112,3 +114,8 @@ class RecordingCounters:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def placeholder(credential: Credential, changed: Callable[[], None]) -> LiveCredential:
+    """The credential for a rehearsal."""
+    return credential.placeholder()

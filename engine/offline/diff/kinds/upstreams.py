@@ -64,8 +64,7 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
 
 
 def _credential_text(upstream: UpstreamConfig) -> str:
-    credentials = [f"{credential.kind} {credential.name}" for credential in upstream.credentials]
-    return " and ".join(credentials) or "none"
+    return " and ".join(credential.label for credential in upstream.credentials) or "none"
 
 
 def _provider_text(upstream: UpstreamConfig) -> str:

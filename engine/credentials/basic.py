@@ -1,0 +1,38 @@
+"""`credential: {basic: {user: NAME, password: KEY}}`: Basic authentication (RFC 7617)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from engine.credentials.interface.context import Context
+from engine.credentials.interface.fixed import HeaderCredential
+
+FORM = "{basic: {user: ..., password: ...}}"
+
+SCHEMA: dict[str, Any] = {
+    "description": "Sent as Authorization: Basic ...",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["user", "password"],
+    "properties": {
+        "user": {"description": "The name of the user; it has no colon.", "type": "string"},
+        "password": {
+            "description": "The password.",
+            "type": "string",
+            "x-modelway": {"secret": "value"},
+        },
+    },
+}
+
+
+def read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
+    user, password = section["basic"]["user"], section["basic"]["password"]
+    if ":" in user:
+        context.error(("basic", "user"), f"'{user}' has a colon, which ends the name of a user")
+    pair = f"{user}:{password}"
+    if not pair.isprintable():
+        context.error(("basic",), "a credential holds no control characters")
+    value = base64.b64encode(pair.encode()).decode()
+    return HeaderCredential("basic", "authorization", f"Basic {value}")

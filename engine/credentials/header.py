@@ -1,0 +1,32 @@
+"""`credential: {header: NAME, value: KEY}`: a header."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.credentials.interface.context import Context
+from engine.credentials.interface.fixed import VALUE, HeaderCredential
+
+_RESERVED_HEADERS = frozenset(
+    {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
+)
+
+FORM = "{header: name, value: ...}"
+
+SCHEMA: dict[str, Any] = {
+    "description": "Name of a header that contains it.",
+    "type": "string",
+    "minLength": 1,
+    "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+    "x-modelway": {"format": "header name"},
+}
+
+BESIDE = VALUE
+
+
+def read(section: Mapping[str, Any], context: Context) -> HeaderCredential:
+    name: str = section["header"]
+    if name.lower() in _RESERVED_HEADERS:
+        context.error(("header",), f"header '{name}' cannot hold a credential")
+    return HeaderCredential("header", name.lower(), context.text(section["value"]))

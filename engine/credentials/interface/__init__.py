@@ -1,0 +1,1 @@
+"""The types that a kind of credential fills in; read `credential.py` first."""

@@ -1,0 +1,38 @@
+"""What a kind of credential knows about its upstream while it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Protocol
+
+Path = tuple[str | int, ...]
+"""The keys of a value, below the credential."""
+
+
+class Report(Protocol):
+    """Notes a problem at a place below the credential."""
+
+    def __call__(self, at: Path, message: str, /, hint: str = "", code: str = "MW105") -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The upstream's `url`, the `folder` that paths are relative to, and `error` for problems."""
+
+    url: str
+    folder: FilePath
+    error: Report
+
+    def text(self, value: str, at: Path = ()) -> str:
+        """A text that goes into a header; a problem if it cannot."""
+        if not value.isprintable() or not value.isascii():
+            self.error(at, "a credential holds printable ASCII characters only")
+        return value
+
+    def file(self, name: str, at: Path) -> FilePath:
+        """The absolute path of a file; a problem if there is none."""
+        path = self.folder / name
+        if not path.is_file():
+            self.error(at, f"there is no file '{name}'", code="MW106")
+        return path

@@ -1,0 +1,98 @@
+"""Credentials that are fixed texts of the config: a header, or a parameter of the query string."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote, unquote_to_bytes
+
+from engine.credentials.interface.credential import Request
+
+VALUE: dict[str, Any] = {
+    "value": {
+        "description": "The credential for `header` or `query`.",
+        "type": "string",
+        "minLength": 1,
+        "x-modelway": {"secret": "named"},
+    }
+}
+"""The key beside `header` and `query`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedCredential:
+    """A text that is put on every request; a worker applies it as it is."""
+
+    kind: str
+    name: str
+    value: str = field(repr=False)
+
+    @property
+    def header(self) -> str:
+        return ""
+
+    @property
+    def parameter(self) -> str:
+        return ""
+
+    @property
+    def label(self) -> str:
+        return f"{'header' if self.header else 'query'} {self.name}"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (self.value,)
+
+    def open(self, folder: Path | None, changed: Callable[[], None]) -> Self:
+        return self
+
+    def placeholder(self) -> Self:
+        return self
+
+    def renew(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderCredential(FixedCredential):
+    """A header; its name is in lower case."""
+
+    @property
+    def header(self) -> str:
+        return self.name
+
+    def apply(self, request: Request) -> None:
+        set_header(request, self.name, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCredential(FixedCredential):
+    """A parameter of the query string."""
+
+    @property
+    def parameter(self) -> str:
+        return self.name
+
+    def apply(self, request: Request) -> None:
+        """Set the parameter. The caller's of that name is removed: it would come first, and the
+        upstream might read that one."""
+        pairs = request.query.split("&") if request.query else []
+        others = [pair for pair in pairs if _name(pair) != self.name]
+        pair = f"{quote(self.name, safe='')}={quote(self.value, safe='')}"
+        request.query = "&".join([*others, pair])
+
+
+def _name(pair: str) -> str:
+    """The decoded name of a parameter; latin-1 stands for the bytes on the wire."""
+    coded = pair.partition("=")[0].replace("+", " ").encode("latin-1")
+    return unquote_to_bytes(coded).decode(errors="replace")
+
+
+def set_header(request: Request, name: str, value: str) -> None:
+    """Set a header, in place of any of its name."""
+    headers = request.headers
+    if name in dict(headers):
+        headers[:] = [pair for pair in headers if pair[0] != name]
+    headers.append((name, value))
