@@ -91,9 +91,8 @@ class TranslatedResponse:
                 self._pieces = events
 
     def header(self, name: str) -> str | None:
-        """The first value of a header, its name in any case."""
-        low = name.lower()
-        return next((value for field, value in self.headers if field == low), None)
+        """The first value of a header; its name in lower case."""
+        return next((value for field, value in self.headers if field == name), None)
 
     @property
     def is_complete(self) -> bool:

@@ -68,10 +68,8 @@ class ByName(Generic[T]):
 
     def find(self, name: str) -> T | None:
         """The value for this name."""
-        try:
-            return self._exact[name]
-        except KeyError:
-            return self._match(name)
+        value = self._exact.get(name)
+        return self._match(name) if value is None else value
 
     def names(self) -> list[str]:
         """The exact names."""

@@ -111,7 +111,7 @@ def broken(*pieces: Any, headers: Sequence[tuple[str, str]] = EVENTS, **more: An
 def test_a_stream_is_translated_wherever_it_is_split(size: int) -> None:
     pieces = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
     from_upstream = response(pieces)
-    assert from_upstream.header("Content-Type") == "text/event-stream; charset=utf-8"
+    assert from_upstream.header("content-type") == "text/event-stream; charset=utf-8"
     output = read(from_upstream)
     assert text_of(output) == "Hello"
     assert output.count(b"event: message_stop") == 1

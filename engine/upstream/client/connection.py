@@ -59,20 +59,21 @@ class Connection:
         """
         self.bytes_sent = 0
         for piece in pieces:
-            view = memoryview(piece)
-            while view:
+            unsent = piece
+            while unsent:
                 if self.bytes_sent and self._response_has_begun(parser):
                     return False
                 try:
-                    count = self._send(view)
+                    count = self._send(unsent)
                 except _NOT_NOW:
                     count = 0
                 except OSError:
                     return False  # what can still be received shows why
-                if count:
-                    self.bytes_sent += count
-                    view = view[count:]
-                else:
+                self.bytes_sent += count
+                if count == len(unsent):
+                    break
+                unsent = memoryview(unsent)[count:]
+                if not count:
                     self._wait_for_either(wait())
         return True
 

@@ -49,7 +49,12 @@ class Deadlines:
 
     def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
         """The time left until `moment`, or of the total timeout if that ends first."""
-        return self._at_most(moment - self.now(), failure)
+        if self._end < moment:
+            moment, failure = self._end, TotalTimeout
+        seconds = moment - self.now()
+        if seconds <= 0:
+            raise failure
+        return seconds, failure
 
     def connect(self) -> Wait:
         return self._at_most(self.timeouts.connect, ConnectTimeout)

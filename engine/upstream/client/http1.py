@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, starmap
+from itertools import starmap
 from typing import Any
 
 import httptools
@@ -19,8 +19,7 @@ from engine.upstream.client.failures import (
 )
 
 HEADER_LIMIT = 256 * 1024
-_MAX_CACHED_NAME = 64  # bytes
-_FRAMING = frozenset({"content-length", "transfer-encoding"})
+_LENGTH, _CODING = "content-length", "transfer-encoding"
 
 _WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _START = re.compile(rf"{_WORD} [!-~\x80-\xff]+")
@@ -54,8 +53,8 @@ def request_head(
 
 
 def asks_upgrade(headers: Sequence[tuple[str, str]]) -> bool:
-    """Whether request headers have an Upgrade."""
-    return "upgrade" in map(str.lower, dict(headers))
+    """Whether request headers, whose names are in lower case, have an Upgrade."""
+    return "upgrade" in dict(headers)
 
 
 @lru_cache(maxsize=256)
@@ -91,6 +90,7 @@ class ResponseParser:
 
     def __init__(self, method: str, upgrade: bool = False) -> None:
         self.headers: list[tuple[str, str]] = []
+        self._fields: list[tuple[bytes, bytes]] = []  # of the head that is being parsed
         self._bodiless = method in ("HEAD", "CONNECT")
         self._upgrade = upgrade
         self.body: list[bytes] = []  # fed so far and not yet taken
@@ -159,23 +159,11 @@ class ResponseParser:
         self.in_message = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self.has_head:
-            return  # a trailer
-        low = _low(name) if len(name) < _MAX_CACHED_NAME else name.decode("latin-1").lower()
-        text = value.decode("latin-1").strip(" \t")
-        self.headers.append((low, text))
-        if low in _FRAMING:
-            self._take_framing(low, text)
-
-    def _take_framing(self, name: str, value: str) -> None:
-        if name == "content-length":
-            self.length = int(value)
-        elif self._chunked or value.lower() != "chunked":
-            raise ProtocolFailure("its transfer coding is not plain chunked")
-        else:
-            self._chunked = True
+        self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
+        if self._fields:
+            self._read_fields()
         parser = self._parser
         status = parser.get_status_code()
         if not 100 <= status <= 599:
@@ -186,8 +174,6 @@ class ResponseParser:
             return
         if status == 101 and not (self._upgrade and parser.should_upgrade()):
             raise ProtocolFailure("it switches protocols unasked or without saying to which")
-        if sum(map(len, chain.from_iterable(self.headers))) > HEADER_LIMIT:
-            raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
         self.status = status
         self.has_head = True
         # After a HEAD a chunked body cannot be distinguished from surplus bytes.
@@ -196,6 +182,24 @@ class ResponseParser:
         )
         self._until_close = self.length is None and not self._chunked
         self.is_complete = self._bodiless
+
+    def _read_fields(self) -> None:
+        """Take the headers of a head, all names and all values at once, and its framing."""
+        fields = zip(*self._fields, strict=True)
+        names, values = b"\n".join(next(fields)), b"\n".join(map(bytes.strip, next(fields)))
+        if len(names) + len(values) > HEADER_LIMIT:
+            raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
+        lower = names.decode("latin-1").lower().split("\n")
+        texts = values.decode("latin-1").split("\n")
+        if len(texts) != len(lower):
+            raise ProtocolFailure("a header has several lines")
+        self.headers = list(zip(lower, texts, strict=True))
+        if _LENGTH in lower:
+            self.length = int(texts[lower.index(_LENGTH)])
+        if _CODING in lower:
+            if lower.count(_CODING) > 1 or texts[lower.index(_CODING)].lower() != "chunked":
+                raise ProtocolFailure("its transfer coding is not plain chunked")
+            self._chunked = True
 
     def on_body(self, data: bytes) -> None:
         if self.is_complete:
@@ -209,13 +213,9 @@ class ResponseParser:
         else:  # a 1xx response: the final one follows
             self.in_message = False
             self.headers = []
+            self._fields = []
             self.length = None
             self._chunked = False
-
-
-@lru_cache(maxsize=1024)
-def _low(name: bytes) -> str:
-    return name.decode("latin-1").lower()
 
 
 def _failure_of(error: httptools.HttpParserError) -> UpstreamFailure:

@@ -76,10 +76,9 @@ class UpstreamResponse:
         return self
 
     def header(self, name: str) -> str | None:
-        """The first value of a header, its name in any case."""
-        low = name.lower()
+        """The first value of a header; its name in lower case."""
         for field_name, value in self.headers:
-            if field_name == low:
+            if field_name == name:
                 return value
         return None
 
@@ -112,6 +111,8 @@ class UpstreamResponse:
 
         Idempotent. A greenlet that waits in `read` gets Cancelled.
         """
+        if self._connection is None:
+            return
         if not self._parser.is_complete and self._failure is None:
             self._fail(Cancelled())
         self._release()

@@ -46,7 +46,7 @@ def test_a_request_is_sent_and_its_response_read() -> None:
         host = f"127.0.0.1:{peer.port}"
         request = f"POST /a?b HTTP/1.1\r\nHost: {host}\r\nX-Y: z\r\nContent-Length: 4\r\n\r\nbody"
         assert (response.status, response.length) == (200, len(request))
-        assert response.header("Content-Length") == str(len(request))
+        assert response.header("content-length") == str(len(request))
         assert response.header("nothing") is None
         assert read_all(response) == request.encode()
         assert client.host == host

@@ -356,7 +356,7 @@ def test_a_greenlet_killed_while_it_sends_or_waits_leaves_no_connection(where: l
 def test_a_101_gives_its_socket_away() -> None:
     head = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
     with connected(answering(head + b"hello", READ)) as (client, peer):
-        response = client.send("GET", "/", [("Upgrade", "websocket")], None)
+        response = client.send("GET", "/", [("upgrade", "websocket")], None)
         assert response.status == 101
         assert response.header("upgrade") == "websocket"
         assert b"Connection: Upgrade\r\n" in peer.requests[0]
@@ -386,5 +386,5 @@ def test_a_101_that_is_not_detached_is_closed() -> None:
         end.set(sock.recv(1))
 
     with connected(handle) as (client, _):
-        client.send("GET", "/", [("Upgrade", "websocket")], None).close()
+        client.send("GET", "/", [("upgrade", "websocket")], None).close()
         assert end.get(timeout=LONG) == b""
