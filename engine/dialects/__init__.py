@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList
@@ -25,6 +26,7 @@ __all__ = [
     "StreamError",
     "by_request",
     "default",
+    "event_status",
     "get",
     "names",
 ]
@@ -53,6 +55,13 @@ def get(name: str) -> Dialect:
 def default() -> Dialect:
     """The dialect called DEFAULT."""
     return get(DEFAULT)
+
+
+def event_status(name: str, document: Any, otherwise: int = 502) -> int:
+    """The status that an error has inside a stream, or an answer, of that dialect; `otherwise` for
+    one that says none."""
+    error = get(name).stream_error(document)
+    return otherwise if error is None else error.status
 
 
 def by_request() -> list[Dialect]:

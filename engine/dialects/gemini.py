@@ -81,9 +81,8 @@ def _stream_error(document: Any) -> StreamError | None:
     if error is None:
         return None
     word = error.get("status")
-    status = status_in(error.get("code"))
-    if status is None and isinstance(word, str):
-        status = _STATUSES.get(word)
+    status = _STATUSES.get(word) if isinstance(word, str) else None
+    status = status or status_in(error.get("code"))
     if status is None:
         return None
     code = {"code": status, "message": message_in(error)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import dialects
 from engine.translations.neutral.content import Citation
 from engine.translations.neutral.events import TokenLogprob, UpstreamError, Usage
 from engine.translations.openai_answer_shapes import (
@@ -82,25 +83,6 @@ def write_citation(citation: Citation, offset: int, length: int) -> Json:
     }
 
 
-_STATUSES = {
-    "invalid_request_error": 400,
-    "invalid_prompt": 400,
-    "context_length_exceeded": 400,
-    "failed_to_download_image": 400,
-    "authentication_error": 401,
-    "invalid_api_key": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "model_not_found": 404,
-    "insufficient_quota": 429,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "service_unavailable": 503,
-    "overloaded_error": 503,
-    "server_is_overloaded": 503,
-}
-
-
 def read_error(status: int, document: Any) -> UpstreamError:
     """The error in an error response; `document` is its JSON, None for none."""
     error = document.get("error", document) if isinstance(document, dict) else document
@@ -118,23 +100,5 @@ def read_error(status: int, document: Any) -> UpstreamError:
 
 
 def error_inside(document: Any) -> UpstreamError:
-    """The error in an event, or in an answer whose status says nothing of it. Its code or type
-    says which status it would have; some vendors write the status itself as the code."""
-    error = read_error(502, document)
-    members = document.get("error", document) if isinstance(document, dict) else {}
-    codes = [members.get("code"), members.get("type")] if isinstance(members, dict) else []
-    for code in codes:
-        status = _status(code)
-        if status is not None:
-            error.status = status
-            break
-    return error
-
-
-def _status(code: Any) -> int | None:
-    if isinstance(code, int) or (isinstance(code, str) and len(code) == 3 and code.isdecimal()):
-        return int(code) if 400 <= int(code) <= 599 else None
-    if not isinstance(code, str):
-        return None
-    is_image = code.startswith(("invalid_image", "image_", "invalid_base64_image"))
-    return 400 if is_image else _STATUSES.get(code)
+    """The error in an event, or in an answer whose status says nothing of it."""
+    return read_error(dialects.event_status("openai", document), document)

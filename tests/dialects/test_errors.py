@@ -86,3 +86,16 @@ def test_an_error_may_tell_a_client_whether_to_retry():
 @pytest.mark.parametrize("name", dialects.names())
 def test_a_dialect_is_named_like_its_file(name):
     assert dialects.get(name).name == name
+
+
+@each(
+    ("name", "error", "status"),
+    [
+        ("openai", {"code": "rate_limit_exceeded"}, 429),
+        ("anthropic", {"type": "billing_error"}, 402),
+        ("gemini", {"status": "UNAVAILABLE"}, 503),
+        ("gemini", {"message": "?"}, 502),
+    ],
+)
+def test_the_status_of_an_error_inside_a_stream(name, error, status):
+    assert dialects.event_status(name, {"error": error}) == status

@@ -107,7 +107,7 @@ def test_errors(document: Any, expected: tuple[str, str]) -> None:
         ({"code": "new_word", "type": "authentication_error"}, 401),
         ({"code": "image_too_large"}, 400),
         ({"code": "invalid_image_url"}, 400),
-        ({"code": "server_error"}, 502),
+        ({"code": "server_error"}, 500),
         ({"code": 503}, 503),
         ({"code": "503"}, 503),
         ({"code": 200}, 502),

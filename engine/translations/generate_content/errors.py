@@ -7,22 +7,8 @@ from typing import Any
 
 import msgspec
 
+from engine import dialects
 from engine.translations.neutral.events import UpstreamError
-
-_STATUSES = {
-    **dict.fromkeys(("INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"), 400),
-    "UNAUTHENTICATED": 401,
-    "PERMISSION_DENIED": 403,
-    "NOT_FOUND": 404,
-    **dict.fromkeys(("ABORTED", "ALREADY_EXISTS"), 409),
-    "RESOURCE_EXHAUSTED": 429,
-    "CANCELLED": 499,
-    **dict.fromkeys(("INTERNAL", "UNKNOWN", "DATA_LOSS"), 500),
-    "UNIMPLEMENTED": 501,
-    "UNAVAILABLE": 503,
-    "DEADLINE_EXCEEDED": 504,
-}
-"""google.rpc.Code by the HTTP status that the vendor gives it (google/rpc/code.proto)."""
 
 _KEY_REASONS = ("API_KEY_INVALID", "API_KEY_EXPIRED")
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
@@ -57,12 +43,8 @@ def stream_error(error: bytes) -> UpstreamError:
         value = msgspec.json.decode(error)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
-    members = value if isinstance(value, dict) else {}
-    word, code = members.get("status"), members.get("code")
-    status = _STATUSES.get(word) if isinstance(word, str) else None
-    if status is None:
-        status = code if type(code) is int and 400 <= code <= 599 else 502
-    return read_error(status, {"error": value})
+    document = {"error": value}
+    return read_error(dialects.event_status("gemini", document), document)
 
 
 def _seconds(text: Any) -> float | None:

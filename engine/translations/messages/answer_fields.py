@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import dialects
 from engine.translations.messages.answer_shapes import Citation as CitationShape
 from engine.translations.messages.answer_shapes import Counts, Ending
 from engine.translations.neutral.content import Citation, Signature
@@ -189,21 +190,6 @@ def write_citation(citation: Citation) -> Json:
     }
 
 
-_STATUSES = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "conflict_error": 409,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 503,
-}
-
-
 def read_error(status: int, document: Any) -> UpstreamError:
     """The error in an error response. Only this vendor has the status 529: it is a 503."""
     status = 503 if status == 529 else status
@@ -220,5 +206,4 @@ def read_error(status: int, document: Any) -> UpstreamError:
 
 def error_event(document: Any) -> UpstreamError:
     """The error in an event, or in an answer whose status says nothing of it."""
-    error = read_error(502, document)
-    return UpstreamError(_STATUSES.get(error.code, 502), error.message, error.code)
+    return read_error(dialects.event_status("anthropic", document), document)

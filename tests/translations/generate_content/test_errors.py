@@ -61,7 +61,7 @@ def test_a_delay_is_a_bounded_number_of_seconds(delay: str, seconds: float | Non
         ({"code": 400, "status": "RESOURCE_EXHAUSTED"}, 429),
         ({"code": 418}, 418),
         ({"code": 200}, 502),
-        ({"code": "503"}, 502),
+        ({"code": "503"}, 503),
         ({"code": True}, 502),
         ("words", 502),
         (None, 502),
