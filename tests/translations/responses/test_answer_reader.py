@@ -128,7 +128,7 @@ def test_broken_answers(members: Json, message: str) -> None:
     [
         (
             {**HEAD, "status": "failed", "error": {"code": "server_error", "message": "m"}},
-            (502, "m", "server_error"),
+            (500, "m", "server_error"),
         ),
         ({**HEAD, "status": "failed", "error": None, "output": []}, (502, "", "")),
         (
