@@ -24,7 +24,8 @@ class ProviderModel:
     """What is known of a model: the `tasks` that it is for, the tokens of its `context` and of its
     longest `output` (None: unknown), what it reads, and what else it can do.
 
-    `price` has the keys of an entry of `prices`; None: unknown.
+    `price` has the keys of an entry of `prices`; None: unknown. One that is `deprecated` is in no
+    list.
     """
 
     name: str
@@ -33,7 +34,8 @@ class ProviderModel:
     output: int | None = None
     input: tuple[str, ...] = ("text",)
     capabilities: tuple[str, ...] = ()
-    price: Mapping[str, float] | None = None
+    price: Mapping[str, Any] | None = None
+    deprecated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Provider:
 
     `credential` is one as in a config, with the name of an environment variable in place of each
     secret; None: it needs none. `date` is that of the models and prices, `currency` of the prices.
+    With `own_names`, names of models are the operator's: `models` has facts of some.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Provider:
     other_credentials: tuple[Mapping[str, Any], ...] = ()
     variables: Mapping[str, ProviderVariable] = field(default_factory=dict)
     models: Mapping[str, ProviderModel] = field(default_factory=dict)
+    own_names: bool = False
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
 
@@ -106,6 +110,7 @@ def read(name: str) -> Provider:
         currency=value.get("currency", "USD"),
         credential=value.get("credential"),
         variables=variables,
+        own_names=value.get("own_names", False),
         models={name: _model(name, below) for name, below in value.get("models", {}).items()},
         **lists,
     )

@@ -10,6 +10,7 @@ from referencing import Registry, Resource
 from engine import dialects
 from engine.config import providers
 from engine.source import files
+from engine.values.price import price_of
 from tests.support.each import each
 
 _FOLDER = files.SCHEMA.parent
@@ -65,3 +66,15 @@ def test_a_model_is_a_value():
     assert (model.context, model.output, model.tasks) == (131072, 32768, ("chat",))
     assert model.capabilities == ("tools",)
     assert model.price == {"input": 0.59, "output": 0.79}
+    assert not model.deprecated
+
+
+@each("name", NAMES)
+def test_prices_are_prices_of_the_product(name):
+    for model in providers.read(name).models.values():
+        assert model.price is None or price_of(model.price).input >= 0
+
+
+def test_deployments_have_names_of_the_operator():
+    assert providers.read("azure").own_names
+    assert not providers.read("openai").own_names
