@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 from types import FrameType
 
 import gevent
 from gunicorn.errors import AppImportError
 
 from engine.app.stores import prepare
+from engine.config.config_files import ConfigFiles
 from engine.edge.router import Application
 from engine.plan.make import make_plan
 from engine.plan.route import CannotConnect
@@ -32,12 +32,14 @@ _APP_LOAD_ERROR = 4
 
 
 def load() -> Application | GunicornApplication:
-    """The application of the config in MODELWAY_CONFIG (default: ./gateway.yaml).
+    """The application of the config in MODELWAY_CONFIG (default: ./gateway.yaml), where overlays
+    follow the base: gateway.yaml:prod.yaml.
 
     A config with errors is printed with all of them, and nothing is served.
     """
     os.register_at_fork(after_in_child=_refuse)
-    planned = make_plan(Path(os.environ.get("MODELWAY_CONFIG", "gateway.yaml")), os.environ)
+    config = ConfigFiles.parse(os.environ.get("MODELWAY_CONFIG", "gateway.yaml"))
+    planned = make_plan(config.main, os.environ, overlays=config.overlays)
     if planned.plan is None:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")

@@ -77,7 +77,8 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
 
 def _counters(config: Config, telemetry: Observing) -> Counters:
     stores = config.stores
-    folder = runtime_directory(config.folder / FilePath(config.source.file).name)
+    file = config.folder / FilePath(config.source.file).name
+    folder = runtime_directory(file, config.overlays)
     counters: Counters
     if stores.counters == "memory":
         counters = _memory(folder)

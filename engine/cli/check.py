@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.cli import formats
-from engine.cli.config_file import config_option, second_opinion_option
+from engine.cli.config_file import config_option, plan_of, second_opinion_option
 from engine.cli.formats import Report
+from engine.config.config_files import ConfigFiles
 from engine.offline.audit import audit
 from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores
@@ -68,7 +69,7 @@ _STDIN = "<stdin>"
 def command(
     context: click.Context,
     files: tuple[str, ...],
-    config: Path,
+    config: ConfigFiles,
     output_format: str,
     strict: bool,
     quiet: bool,
@@ -97,11 +98,11 @@ def command(
     if explain is not None:
         click.echo(_explanation(explain), nl=False)
         return
-    names = list(dict.fromkeys(files))
-    if not names or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
-        names.insert(0, str(config))
+    configs = [ConfigFiles(Path(file)) for file in dict.fromkeys(files)]
+    if not configs or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
+        configs.insert(0, config)
     plan = partial(_plan, trial=trial, second_opinion=second_opinion, verbose=verbose)
-    report = _check(names, quiet, strict, plan)
+    report = _check(configs, quiet, strict, plan)
     click.echo(formats.render(output_format, report), nl=False, color=report.colour)
     sys.exit(1 if report.failed else 0)
 
@@ -115,17 +116,20 @@ def _explanation(code: str) -> str:
 
 
 def _check(
-    names: Sequence[str], quiet: bool, strict: bool, plan: Callable[[str], PlanResult]
+    configs: Sequence[ConfigFiles],
+    quiet: bool,
+    strict: bool,
+    plan: Callable[[ConfigFiles], PlanResult],
 ) -> Report:
     """Check every config, which `plan` reads; a problem of a file that several of them use is
     reported once."""
     ignores, complete = Ignores(), True
     texts: dict[str, str] = {}
     files: dict[str, list[Problem]] = {}
-    for name in names:
-        result = plan(name)
+    for config in configs:
+        result = plan(config)
         texts |= result.texts
-        files[_STDIN if name == "-" else name] = ignores.silence(result.problems, result.texts)
+        files[_name(config)] = ignores.silence(result.problems, result.texts)
         complete = complete and result.plan is not None
     if complete:  # an incomplete check cannot tell which ignores are unused
         for problem in ignores.unused():
@@ -142,12 +146,16 @@ def _check(
     return Report(files, every, texts, failed, has_colour(), quiet)
 
 
-def _plan(name: str, *, trial: bool, second_opinion: bool, verbose: bool) -> PlanResult:
-    with Console(stderr=True).status(Text(f"reading {name}")) as status:  # only on a terminal
-        if name == "-":
+def _name(config: ConfigFiles) -> str:
+    return _STDIN if str(config) == "-" else str(config)
+
+
+def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bool) -> PlanResult:
+    with Console(stderr=True).status(Text(f"reading {config}")) as status:  # only on a terminal
+        if str(config) == "-":
             result = _plan_of(sys.stdin.buffer.read())
         else:
-            result = make_plan(Path(name), os.environ)
+            result = plan_of(config)
         for spec, specification in result.specifications.items():
             status.update(Text(f"validating {spec} against the OpenAPI standard"))
             breaches(specification.library, result.findings)
@@ -158,7 +166,7 @@ def _plan(name: str, *, trial: bool, second_opinion: bool, verbose: bool) -> Pla
             status.update(Text("validating the examples of the documents with openapi-core"))
             compare_examples(result)
     if trial and result.plan is not None:  # after the status: its thread must not be forked
-        _boot(result, _STDIN if name == "-" else name)
+        _boot(result, _name(config))
     return result
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from engine.cli.formats import tally
 from engine.config.config import Config
+from engine.config.config_files import ConfigFiles
 from engine.config.load import load
 from engine.plan.make import make_plan
 from engine.plan.route import Plan, PlanResult
@@ -21,17 +22,35 @@ from engine.source.problem import Findings, Level, Problem, render
 _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 
 
+class _ConfigPath(click.Path):
+    """A path; in a variable, the base and its overlays with `:` between them."""
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        files = ConfigFiles.parse(rv)
+        return [str(files.main), *map(str, files.overlays)]
+
+
+def _config_files(
+    context: click.Context, parameter: click.Parameter, value: tuple[Path, ...]
+) -> ConfigFiles:
+    return ConfigFiles(value[0], value[1:])
+
+
 def config_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The option `-c FILE`: gateway.yaml in the working directory by default."""
+    """The option `-c FILE`: gateway.yaml in the working directory by default, and overlays. The
+    command gets `config`, a ConfigFiles."""
     return click.option(
         "-c",
         "--config",
         "config",
-        type=click.Path(path_type=Path),
+        type=_ConfigPath(path_type=Path),
+        multiple=True,
         envvar="MODELWAY_CONFIG",
-        default=Path("gateway.yaml"),
+        default=["gateway.yaml"],
         show_default=True,
-        help="The config file. Also by the environment variable MODELWAY_CONFIG.",
+        callback=_config_files,
+        help="The config file; each further -c names an overlay, which changes it. Also by the "
+        "environment variable MODELWAY_CONFIG: gateway.yaml:prod.yaml.",
     )(function)
 
 
@@ -43,9 +62,14 @@ second_opinion_option = click.option(
 )
 
 
-def plan_or_exit(config: Path, consequence: str = "nothing is served") -> Plan:
+def plan_of(config: ConfigFiles) -> PlanResult:
+    """The plan of a config in this environment."""
+    return make_plan(config.main, os.environ, overlays=config.overlays)
+
+
+def plan_or_exit(config: ConfigFiles, consequence: str = "nothing is served") -> Plan:
     """The plan of a config; with errors, prints them and exits with status 1."""
-    plan = result_or_exit(make_plan(config, os.environ), consequence).plan
+    plan = result_or_exit(plan_of(config), consequence).plan
     assert plan is not None
     return plan
 
@@ -75,12 +99,14 @@ def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> Non
             console.print(line, markup=False, style="dim" if " | " in line else "")
 
 
-def read_config(config: Path, otherwise: str, findings: Findings) -> Config | None:
+def read_config(config: ConfigFiles, otherwise: str, findings: Findings) -> Config | None:
     """gateway.yaml without its documents, None where it has errors. `otherwise` is what to do
     without the file, for the message if it cannot be read."""
+    main = config.main
     try:
-        text = config.read_text("utf-8")
+        text = main.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise click.ClickException(f"cannot read {config}: {why}; {otherwise}") from error
-    return load(text, str(config), config.parent.resolve(), os.environ, findings)[0]
+        raise click.ClickException(f"cannot read {main}: {why}; {otherwise}") from error
+    folder = main.parent.resolve()
+    return load(text, str(main), folder, os.environ, findings, config.overlays)[0]

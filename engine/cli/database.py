@@ -13,6 +13,7 @@ import click
 
 from engine.cli.config_file import config_option, read_config
 from engine.config.config import Config
+from engine.config.config_files import ConfigFiles
 from engine.source.files import is_file
 from engine.source.problem import Findings, render
 from engine.source.reader import SourceDocument
@@ -49,9 +50,9 @@ def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return config_option(database(function))
 
 
-def records_of(config: Path, database: str | None) -> RecordsLocation:
+def records_of(config: ConfigFiles, database: str | None) -> RecordsLocation:
     """Where the records are. Raises ClickException if neither the config nor --database says."""
-    settings = _read(config) if os.path.exists(config) or database is None else None
+    settings = _read(config) if os.path.exists(config.main) or database is None else None
     if settings is None:
         assert database is not None
         return RecordsLocation(database)
@@ -99,7 +100,7 @@ def _unknown_token(error: UnknownToken, database: Database, location: RecordsLoc
     return f"{error}: {hint or 'the database has no tokens yet'}"
 
 
-def _read(config: Path) -> Config:
+def _read(config: ConfigFiles) -> Config:
     """gateway.yaml without its documents; errors outside the sections that are needed here are
     ignored."""
     findings = Findings()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from engine.cli.config_file import result_or_exit
+from engine.cli.config_file import plan_of, result_or_exit
+from engine.config.config_files import ConfigFiles
 from engine.offline.diff.difference import Effect, between
 from engine.offline.diff.formats import as_github, as_json, as_text
 from engine.plan.make import make_plan
@@ -20,8 +21,8 @@ _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 
 
 @click.command()
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("old")
+@click.argument("new")
 @click.option(
     "--format",
     "output_format",
@@ -30,17 +31,19 @@ _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
     show_default=True,
 )
 @click.option("--strict", is_flag=True, help="Exit with status 3 also for breaking changes.")
-def command(old: Path, new: Path, output_format: str, strict: bool) -> None:
+def command(old: str, new: str, output_format: str, strict: bool) -> None:
     """Print the differences in effect from OLD to NEW: each a gateway.yaml, or a folder with one.
 
     Compared are routes, authentication, tokens, limits, validation, targets, timeouts, and the
     requests and responses that the documents allow. Comments, order and style are ignored.
+    Overlays follow the file, with a colon: gateway.yaml:prod.yaml.
 
     OLD may be `-` or a pipe, for a config without its files: documents and includes are then read
-    from NEW's folder. To compare old documents as well, use a folder.
+    from NEW's folder, and the overlays are NEW's. To compare old documents as well, use a folder.
 
     \b
       git show main:gateway.yaml | modelway diff - gateway.yaml
+      modelway diff gateway.yaml:staging.yaml gateway.yaml:prod.yaml
       git worktree add /tmp/main main && modelway diff /tmp/main .
 
     \b
@@ -49,36 +52,39 @@ def command(old: Path, new: Path, output_format: str, strict: bool) -> None:
     """
     if _is_pipe(new):
         raise click.UsageError("NEW is a file or a folder; only OLD may be a pipe")
-    after = _plan(_file(new))
-    before = _plan_of_pipe(old, _file(new)) if _is_pipe(old) else _plan(_file(old))
+    after = result_or_exit(plan_of(_files(new)), _CONSEQUENCE)
+    if _is_pipe(old):
+        before = _plan_of_pipe(old, _files(new))
+    else:
+        before = result_or_exit(plan_of(_files(old)), _CONSEQUENCE)
     differences = between(before, after)
     click.echo(_FORMATS[output_format](differences))
     failures = {Effect.WEAKER, Effect.BREAKING} if strict else {Effect.WEAKER}
     sys.exit(3 if any(each.level in failures for each in differences) else 0)
 
 
-def _is_pipe(path: Path) -> bool:
-    if str(path) == "-":
+def _is_pipe(name: str) -> bool:
+    if name == "-":
         return True
     try:
-        return stat.S_ISFIFO(path.stat().st_mode)
+        return stat.S_ISFIFO(os.stat(name).st_mode)
     except OSError:
         return False  # reading it reports the error
 
 
-def _file(path: Path) -> Path:
-    return path / "gateway.yaml" if os.path.isdir(path) else path
+def _files(name: str) -> ConfigFiles:
+    """The files of an argument; the base may be a folder."""
+    files = ConfigFiles.parse(name)
+    main = files.main / "gateway.yaml" if os.path.isdir(files.main) else files.main
+    return ConfigFiles(main, files.overlays)
 
 
-def _plan_of_pipe(old: Path, new: Path) -> PlanResult:
-    """The plan of a config without its files, as if it were in the folder of `new`."""
-    data = sys.stdin.buffer.read() if str(old) == "-" else old.read_bytes()
+def _plan_of_pipe(old: str, new: ConfigFiles) -> PlanResult:
+    """The plan of a config without its files, as if it were in the place of `new`'s first file."""
+    data = sys.stdin.buffer.read() if old == "-" else Path(old).read_bytes()
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"OLD is not UTF-8 text (byte {error.start})") from error
-    return result_or_exit(make_plan(new.parent / "(old)", os.environ, text), _CONSEQUENCE)
-
-
-def _plan(file: Path) -> PlanResult:
-    return result_or_exit(make_plan(file, os.environ), _CONSEQUENCE)
+    plan = make_plan(new.main.parent / "(old)", os.environ, text, new.overlays)
+    return result_or_exit(plan, _CONSEQUENCE)

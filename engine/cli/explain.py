@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from engine.cli.config_file import config_option, result_or_exit, second_opinion_option
+from engine.cli.config_file import config_option, plan_of, result_or_exit, second_opinion_option
 from engine.config.config import Config
+from engine.config.config_files import ConfigFiles
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import FAILURES, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
 from engine.offline.second_opinion.compare import compare_request
-from engine.plan.make import make_plan
 from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
 
@@ -51,7 +50,7 @@ from engine.values.caller import Caller
 )
 @second_opinion_option
 def command(
-    config: Path,
+    config: ConfigFiles,
     method: str,
     path: str,
     headers: Sequence[str],
@@ -77,7 +76,7 @@ def command(
     \b
     Exit status: 0 served, 1 refused (or the config has errors), 2 wrong usage.
     """
-    planned = result_or_exit(make_plan(config, os.environ), "nothing is explained")
+    planned = result_or_exit(plan_of(config), "nothing is explained")
     assert planned.plan is not None
     settings = planned.plan.config
     body = _body(data)

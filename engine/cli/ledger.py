@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from engine.cli.database import database_options, open_records, records_of
+from engine.config.config_files import ConfigFiles
 from engine.stores.ledger.journal import files
 from engine.stores.ledger.journal_folder import FolderInUse, ShippedFolder, ship_folder
 from engine.stores.ledger.writer import LedgerWriter
@@ -27,7 +28,7 @@ def command() -> None:
 @command.command("ship")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @database_options
-def ship(config: Path, database: str | None, folder: Path) -> None:
+def ship(config: ConfigFiles, database: str | None, folder: Path) -> None:
     """Ship the rows of an abandoned journal to the database.
 
     FOLDER is the `stores.journal` of a gateway that no longer runs, or a copy of it: of a machine

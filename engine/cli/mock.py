@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
 from engine import dialects
-from engine.cli.config_file import result_or_exit
+from engine.cli.config_file import plan_of, result_or_exit
+from engine.config.config_files import ConfigFiles
 from engine.config.server import Server
 from engine.mock.app import build
-from engine.plan.make import make_plan
 from engine.server.master import Gunicorn
 from engine.source.files import CONFIG
 
@@ -21,9 +20,10 @@ from engine.source.files import CONFIG
 @click.option(
     "-c",
     "--config",
+    "configs",
     type=click.Path(path_type=Path),
-    default=None,
-    help="The config whose documents it serves; the shipped one by default.",
+    multiple=True,
+    help="The config whose documents it serves, and overlays; the shipped one by default.",
 )
 @click.option(
     "--credential",
@@ -33,7 +33,9 @@ from engine.source.files import CONFIG
 )
 @click.option("--delay", default=0.0, help="Seconds between two events of a stream.")
 @click.option("--workers", default=1, show_default=True, help="Worker processes.")
-def command(port: int, config: Path | None, credential: str, delay: float, workers: int) -> None:
+def command(
+    port: int, configs: tuple[Path, ...], credential: str, delay: float, workers: int
+) -> None:
     """Run a mock upstream: it responds with the examples of the documents, and models echo.
 
     Chat responses repeat the last user message, word by word in a stream. Paths are those of the
@@ -44,7 +46,8 @@ def command(port: int, config: Path | None, credential: str, delay: float, worke
       fault-status-503   fault-status-429-retry-after-2   fault-slow-0.5   fault-garbage
       fault-close        fault-close-after-3   fault-stall-after-3   fault-error-after-3
     """
-    result = result_or_exit(make_plan(config or CONFIG, os.environ))
+    main, *overlays = configs or (CONFIG,)
+    result = result_or_exit(plan_of(ConfigFiles(main, tuple(overlays))))
     assert result.plan is not None
     specs = result.plan.config.specs
     documents = [

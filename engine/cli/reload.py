@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import time
-from pathlib import Path
 
 import click
 
 from engine.cli.config_file import config_option, plan_or_exit
+from engine.config.config_files import ConfigFiles
 from engine.server import reload
 from engine.server.arbiter import BOOT_SECONDS
 from engine.server.trial import SECONDS
@@ -21,14 +21,14 @@ _TIMEOUT = 2 * SECONDS + BOOT_SECONDS
 
 @click.command()
 @config_option
-def command(config: Path) -> None:
+def command(config: ConfigFiles) -> None:
     """Make the gateway that serves this config load it again, as SIGHUP does.
 
     The config is checked first; with any error nothing changes. The gateway starts it on trial in a
     separate process, then new workers take over and the old ones finish their requests.
     """
     plan_or_exit(config)
-    folder = runtime_directory(config)
+    folder = runtime_directory(config.main, config.overlays)
     before = reload.read(folder)
     if before is None or not _is_alive(before.pid):
         raise click.ClickException(f"no running gateway of this user serves {config}")

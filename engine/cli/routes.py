@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.cli.config_file import config_option, plan_or_exit
+from engine.config.config_files import ConfigFiles
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.plan.route import Plan, Route
 from engine.source.excerpt import printable
@@ -32,7 +32,7 @@ Document = dict[str, Any]
     default="text",
     show_default=True,
 )
-def command(config: Path, output_format: str) -> None:
+def command(config: ConfigFiles, output_format: str) -> None:
     """List every route: method, path, operation, source of the model name, targets, policies.
 
     Below, every model with the formats of chat in which it can be called. A * marks requests that

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from engine.app.telemetry import form_of
-from engine.cli.config_file import config_option, result_or_exit
+from engine.cli.config_file import config_option, plan_of, result_or_exit
+from engine.config.config_files import ConfigFiles
 from engine.offline.rehearsal.boot import boot
-from engine.plan.make import make_plan
 from engine.plan.route import Plan
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.reload import Gateway, Plans
@@ -23,7 +23,7 @@ from engine.values.runtime_dir import runtime_directory
 
 @click.command()
 @config_option
-def command(config: Path) -> None:
+def command(config: ConfigFiles) -> None:
     """Run the gateway that the config describes.
 
     The config is checked and started on trial first: with any error, all errors are printed and
@@ -33,8 +33,9 @@ def command(config: Path) -> None:
     load the config again: it is checked and started on trial, and used only without errors.
 
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
+    (overlays behind a colon: gateway.yaml:prod.yaml)
     """
-    first = result_or_exit(make_plan(config, os.environ))
+    first = result_or_exit(plan_of(config))
     assert first.plan is not None
     # Before the trial, which migrates the database: it may be that of a gateway that runs.
     exit_if_unavailable(
@@ -45,7 +46,9 @@ def command(config: Path) -> None:
         raise click.ClickException(trial.error)
     if trial.warning:
         click.echo(f"modelway: {trial.warning}", err=True)
-    plans = Plans(first, lambda: make_plan(config, os.environ), runtime_directory(config), start)
+    plans = Plans(
+        first, lambda: plan_of(config), runtime_directory(config.main, config.overlays), start
+    )
     release_memory()
     try:
         folder = folder_of(os.getpid())  # also without metrics: a reload may switch them on

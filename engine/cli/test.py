@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from engine.cli.config_file import config_option, errors_exit, result_or_exit, second_opinion_option
+from engine.cli.config_file import (
+    config_option,
+    errors_exit,
+    plan_of,
+    result_or_exit,
+    second_opinion_option,
+)
+from engine.config.config_files import ConfigFiles
 from engine.offline.cases import formats, read
 from engine.offline.cases.read import Case
 from engine.offline.cases.run import Result, run
-from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 from engine.source.problem import Findings
 
@@ -29,7 +34,9 @@ from engine.source.problem import Findings
     show_default=True,
 )
 @second_opinion_option
-def command(config: Path, files: Sequence[Path], output_format: str, second_opinion: bool) -> None:
+def command(
+    config: ConfigFiles, files: Sequence[Path], output_format: str, second_opinion: bool
+) -> None:
     """Run the test cases of the config, without opening a port or sending anything.
 
     Cases are under `tests:` in the config and in *.test.yaml beside it, or in FILES. Each is a
@@ -48,7 +55,7 @@ def command(config: Path, files: Sequence[Path], output_format: str, second_opin
     \b
     Exit status: 0 all passed, 1 some failed (or files have errors), 2 wrong usage or no cases.
     """
-    planned = result_or_exit(make_plan(config, os.environ), "nothing is tested")
+    planned = result_or_exit(plan_of(config), "nothing is tested")
     assert planned.plan is not None
     findings = Findings()
     cases = _cases(config, files, planned, findings)
@@ -68,13 +75,13 @@ def command(config: Path, files: Sequence[Path], output_format: str, second_opin
 
 
 def _cases(
-    config: Path, files: Sequence[Path], planned: PlanResult, findings: Findings
+    config: ConfigFiles, files: Sequence[Path], planned: PlanResult, findings: Findings
 ) -> list[Case]:
     if files:
         return [c for f in files for c in read.of_file(f, str(f), planned, findings)]
-    cases = read.of_config(planned, config, findings)
-    for file in read.beside(config):
-        cases += read.of_file(file, str(config.parent / file.name), planned, findings)
+    cases = read.of_config(planned, config.main, findings)
+    for file in read.beside(config.main):
+        cases += read.of_file(file, str(config.main.parent / file.name), planned, findings)
     return cases
 
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ import orjson
 from rich.cells import cell_len
 
 from engine.cli.database import RecordsLocation, database_options, open_records, records_of
+from engine.config.config_files import ConfigFiles
 from engine.source.excerpt import printable
 from engine.source.suggestion import did_you_mean
 from engine.stores.ledger.journal_folder import count_unshipped
@@ -69,7 +69,7 @@ class UsageReport:
 )  # fmt: skip
 @database_options
 def command(
-    config: Path, database: str | None, by: str, output_format: str, **options: Any
+    config: ConfigFiles, database: str | None, by: str, output_format: str, **options: Any
 ) -> None:
     """Sum the ledger: requests, model tokens, money, and time to the first byte.
 

@@ -42,8 +42,8 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All of gateway.yaml. `tokens` are callers by the digest of their secret. Pages of `origins`
-    may call the API from a browser; "*" is any.
+    """All of gateway.yaml, changed by `overlays`. `tokens` are callers by the digest of their
+    secret. Pages of `origins` may call the API from a browser; "*" is any.
 
     A config with `broken` entries is never served.
     """
@@ -64,3 +64,4 @@ class Config:
     console: Console = field(default_factory=Console)
     origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
     telemetry: Telemetry = field(default_factory=Telemetry)
+    overlays: tuple[FilePath, ...] = ()

@@ -8,11 +8,11 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config import keys
+from engine.config.joined import TAGS, JoinedDocument, Origin, joined
 from engine.config.literal_secrets import literals
 from engine.config.references import expander
 from engine.source.files import is_file, names_in
@@ -24,39 +24,6 @@ _SCALARS = frozenset({"version", "currency"})
 _SQLITE = "sqlite:///"
 
 
-@dataclass(slots=True)
-class JoinedDocument(SourceDocument):
-    """gateway.yaml and its included files as one value. `parts` maps the first two steps of a path
-    to the included file that holds the value; `files` are all files, gateway.yaml first."""
-
-    parts: dict[Path, tuple[SourceDocument, Path]] = field(default_factory=dict)
-    files: list[SourceDocument] = field(default_factory=list)
-
-    def part(self, path: Path) -> tuple[SourceDocument, Path]:
-        """The file that holds a value, and its path there."""
-        for length in (2, 1):
-            if path[:length] in self.parts:
-                document, at = self.parts[path[:length]]
-                return document, at + path[length:]
-        return self.files[0], path
-
-    def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Line and column of a value in the file that `part` names."""
-        document, at = self.part(path)
-        return document.place(at, key=key)
-
-    def reference(self, path: Path) -> str:
-        """The file's text of the value at `path` if `${...}` was filled into it, else ""."""
-        document, at = self.part(path)
-        return document.reference(at)
-
-    def redact(self, words: str) -> str:
-        """The words with every value filled in from any file replaced by its text there."""
-        for document in self.files:
-            words = document.redact(words)
-        return words
-
-
 def join_includes(
     main: SourceDocument, folder: FilePath, environ: Mapping[str, str], findings: Findings
 ) -> tuple[JoinedDocument, bool]:
@@ -64,19 +31,15 @@ def join_includes(
 
     `main.value` is a mapping. Problems of the included files go to the findings.
     """
-    value = {k: list(v) if isinstance(v, list) else v for k, v in main.value.items()}
-    value = {k: dict(v) if isinstance(v, dict) else v for k, v in value.items()}
-    document = JoinedDocument(
-        main.file, main.text, value, list(main.problems), dict(main.expansions), files=[main]
-    )
-    patterns = value.get("include")
+    document = joined(main)
+    patterns = document.value.get("include")
     if not isinstance(patterns, list):
         return document, patterns is None
     complete = True
     for relative in _files(patterns, main, folder, findings):
         file_name = str(FilePath(main.file).parent / relative)
         path = folder / relative
-        part = read_file(path, file_name, expander(environ, path.parent))
+        part = read_file(path, file_name, expander(environ, path.parent), TAGS)
         findings.take(part)
         findings.conceal(file_name, [(literal.start, literal.end) for literal in literals(part)])
         document.files.append(part)
@@ -137,11 +100,11 @@ def _join(document: JoinedDocument, part: SourceDocument, findings: Findings) ->
             document.value[section] = list(below) if isinstance(below, list) else below
             if isinstance(below, dict):
                 document.value[section] = dict(below)
-            document.parts.setdefault((section,), (part, (section,)))
-            _note_entries(document, part, section, below)
+            document.origin.below.setdefault(section, Origin(part, (section,)))
         elif isinstance(existing, list) and isinstance(below, list):
+            origin = document.origin.entry(section)
             for index in range(len(below)):
-                document.parts[section, len(existing) + index] = (part, (section, index))
+                origin.below[len(existing) + index] = Origin(part, (section, index))
             existing.extend(below)
         elif isinstance(existing, dict) and isinstance(below, dict):
             _join_names(document, part, section, findings)
@@ -149,22 +112,16 @@ def _join(document: JoinedDocument, part: SourceDocument, findings: Findings) ->
             _note_duplicate(document, part, (section,), findings)
 
 
-def _note_entries(document: JoinedDocument, part: SourceDocument, section: str, below: Any) -> None:
-    """Note the file of each entry of a new section: other files may add entries to it."""
-    names = range(len(below)) if isinstance(below, list) else below
-    for name in names if isinstance(below, list | dict) else ():
-        document.parts[section, name] = (part, (section, name))
-
-
 def _join_names(
     document: JoinedDocument, part: SourceDocument, section: str, findings: Findings
 ) -> None:
+    origin = document.origin.entry(section)
     for name, below in part.value[section].items():
         if name in document.value[section]:
             _note_duplicate(document, part, (section, name), findings)
             continue
         document.value[section][name] = below
-        document.parts[section, name] = (part, (section, name))
+        origin.below[name] = Origin(part, (section, name))
 
 
 def _note_duplicate(

@@ -6,7 +6,8 @@ between them but the entries without a breach, with units converted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -14,8 +15,10 @@ from engine.config import keys, schema_check
 from engine.config.config import Broken, Config
 from engine.config.console import Console
 from engine.config.include import join_includes
+from engine.config.joined import TAGS, JoinedDocument, joined
 from engine.config.literal_secrets import literals
 from engine.config.models import read_model
+from engine.config.overlays import lay_over, refuse_tags
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
 from engine.config.server import read_server
@@ -32,38 +35,45 @@ _NAMED_SECTIONS = ("specs", "upstreams", "models")
 
 
 def load(
-    text: str, file: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
+    text: str,
+    file: str,
+    folder: FilePath,
+    environ: Mapping[str, str],
+    findings: Findings,
+    overlays: Sequence[FilePath] = (),
 ) -> tuple[Config | None, SourceDocument]:
-    """Read a config and its included files. The Config is None when its text cannot be read.
+    """Read a config, its included files and its overlays. The Config is None when its text cannot
+    be read.
 
     Entries that breach the schema are left out, so that the others are checked as well; `findings`
     then has errors, and the config must not be served.
     """
-    return _load(read(text, file, expander(environ, folder)), folder, environ, findings)
+    document = read(text, file, expander(environ, folder), TAGS)
+    return _load(document, folder, environ, findings, overlays)
 
 
 def load_file(
-    file: FilePath, environ: Mapping[str, str], findings: Findings
+    file: FilePath,
+    environ: Mapping[str, str],
+    findings: Findings,
+    overlays: Sequence[FilePath] = (),
 ) -> tuple[Config | None, SourceDocument]:
     """Read a config from its file, as `load` does."""
     folder = file.absolute().parent
-    document = read_file(file, str(file), expander(environ, folder))
-    return _load(document, folder, environ, findings)
+    document = read_file(file, str(file), expander(environ, folder), TAGS)
+    return _load(document, folder, environ, findings, overlays)
 
 
 def _load(
-    document: SourceDocument, folder: FilePath, environ: Mapping[str, str], findings: Findings
+    document: SourceDocument,
+    folder: FilePath,
+    environ: Mapping[str, str],
+    findings: Findings,
+    overlays: Sequence[FilePath],
 ) -> tuple[Config | None, SourceDocument]:
-    findings.take(document)
-    if document.value is None and not document.problems:
-        findings.error(document, (), "MW102", "the file is empty", "start with `modelway init DIR`")
-    secrets = [(literal.start, literal.end) for literal in literals(document)]
-    findings.conceal(document.file, secrets)
+    document, complete = _join(document, folder, environ, findings, overlays)
     if document.value is None:
         return None, document
-    complete = True
-    if isinstance(document.value, dict) and "include" in document.value:
-        document, complete = join_includes(document, folder, environ, findings)
     breaches = _check_schema(document, findings)
     if not isinstance(document.value, dict):
         return None, document
@@ -72,7 +82,30 @@ def _load(
         broken = Broken({**broken.names, **dict.fromkeys(_NAMED_SECTIONS, frozenset("*"))})
     config = _config(_convert(sections), broken, document, folder, findings)
     _check_text(document.value, (), document, findings)
-    return config, document
+    return replace(config, overlays=tuple(overlays)), document
+
+
+def _join(
+    document: SourceDocument,
+    folder: FilePath,
+    environ: Mapping[str, str],
+    findings: Findings,
+    overlays: Sequence[FilePath],
+) -> tuple[SourceDocument, bool]:
+    """A file with those that it includes, changed by overlays; false if one could not be read."""
+    findings.take(document)
+    if document.value is None and not document.problems:
+        findings.error(document, (), "MW102", "the file is empty", "start with `modelway init DIR`")
+    secrets = [(literal.start, literal.end) for literal in literals(document)]
+    findings.conceal(document.file, secrets)
+    complete = True
+    if isinstance(document.value, dict) and "include" in document.value:
+        document, complete = join_includes(document, folder, environ, findings)
+    base = document if isinstance(document, JoinedDocument) else joined(document)
+    refuse_tags(base, findings)
+    if not overlays or not isinstance(base.value, dict):
+        return document, complete
+    return base, lay_over(base, overlays, folder, environ, findings) and complete
 
 
 def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from engine import policies
 from engine.config.config import Config
-from engine.config.include import JoinedDocument
+from engine.config.joined import JoinedDocument
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.config.routes import Policy
@@ -56,7 +56,7 @@ class AuditCase:
 
     @property
     def config_files(self) -> list[SourceDocument]:
-        """gateway.yaml, and the files that it includes."""
+        """gateway.yaml, the files that it includes, and its overlays."""
         source = self.config.source
         return source.files if isinstance(source, JoinedDocument) else [source]
 

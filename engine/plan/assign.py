@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.config.config import Config
 from engine.config.routes import RouteConfig
-from engine.source.problem import Findings, Level, Path, Problem
+from engine.source.problem import Findings, Level, Path, Problem, place_of
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
 from engine.spec.spec import Specification
@@ -95,9 +95,10 @@ def _leave_out(
 def _claim(claim: Claim, claims: dict[str, Claim], config: Config, findings: Findings) -> None:
     other = claims.setdefault(claim.operation.id, claim)
     if other is not claim:
-        line, _ = config.source.place(other.at)
+        first, own = place_of(config.source, other.at), place_of(config.source, claim.at)
+        where = f"on line {first.line}" if first.file == own.file else f"at {first}"
         message = f"two routes for {claim.operation.id}"
-        findings.error(config.source, claim.at, "MW303", message, f"the first is on line {line}")
+        findings.error(config.source, claim.at, "MW303", message, f"the first is {where}")
 
 
 def _check_websockets(config: Config, claims: Mapping[str, Claim], findings: Findings) -> None:

@@ -6,7 +6,7 @@ Every name is resolved here and nowhere else: what was planned can be built and 
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 
@@ -32,14 +32,19 @@ from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
 
 
-def make_plan(file: FilePath, environ: Mapping[str, str], text: str | None = None) -> PlanResult:
-    """Read gateway.yaml and all it names, and plan. Reads files; opens no socket."""
+def make_plan(
+    file: FilePath,
+    environ: Mapping[str, str],
+    text: str | None = None,
+    overlays: Sequence[FilePath] = (),
+) -> PlanResult:
+    """Read gateway.yaml, its overlays and all they name, and plan. Reads files; opens no socket."""
     # Everything allocated here is kept: collecting garbage in it takes longer than building it.
     collecting = gc.isenabled()
     gc.disable()
     try:
         with record_reads() as files:
-            planned = _make(file, environ, text)
+            planned = _make(file, environ, text, overlays)
         planned.files = files
         return planned
     finally:
@@ -47,13 +52,15 @@ def make_plan(file: FilePath, environ: Mapping[str, str], text: str | None = Non
             gc.enable()
 
 
-def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> PlanResult:
+def _make(
+    file: FilePath, environ: Mapping[str, str], text: str | None, overlays: Sequence[FilePath]
+) -> PlanResult:
     planned = PlanResult()
     findings = planned.findings
     if text is None:
-        config, _ = load_file(file, environ, findings)
+        config, _ = load_file(file, environ, findings, overlays)
     else:
-        config, _ = load(text, str(file), file.absolute().parent, environ, findings)
+        config, _ = load(text, str(file), file.absolute().parent, environ, findings, overlays)
     if config is None:
         return planned
     planned.specifications = operations.read_all(config, findings, folder_of(environ))

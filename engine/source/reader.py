@@ -20,7 +20,7 @@ from engine.source.nodes import compose
 from engine.source.problem import Level, Path, Problem
 from engine.source.source_map import SourceMap
 from engine.source.syntax_errors import fault
-from engine.source.values import Expand, Values
+from engine.source.values import NO_TAGS, Expand, Values
 from engine.values.json_edit import spans
 
 _KEY_BEFORE = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*$')
@@ -38,7 +38,8 @@ class SourceDocument:
     syntax errors.
 
     `expansions` maps each value with a filled-in `${...}` to its text in the file; `references`
-    holds the same texts by line and column. `positions` caches the results of `place`.
+    holds the same texts by line and column, `tags` the known tags of values. `positions` caches the
+    results of `place`.
     """
 
     file: str
@@ -48,6 +49,7 @@ class SourceDocument:
     expansions: dict[str, str] = field(default_factory=dict)
     positions: dict[tuple[Path, bool], tuple[int, int]] = field(default_factory=dict)
     references: dict[tuple[int, int], str] = field(default_factory=dict)
+    tags: dict[tuple[int, int], str] = field(default_factory=dict)
     _source_map: SourceMap | None = None
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
@@ -96,8 +98,11 @@ class SourceDocument:
         return words
 
 
-def read(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
-    """Read YAML or JSON text. `expand` fills in `${...}` in scalar values (not in keys).
+def read(
+    text: str, file: str, expand: Expand | None = None, known_tags: frozenset[str] = NO_TAGS
+) -> SourceDocument:
+    """Read YAML or JSON text. `expand` fills in `${...}` in scalar values (not in keys). Values may
+    carry the known tags; any other is a problem.
 
     Never raises for what the text says: look at `problems`.
     """
@@ -108,7 +113,7 @@ def read(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
         if expand is None and len(text) >= LARGE:
             document = run_in_child(_read_yaml, text, file)
         else:
-            document = _read_yaml(text, file, expand)
+            document = _read_yaml(text, file, expand, known_tags)
         document.text = text
     except yaml.MarkedYAMLError as error:
         cause = fault(text, error)
@@ -124,15 +129,18 @@ def read(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
     return document
 
 
-def _read_yaml(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
+def _read_yaml(
+    text: str, file: str, expand: Expand | None = None, known_tags: frozenset[str] = NO_TAGS
+) -> SourceDocument:
     """The document, still without its text, which is not sent between processes. Raises as
     `compose`."""
     document = SourceDocument(file, "")
     if (root := compose(text)) is not None:
-        values = Values(file, expand)
+        values = Values(file, expand, known_tags)
         document.value = values.of(root)
         document.problems, document.expansions = values.problems, values.expansions
-        document.references, document._source_map = values.references, SourceMap(root)
+        document.references, document.tags = values.references, values.tags
+        document._source_map = SourceMap(root)
     return document
 
 
@@ -146,11 +154,16 @@ def _map(text: str) -> SourceMap | None:
     return SourceMap(root) if root is not None else None
 
 
-def read_file(path: FilePath, file: str, expand: Expand | None = None) -> SourceDocument:
+def read_file(
+    path: FilePath,
+    file: str,
+    expand: Expand | None = None,
+    known_tags: frozenset[str] = NO_TAGS,
+) -> SourceDocument:
     """Read a file as UTF-8; one that cannot be read is a problem of the file as a whole."""
     document = SourceDocument(file, "")
     try:
-        return read(read_text(path, "utf-8-sig"), file, expand)
+        return read(read_text(path, "utf-8-sig"), file, expand, known_tags)
     except UnicodeDecodeError as error:
         _note(document, 0, 0, "MW002", f"not UTF-8 text (byte {error.start})")
     except OSError as error:

@@ -11,6 +11,7 @@ from engine.source.nodes import TAG, Loader
 from engine.source.problem import Level, Problem
 
 Expand = Callable[[str], str]
+NO_TAGS: frozenset[str] = frozenset()
 
 _LONGEST_NUMBER = 400
 _MOST_BY_ALIAS = 300_000
@@ -29,13 +30,18 @@ class Values:
     """The plain values of one file's nodes.
 
     `problems` are the problems of the values. `expansions` maps each value with a filled-in
-    `${...}` to its text in the file; `references` holds the same texts by line and column.
+    `${...}` to its text in the file; `references` holds the same texts by line and column, and
+    `tags` those of `known_tags` that values carry. Such a value is read as if it had no tag.
     """
 
-    def __init__(self, file: str, expand: Expand | None) -> None:
+    def __init__(
+        self, file: str, expand: Expand | None, known_tags: frozenset[str] = NO_TAGS
+    ) -> None:
         self.problems: list[Problem] = []
         self.expansions: dict[str, str] = {}
         self.references: dict[tuple[int, int], str] = {}
+        self.tags: dict[tuple[int, int], str] = {}
+        self.known_tags = known_tags
         self.file = file
         self.expand = expand
         self.resolver = Loader("")
@@ -47,6 +53,8 @@ class Values:
     def of(self, node: yaml.Node) -> Any:
         """The value of a node. An alias has the value of its anchor."""
         self._count += 1
+        if node.tag in self.known_tags:
+            self._take_tag(node)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
         if id(node) in self.open:
@@ -69,6 +77,11 @@ class Values:
         self.by_node[id(node)] = value
         self._sizes[id(node)] = self._count - before
         return value
+
+    def _take_tag(self, node: yaml.Node) -> None:
+        self.tags[node.start_mark.line + 1, node.start_mark.column + 1] = node.tag
+        is_plain = not getattr(node, "style", None)
+        node.tag = self.resolver.resolve(type(node), node.value, (is_plain, not is_plain))
 
     def _alias(self, node: yaml.Node) -> Any:
         value, size = self.by_node[id(node)], self._sizes[id(node)]

@@ -1,6 +1,6 @@
 """The runtime directory shared by the processes of one deployment: in memory, mode 0700.
 
-It is the same for the same user and config file until the machine restarts.
+It is the same for the same user and config files until the machine restarts.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 _LAYOUT = b"1"
@@ -57,10 +58,10 @@ def use_for_temporary_files() -> None:
         tempfile.tempdir = str(base())
 
 
-def runtime_directory(config_file: Path) -> Path:
+def runtime_directory(config_file: Path, overlays: Sequence[Path] = ()) -> Path:
     """The path of a config's runtime directory; `prepare` makes it. Raises NoWritableFolder."""
     boot = Path("/proc/sys/kernel/random/boot_id")
-    parts = [_LAYOUT, os.fsencode(os.path.abspath(config_file))]
+    parts = [_LAYOUT, *(os.fsencode(os.path.abspath(file)) for file in (config_file, *overlays))]
     parts.append(boot.read_bytes() if boot.exists() else b"")
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     return base() / f"modelway-{os.getuid()}-{digest}"

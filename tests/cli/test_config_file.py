@@ -20,3 +20,59 @@ def test_with_errors_nothing_is_served(folder, name):
     result = modelway(name, "-c", "gateway.yaml")
     assert result.exit_code == 1
     assert "unknown upstream 'mian'" in result.output
+
+
+@pytest.fixture
+def overlay(folder):
+    (folder / "prod.yaml").write_text("upstreams: {spare: {url: 'http://127.0.0.1:8'}}\n")
+    (folder / "bad-overlay.yaml").write_text("upstreams: {main: !remove }\n")
+    return folder
+
+
+def test_overlays_come_from_the_option_or_the_environment(overlay):
+    for result in (
+        modelway("check", "-c", "gateway.yaml", "-c", "bad-overlay.yaml"),
+        modelway("check", env={"MODELWAY_CONFIG": "gateway.yaml:bad-overlay.yaml"}),
+    ):
+        assert result.exit_code == 1
+        assert "unknown upstream 'main'" in result.output
+        assert "gateway.yaml + bad-overlay.yaml: 1 error" in result.output
+
+
+def test_a_config_with_overlays_is_checked_beside_others(overlay):
+    result = modelway("check", "-c", "gateway.yaml", "-c", "bad-overlay.yaml", "gateway.yaml")
+    assert "gateway.yaml: no problems" in result.output.splitlines()
+    assert "gateway.yaml + bad-overlay.yaml: 1 error" in result.output
+
+
+@pytest.mark.parametrize(
+    "command", [["routes"], ["explain", "GET", "/v1/items"], ["test"], ["serve"], ["reload"]]
+)
+def test_commands_read_overlays(overlay, command):
+    name, *words = command
+    result = modelway(name, "-c", "gateway.yaml", "-c", "bad-overlay.yaml", *words)
+    assert result.exit_code == 1
+    assert "unknown upstream 'main'" in result.output
+
+
+def test_the_mock_reads_overlays(overlay):
+    result = modelway("mock", "-c", "gateway.yaml", "-c", "bad-overlay.yaml")
+    assert result.exit_code == 1
+    assert "unknown upstream 'main'" in result.output
+
+
+def test_diff_compares_overlays(overlay):
+    (overlay / "other.yaml").write_text("upstreams: {main: {url: 'http://127.0.0.1:7'}}\n")
+    result = modelway("diff", "gateway.yaml:prod.yaml", "gateway.yaml:prod.yaml:other.yaml")
+    assert "http://127.0.0.1:7" in result.output
+    same = modelway("diff", "gateway.yaml", "gateway.yaml").output
+    assert modelway("diff", ".:prod.yaml", "gateway.yaml:prod.yaml").output == same
+    base = (overlay / "gateway.yaml").read_text()
+    assert modelway("diff", "-", "gateway.yaml:other.yaml", input=base).output == same
+
+
+def test_a_database_is_that_of_the_overlay(overlay):
+    (overlay / "prod.yaml").write_text("stores: {records: 'sqlite:///prod.db'}\n")
+    result = modelway("token", "create", "--name", "alice", "-c", "gateway.yaml", "-c", "prod.yaml")
+    assert result.exit_code == 0, result.output
+    assert (overlay / "prod.db").exists()

@@ -6,7 +6,6 @@ import json
 import time
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ from engine.cli.database import RecordsLocation, database_options, open_records,
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
 from engine.cli.token.views import iso_time
+from engine.config.config_files import ConfigFiles
 from engine.stores.records import tokens
 from engine.stores.records.failures import Clash
 from engine.stores.records.tokens import Token
@@ -91,7 +91,7 @@ def _expiry(text: str) -> float:
     "--note", default="", callback=option_callback(fields.note), help="A note for operators."
 )
 @database_options
-def create(config: Path, database: str | None, budget: str | None, **values: Any) -> None:
+def create(config: ConfigFiles, database: str | None, budget: str | None, **values: Any) -> None:
     """Create a token and print its secret, once: nothing else is written to stdout.
 
     \b
@@ -136,7 +136,7 @@ def _parameter(name: str) -> click.Parameter:
     help="How long the old secret stays valid; 0s ends it at once.",
 )  # fmt: skip
 @database_options
-def rotate(config: Path, database: str | None, name: str, grace: float) -> None:
+def rotate(config: ConfigFiles, database: str | None, name: str, grace: float) -> None:
     """Give a token a new secret and print it, once: nothing else is written to stdout.
 
     The old secret stays valid until the end of the grace time. An older one, whose grace time has
@@ -163,7 +163,7 @@ def rotate(config: Path, database: str | None, name: str, grace: float) -> None:
 @click.command("revoke")
 @click.argument("name")
 @database_options
-def revoke(config: Path, database: str | None, name: str) -> None:
+def revoke(config: ConfigFiles, database: str | None, name: str) -> None:
     """Make a token invalid, with all its secrets; this cannot be undone.
 
     A running gateway refuses it within `token_ttl`. The token stays in the list, and its usage in

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sized
 from dataclasses import asdict
 from dataclasses import fields as dataclass_fields
 from functools import partial
-from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -16,6 +15,7 @@ import orjson
 
 from engine.cli.database import RecordsLocation, database_options, open_records, records_of
 from engine.cli.token import fields
+from engine.config.config_files import ConfigFiles
 from engine.source.suggestion import did_you_mean
 from engine.stores.records import tokens
 from engine.stores.records.database import Database
@@ -27,7 +27,7 @@ _MAX_PROBLEMS = 100
 
 @click.command("export")
 @database_options
-def export_tokens(config: Path, database: str | None) -> None:
+def export_tokens(config: ConfigFiles, database: str | None) -> None:
     """Print all tokens, one JSON object a line, for `modelway token import`.
 
     Digests only: secrets are not stored, so they cannot be exported. Times are Unix seconds; a
@@ -42,7 +42,7 @@ def export_tokens(config: Path, database: str | None) -> None:
 @click.command("import")
 @click.argument("file", type=click.File("rb"))
 @database_options
-def import_tokens(config: Path, database: str | None, file: IO[bytes]) -> None:
+def import_tokens(config: ConfigFiles, database: str | None, file: IO[bytes]) -> None:
     """Import tokens from FILE ('-' for stdin): one JSON object a line, as `export` prints them.
 
     All or nothing: if any line has a problem, all problems are printed and nothing is imported.

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from engine.cli.database import database_options, open_records, records_of
+from engine.config.config_files import ConfigFiles
 from engine.source.excerpt import printable
 from engine.stores.records import tokens
 from engine.stores.records.tokens import Token
@@ -31,7 +31,7 @@ _DEFAULTS = {"models": "all", "operations": "all", "ips": "all", "expires": "nev
     show_default=True, help="table for people; json and csv for programs, with every field.",
 )  # fmt: skip
 @database_options
-def list_tokens(config: Path, database: str | None, output_format: str) -> None:
+def list_tokens(config: ConfigFiles, database: str | None, output_format: str) -> None:
     """List the tokens of the database by name; those of gateway.yaml are not in it.
 
     \b
@@ -46,7 +46,7 @@ def list_tokens(config: Path, database: str | None, output_format: str) -> None:
 @click.command("show")
 @click.argument("name")
 @database_options
-def show(config: Path, database: str | None, name: str) -> None:
+def show(config: ConfigFiles, database: str | None, name: str) -> None:
     """Show one token: what it may be used for, its limits, and its state.
 
     Its secret cannot be shown: only the SHA-256 of it is stored.

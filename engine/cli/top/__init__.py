@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
 import click
 from rich.console import Console
@@ -24,6 +23,7 @@ from engine.cli.top.metrics import (
     metrics_url,
 )
 from engine.cli.top.screen import open_keyboard, render
+from engine.config.config_files import ConfigFiles
 from engine.config.telemetry import OFF
 from engine.source.problem import Findings
 
@@ -41,7 +41,7 @@ _NO_TERMINAL_WIDTH = 120
     help="Seconds between two updates.",
 )  # fmt: skip
 @click.option("--once", is_flag=True, help="Measure once, print the result, and exit.")
-def command(config: Path, url: str | None, every: float, once: bool) -> None:
+def command(config: ConfigFiles, url: str | None, every: float, once: bool) -> None:
     """Show the activity of a running gateway: requests, failures, times, models, upstreams, cost.
 
     Figures are those of the last update interval, read from the gateway's /metrics. Failed requests
@@ -63,7 +63,7 @@ def command(config: Path, url: str | None, every: float, once: bool) -> None:
         return
 
 
-def _configured_url(config: Path) -> str:
+def _configured_url(config: ConfigFiles) -> str:
     """The URL of the metrics of the gateway that the config describes."""
     settings = read_config(config, "use --url", Findings())
     if settings is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.config.literal_secrets import secret_places
 from engine.config.references import defaults_in_use
 from engine.offline.audit import AuditCase, is_loopback
-from engine.source.problem import Level, Path
+from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 
 _LONGEST_PLACEHOLDER = 15
@@ -13,11 +13,10 @@ _LONGEST_PLACEHOLDER = 15
 
 
 def check(case: AuditCase) -> None:
-    for file in case.config_files:
-        if isinstance(file.value, dict):
-            for path, _, is_url in secret_places(file.value):
-                if not is_url and not _is_local(case, path):
-                    _check(case, file, path)
+    source = case.config.source
+    for path, _, is_url in secret_places(source.value):
+        if not is_url and not _is_local(case, path):
+            _check(case, source, path)
 
 
 def _is_local(case: AuditCase, path: Path) -> bool:
@@ -26,11 +25,11 @@ def _is_local(case: AuditCase, path: Path) -> bool:
     return upstream is not None and is_loopback(upstream)
 
 
-def _check(case: AuditCase, file: SourceDocument, path: Path) -> None:
-    for name, default in defaults_in_use(file.reference(path), case.environ).items():
+def _check(case: AuditCase, source: SourceDocument, path: Path) -> None:
+    for name, default in defaults_in_use(source.reference(path), case.environ).items():
         if len(default) > _LONGEST_PLACEHOLDER:
             continue
         subject = f"upstream '{path[1]}'" if path[0] == "upstreams" else "the collector of traces"
         message = f"{name} is not set: {subject} will refuse every request"
         hint = f"set {name}; where no credential is needed, write the value without ${{...}}"
-        case.findings.note(file, path, Level.WARNING, "MW415", message, hint)
+        case.warn(path, "MW415", message, hint)

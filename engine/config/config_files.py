@@ -1,0 +1,25 @@
+"""The files of one config: gateway.yaml and its overlays, as commands and variables name them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFiles:
+    """The base, and the overlays that change it in this order."""
+
+    main: Path
+    overlays: tuple[Path, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> ConfigFiles:
+        """From `gateway.yaml:prod.yaml`; a file that has this name is named by it."""
+        names = [text] if os.path.exists(text) else [n for n in text.split(os.pathsep) if n]
+        main, *overlays = map(Path, names or [text])
+        return cls(main, tuple(overlays))
+
+    def __str__(self) -> str:
+        return " + ".join(map(str, (self.main, *self.overlays)))

@@ -1,0 +1,90 @@
+"""One config out of several files: its value, and the file and place of each part of it.
+
+`include.py` adds files side by side, `overlays.py` lays one over another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.source.problem import Path
+from engine.source.reader import SourceDocument
+
+REPLACE, REMOVE, APPEND, PREPEND = "!replace", "!remove", "!append", "!prepend"
+TAGS = frozenset({REPLACE, REMOVE, APPEND, PREPEND})
+"""How a value of an overlay changes that of the files before it; without a tag, mappings are merged
+and anything else is replaced."""
+
+
+@dataclass(slots=True)
+class Origin:
+    """Where a value stands: a file and the path there. `below` has the origins of the entries that
+    stand elsewhere than this path leads."""
+
+    document: SourceDocument
+    path: Path = ()
+    below: dict[str | int, Origin] = field(default_factory=dict)
+
+    def child(self, step: str | int) -> Origin:
+        """The origin of an entry."""
+        return self.below.get(step) or Origin(self.document, (*self.path, step))
+
+    def entry(self, step: str | int) -> Origin:
+        """The origin of an entry, noted in `below`, so that others can be noted below it."""
+        return self.below.setdefault(step, self.child(step))
+
+    @property
+    def tag(self) -> str:
+        """The tag of the value, "" for none."""
+        document = self.document
+        return document.tags.get(document.place(self.path), "") if document.tags else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class JoinedDocument(SourceDocument):
+    """Several files as one value. `origin` is that of the whole, with all below; `files` are all
+    files, the first one first. Its own name and text are those of the first file."""
+
+    origin: Origin
+    files: list[SourceDocument]
+
+    def part(self, path: Path) -> tuple[SourceDocument, Path]:
+        """The file that holds a value, and its path there."""
+        origin = self.origin
+        for step in path:
+            origin = origin.child(step)
+        return origin.document, origin.path
+
+    def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """Line and column of a value in the file that `part` names."""
+        document, at = self.part(path)
+        return document.place(at, key=key)
+
+    def reference(self, path: Path) -> str:
+        """The file's text of the value at `path` if `${...}` was filled into it, else ""."""
+        document, at = self.part(path)
+        return document.reference(at)
+
+    def redact(self, words: str) -> str:
+        """The words with every value filled in from any file replaced by its text there."""
+        for document in self.files:
+            words = document.redact(words)
+        return words
+
+
+def joined(main: SourceDocument) -> JoinedDocument:
+    """A file as the first of a joined document. Its sections can be changed: the lists and mappings
+    right below the value are copies."""
+    value = main.value
+    if isinstance(value, dict):
+        value = {k: list(v) if isinstance(v, list) else v for k, v in value.items()}
+        value = {k: dict(v) if isinstance(v, dict) else v for k, v in value.items()}
+    return JoinedDocument(
+        file=main.file,
+        text=main.text,
+        value=value,
+        problems=list(main.problems),
+        expansions=dict(main.expansions),
+        origin=Origin(main),
+        files=[main],
+    )

@@ -1,0 +1,39 @@
+"""Origins: the file and the path of each part of a joined document."""
+
+from engine.config.joined import TAGS, Origin, joined
+from engine.source.reader import read
+
+
+def document(text, file="a.yaml"):
+    return read(text, file, known_tags=TAGS)
+
+
+def test_an_entry_stands_below_its_mapping_unless_it_is_noted_elsewhere():
+    one, other = document("{a: {b: 1, c: 2}}"), document("{x: 3}", "b.yaml")
+    origin = Origin(one)
+    origin.entry("a").below["c"] = Origin(other, ("x",))
+    assert origin.child("a").child("b").path == ("a", "b")
+    assert origin.child("a").child("c").document is other
+
+
+def test_a_joined_document_reads_places_and_references_in_the_file_of_a_value():
+    one = document("{a: 1}")
+    other = read("\nx: ${VAR}\n", "b.yaml", lambda text: "filled")
+    whole = joined(one)
+    whole.origin.below["b"] = Origin(other, ("x",))
+    assert whole.place(("a",)) == (1, 5)
+    assert whole.place(("b",), key=True) == (2, 1)
+    assert whole.reference(("b",)) == "${VAR}"
+
+
+def test_a_value_has_the_tag_of_its_place():
+    origin = Origin(document("{a: !remove , b: 1}"))
+    assert (origin.child("a").tag, origin.child("b").tag) == ("!remove", "")
+
+
+def test_the_sections_of_a_joined_document_are_copies():
+    one = document("{a: [1], b: {c: 2}}")
+    whole = joined(one)
+    whole.value["a"].append(2)
+    whole.value["b"]["d"] = 3
+    assert one.value == {"a": [1], "b": {"c": 2}}
