@@ -35,6 +35,7 @@ _STATUS = {
     504: "DEADLINE_EXCEEDED",
     529: "UNAVAILABLE",
 }
+_MODELS = "models/"
 _KEY = re.compile(r"(?:^|&)key=")
 
 
@@ -172,7 +173,7 @@ def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
 
 def _model(card: ModelCard) -> Document:
     return {
-        "name": f"models/{card.name}",
+        "name": f"{_MODELS}{card.name}",
         "baseModelId": card.name,
         "version": "1",
         "displayName": card.title,
@@ -235,6 +236,7 @@ DIALECT = Dialect(
     stream_error=_stream_error,
     models=_models,
     model=_model,
+    model_prefix=_MODELS,
     has_content=_has_content,
     meter=Meter(
         usage_of=_usage_of,

@@ -113,8 +113,11 @@ class Expression:
         if readings.count(reading(step)) > (step in names):
             raise self._twice()
 
-    def repeats(self, exchange: Exchange, name: str) -> list[tuple[int, int, str]]:
-        """Where a JSON body repeats `name`: start, end, and what stands before it (`models/`).
+    def repeats(
+        self, exchange: Exchange, name: str, prefix: str = ""
+    ) -> list[tuple[int, int, str]]:
+        """Where a JSON body repeats `name`: start, end, and what stands before it: the `prefix`, or
+        nothing.
 
         Raises GatewayError 400 for one that says something else.
         """
@@ -127,7 +130,7 @@ class Expression:
             raise self._twice() from error
         for start, end in value_spans:
             value = orjson.loads(exchange.body.buffer[start:end])
-            if not isinstance(value, str) or value not in (name, f"models/{name}"):
+            if not isinstance(value, str) or value not in (name, prefix + name):
                 raise GatewayError(
                     400,
                     "invalid_value",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine import dialects
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.exchange.services import Services
@@ -43,6 +44,7 @@ class SelectModel:
         self._operation = operation
         self._operations = operations
         self._catalog = catalog
+        self._prefix = dialects.get(operation.dialect).model_prefix
         self._dice = services.dice
         # By the name of the entry; None for a model that does not have the operation.
         self._models: dict[str, ServedModel | None] = {}
@@ -62,7 +64,7 @@ class SelectModel:
             raise _without_operation(name, self._operation, operations, expression)
         exchange.model, exchange.record.requested_entry = name, model.name
         exchange.model_copies = [
-            span for copy in self._copies for span in copy.repeats(exchange, name)
+            span for copy in self._copies for span in copy.repeats(exchange, name, self._prefix)
         ]
         exchange.targets = model.candidates(self._dice)
         return following(exchange)

@@ -19,6 +19,7 @@ from tests.support.upstreams import Client, upstream
 
 CHAT, EMBED = ModelOperation("openai.chat", "openai"), ModelOperation("openai.embed", "openai")
 MESSAGES = ModelOperation("anthropic.messages", "anthropic")
+GENERATE = ModelOperation("gemini.generate", "gemini")
 DIALECTS = {"c": "anthropic", "d": "", "e": "anthropic"}
 UPSTREAMS = {name: upstream(Client(), name=name, dialect=DIALECTS.get(name, "openai"))
              for name in ("a", "b", "c", "d", "e", "f", "g", "wild")}  # fmt: skip
@@ -43,7 +44,7 @@ MODELS = {
         entry("narrow", "a", fallback=("other",), operations=("openai.embed",)),
     )
 }
-OPERATIONS = ModelOperations(MODELS, UPSTREAMS, (CHAT, EMBED, MESSAGES))
+OPERATIONS = ModelOperations(MODELS, UPSTREAMS, (CHAT, EMBED, MESSAGES, GENERATE))
 CATALOG = build_catalog(MODELS, UPSTREAMS)
 
 
@@ -72,6 +73,19 @@ def refused(*args, **more):
         call(*args, **more)
     assert raised.value.param == "model"
     return raised.value
+
+
+@pytest.mark.parametrize(("operation", "accepted"), [(CHAT, False), (GENERATE, True)])
+def test_a_copy_of_the_name_may_have_the_prefix_of_its_dialect(operation, accepted):
+    text = b'{"model": "any", "inner": {"model": "models/any"}}'
+    places = ["$request.body#/inner/model"]
+    if accepted:
+        assert call("any", operation=operation, text=text, also=places).model_copies == [
+            (36, 48, "models/")
+        ]
+        return
+    with pytest.raises(GatewayError, match="must name the same model"):
+        call("any", operation=operation, text=text, also=places)
 
 
 def upstreams(exchange):

@@ -42,7 +42,8 @@ class Dialect:
     Streams: `stream` are the rules of the SDKs; `has_content` is false for events that only begin a
     stream; `heartbeat` is an event that changes nothing, `b""` where there is none.
 
-    Models: `models` (with the query's parameters) and `model` render the list of models.
+    Models: `models` (with the query's parameters) and `model` render the list of models. A name in
+    a body may have the `model_prefix`.
 
     Headers: `request_headers` pass to an upstream beside those that always do. `response_headers`
     (wildcards) pass to callers beside those that describe the body; `hidden_headers` never do,
@@ -72,6 +73,7 @@ class Dialect:
     has_content: Callable[[Any], bool]
     models: Callable[[ModelList, Mapping[str, str]], Document]
     model: Callable[[ModelCard], Document]
+    model_prefix: str = ""
     claims: Callable[[Mapping[str, Any], str], bool] = _never
     request_fields: RequestFields = field(default_factory=RequestFields)
     is_error_event: Callable[[Any], bool] = reports_error
