@@ -27,9 +27,6 @@ from collections.abc import Callable, Collection
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-CLASSES = ("connect", "reset", "408", "429", "5xx", "error")
-"""The classes that `retry.on` may name."""
-
 _RETRIED_5XX = frozenset({500, 502, 503, 504, 529})
 _CREDENTIAL_STATUSES = frozenset({401, 402, 403})
 _FIRST_BACKOFF = 0.25

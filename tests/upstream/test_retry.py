@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.config.upstreams import Retry
 from engine.upstream import retry
 from engine.upstream.client import failures
 from tests.support.each import each
 
+EVERY = Retry().on
 EVERY_STATUS = range(200, 600)
 CLASSES = {401: "credential", 402: "credential", 403: "credential", 408: "408", 429: "429"} | (
     dict.fromkeys((500, 502, 503, 504, 529), "5xx")
@@ -67,16 +69,22 @@ def test_failures_that_count_against_a_target(failure: str, counts_against_targe
     assert retry.counts_against_target(failure) is counts_against_target
 
 
-@pytest.mark.parametrize("failure", retry.CLASSES)
+def test_every_class_that_may_be_retried_is_retried_by_default() -> None:
+    classes = {*map(retry.status_class, EVERY_STATUS), retry.error_event_class(None)}
+    classes |= {retry.failure_class(kind.kind, stream=False) for kind in KINDS}
+    assert classes - {"", "credential", "fatal"} == EVERY
+
+
+@pytest.mark.parametrize("failure", sorted(EVERY))
 def test_a_class_is_retried_only_if_it_is_named(failure: str) -> None:
     assert retry.may_retry(failure, {failure})
-    assert not retry.may_retry(failure, set(retry.CLASSES) - {failure})
+    assert not retry.may_retry(failure, EVERY - {failure})
 
 
 def test_a_refused_credential_is_always_retried_and_a_fatal_failure_never() -> None:
     assert retry.may_retry("credential", ())
-    assert not retry.may_retry("fatal", retry.CLASSES)
-    assert not retry.may_retry("", retry.CLASSES)
+    assert not retry.may_retry("fatal", EVERY)
+    assert not retry.may_retry("", EVERY)
 
 
 # How long to wait.

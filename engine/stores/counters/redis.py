@@ -86,7 +86,7 @@ class RedisCounters:
         self._name, self._count = os.urandom(8).hex(), 0
         self._leases: dict[str, set[str]] = {}
         self._client = RedisClient(url, timeout, folder)
-        self._corrections = CorrectionQueue(self._client, self._renewals, lease / 3, self._now)
+        self.corrections = CorrectionQueue(self._client, self._renewals, lease / 3, self._now)
 
     def ping(self) -> None:
         """Raises CountersAway when the server does not answer."""
@@ -115,7 +115,7 @@ class RedisCounters:
         for (key, tick, amount), cost in zip(locations, costs, strict=True):
             keys.append(key)
             args += (amount, tick, cost)
-        for correction in (corrections := self._corrections.pop_for_take()):
+        for correction in (corrections := self.corrections.pop_for_take()):
             keys.append(correction.key)
             args += correction[1:]
         head = (self._now(), lease, self._lease_us, len(locations))
@@ -125,7 +125,7 @@ class RedisCounters:
         try:
             denied, *states = self._client.call(command, resend=not corrections, on_late=late)
         except Unsent as error:
-            self._corrections.requeue(corrections, error)
+            self.corrections.requeue(corrections, error)
             raise
         except Pending:
             raise
@@ -146,7 +146,7 @@ class RedisCounters:
         """Return what was taken for a request that was decided without the `answer`; None when no
         answer will come."""
         if answer is None:
-            self._corrections.requeue(corrections, CountersAway("no answer"))
+            self.corrections.requeue(corrections, CountersAway("no answer"))
             receipt.buckets = ()
         elif answer[0]:  # denied: nothing was taken
             return
@@ -157,7 +157,7 @@ class RedisCounters:
                 self._release(key, f"{receipt.lease}:{at + 1}", receipt.costs[at])
             elif receipt.buckets and receipt.costs[at]:
                 bucket, cost = receipt.buckets[at], receipt.costs[at]
-                self._corrections.add(Correction(key, tick, bucket, -cost))
+                self.corrections.add(Correction(key, tick, bucket, -cost))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if not isinstance(receipt, _RedisReceipt):
@@ -168,25 +168,21 @@ class RedisCounters:
             if not tick:
                 self._release(key, f"{receipt.lease}:{at + 1}", amount_taken)
             elif cost != amount_taken:
-                self._corrections.add(
+                self.corrections.add(
                     Correction(key, tick, receipt.buckets[at], cost - amount_taken)
                 )
 
     def close(self) -> None:
         """Send queued corrections, and close the connections."""
-        self._corrections.close()
+        self.corrections.close()
         self._client.close()
-
-    def waiting(self) -> int:
-        """How many corrections are queued."""
-        return len(self._corrections)
 
     def _now(self) -> int | str:
         return "" if self._clock is None else self._clock()
 
     def _hold(self, key: str, lease: str, count: int) -> None:
         self._leases.setdefault(key, set()).update(_members(lease, count))
-        self._corrections.start()
+        self.corrections.start()
 
     def _release(self, key: str, lease: str, count: int) -> None:
         slots = self._leases.get(key)
@@ -195,7 +191,7 @@ class RedisCounters:
             if not slots:
                 del self._leases[key]
         if count:
-            self._corrections.add(Correction(key, 0, lease, count))
+            self.corrections.add(Correction(key, 0, lease, count))
 
     def _renewals(self) -> Iterator[Command]:
         for key, slots in list(self._leases.items()):
