@@ -133,7 +133,7 @@ class Cleaner:
             self._skip_lf = False
         if data:
             self._skip_lf = data[-1:] == b"\r"
-        if _CR in data:
+        if data.find(_CR) >= 0:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return data
 
@@ -147,7 +147,7 @@ class Cleaner:
         return data.removeprefix(_BOM)
 
     def _event(self, block: bytes) -> bytes:
-        if block.startswith(b"data: {") and b"\n" not in block:
+        if block.startswith(b"data: {") and block.find(b"\n") < 0:
             return block + b"\n\n"
         if block.count(b"\n") > _MOST_LINES:
             raise EventTooLarge(f"an event of more than {_MOST_LINES} lines")

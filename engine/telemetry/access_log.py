@@ -117,7 +117,7 @@ def _encode_json(row: Row) -> bytes:
         line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # a text with lone surrogates
         line = b"\xff"
-    if line.isascii() and b"\x7f" not in line:
+    if line.isascii() and line.find(b"\x7f") < 0:
         return line
     return json.dumps(row, separators=(",", ":")).replace("\x7f", "\\u007f").encode() + b"\n"
 

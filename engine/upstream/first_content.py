@@ -113,7 +113,7 @@ def _open_body(response: IncomingResponse, kind: str, dialect: Dialect) -> First
     """The start of a body that is no stream of events. It may still be an error, in place of a
     stream or as the first item of a streamed array."""
     first = response.read()
-    if len(first) >= _PREFIX and b"error" not in first[:_PREFIX]:
+    if len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
         return FirstContent(first)  # nearly every response
     if kind != "application/json" or response.status != 200 or response.header("content-encoding"):
         return FirstContent(first)

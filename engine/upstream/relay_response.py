@@ -204,7 +204,7 @@ class _EventStream:
 
     def _redact(self, events: bytes) -> bytes:
         """Complete events; without our credentials if one of them may be an error."""
-        return self._redaction.redact(events) if _ERROR in events else events
+        return self._redaction.redact(events) if events.find(_ERROR) >= 0 else events
 
     def _error_of(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
         """The error that ends a stream: the upstream's, if it sent one."""

@@ -201,4 +201,4 @@ def _end(text: Buffer, start: int) -> int:
 
 
 def _key(quoted: bytes) -> str:
-    return str(json.loads(quoted)) if b"\\" in quoted else quoted[1:-1].decode()
+    return str(json.loads(quoted)) if quoted.find(b"\\") >= 0 else quoted[1:-1].decode()

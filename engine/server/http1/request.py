@@ -127,7 +127,7 @@ def _check_lines(head: bytes, request_line: bytes) -> None:
     line_ends = head.count(b"\r\n")
     if head.count(b"\n") != line_ends or head.count(b"\r") != line_ends:
         raise InvalidRequest(400, "a line end that is not CRLF")
-    if b"\n " in head or b"\n\t" in head:
+    if head.find(b"\n ") >= 0 or head.find(b"\n\t") >= 0:
         raise InvalidRequest(400, "a folded header")
     if not head.startswith(request_line) and not head.startswith(b"\r\n" + request_line):
         raise InvalidRequest(400, "the parts of the request line are not one space apart")

@@ -96,7 +96,7 @@ def encode(entry: Entry) -> bytes:
         line = orjson.dumps(tuple(entry), option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # text that is not Unicode, a number beyond 64 bits, another type
         line = b""
-    if not line or len(line) > _MAX_LINE or b"\\u0000" in line:
+    if not line or len(line) > _MAX_LINE or line.find(b"\\u0000") >= 0:
         line = orjson.dumps(tuple(repaired(entry)), option=orjson.OPT_APPEND_NEWLINE)
     return line
 

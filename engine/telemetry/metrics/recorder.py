@@ -16,13 +16,14 @@ import gevent
 from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
+from engine.exchange.record import Attempt
 from engine.telemetry.metrics.labels import SeriesLabels, labels_of
 from engine.telemetry.metrics.requests import RequestSeries
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.streams import record_session, record_stream
-from engine.telemetry.metrics.upstreams import record_attempts
+from engine.telemetry.metrics.upstreams import record_attempts, record_retries
 from engine.telemetry.metrics.usage import UsageSeries
 from engine.values.metric import Collector, Metric
 
@@ -33,24 +34,32 @@ INTERVAL = 1.0
 
 
 class _Series:
-    """The metrics of requests with the same labels."""
+    """The metrics of requests with the same labels: of a batch they are gathered one by one, and
+    recorded together."""
 
     def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
         self._cells = cells
         self._labels = labels
+        self.name = labels.operation
         self.requests = RequestSeries(cells, labels)
         self._usage = UsageSeries(cells, labels)
 
-    def record(self, exchange: Exchange) -> None:
-        """Record the other metrics of an exchange that ended."""
+    def gather(self, exchange: Exchange) -> None:
+        """Take the other metrics of an exchange that ended, until `record`."""
         record, cells = exchange.record, self._cells
-        self.requests.record(record)
-        self._usage.record(record)
-        record_attempts(cells, record.attempts)
+        self.requests.gather(record)
+        self._usage.gather(record)
+        if len(record.attempts) > 1:
+            record_retries(cells, record.attempts)
         if record.events > 1:
             record_stream(cells, self._labels, record)
         if exchange.traffic is not None:
             record_session(cells, exchange.operation, exchange.traffic)
+
+    def record(self) -> None:
+        """Record what was gathered."""
+        self.requests.record()
+        self._usage.record()
 
 
 class MetricsRecorder:
@@ -98,11 +107,22 @@ class MetricsRecorder:
     def record(self, exchanges: Sequence[Exchange]) -> None:
         """Record the other metrics of exchanges that ended; one that cannot be read does not
         affect the others."""
+        gathered: dict[_Series, None] = {}
+        attempts: list[Attempt] = []
         for exchange in exchanges:
             try:
-                self._series_of(exchange).record(exchange)
+                series = self._series_of(exchange)
+                series.gather(exchange)
+                gathered[series] = None
+                attempts += exchange.record.attempts
             except Exception:
                 log.exception("request %s: its metrics are lost", exchange.request_id)
+        for series in gathered:
+            try:
+                series.record()
+            except Exception:
+                log.exception("metrics of requests for %s are lost", series.name)
+        record_attempts(self._cells, attempts)
         self._cells.write()
 
     def page(self) -> bytes:

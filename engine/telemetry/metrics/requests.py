@@ -10,10 +10,13 @@ from engine.telemetry.metrics.labels import SeriesLabels
 from engine.telemetry.metrics.storage.cells import Cell, Cells, Distribution
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640)
+_SECONDS = (
+    *(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5),
+    *(5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0),
+)
 _OVERHEAD_SECONDS = (
     *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005),
-    *(0.01, 0.025, 0.05, 0.1, 0.25, 1, 5),
+    *(0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0),
 )
 
 REQUESTS = counter(
@@ -65,7 +68,7 @@ IN_FLIGHT = gauge("modelway_requests_in_flight", "", "Requests in progress.")
 
 
 class RequestSeries:
-    """The cells of requests with the same labels."""
+    """The cells of requests with the same labels, and the values of a batch of them."""
 
     def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
         operation, model = labels.operation, labels.model
@@ -75,6 +78,9 @@ class RequestSeries:
         self._duration = cells.distribution(DURATION, operation, model)
         self._overhead = cells.distribution(OVERHEAD, operation)
         self._results: dict[tuple[int, str], Cell] = {}
+        self._durations: list[float] = []
+        self._overheads: list[float] = []
+        self._first_bytes: list[float] = []
 
     @cached_property
     def _first_byte(self) -> Distribution:
@@ -87,22 +93,31 @@ class RequestSeries:
         if cell is None:
             labels = (*self._labels, f"{result[0]}xx", record.outcome)
             cell = self._results[result] = self._cells.cell(REQUESTS, *labels)
-        cell.add(1.0)
+        cell.value += 1.0
         cell.write()
 
-    def record(self, record: RequestRecord) -> None:
-        """Record the other metrics of a request that ended."""
-        cells = self._cells
-        self._duration.observe(record.duration)
-        self._overhead.observe(record.gateway_time)
+    def gather(self, record: RequestRecord) -> None:
+        """Take the other metrics of a request that ended, until `record`."""
+        self._overheads.append(record.gateway_time)
+        self._durations.append(record.duration)
         if record.first_byte is not None:
-            self._first_byte.observe(record.first_byte)
+            self._first_bytes.append(record.first_byte)
         if record.code and record.status < 500:
-            cells.cell(REFUSALS, self._operation, record.code).add(1.0)
+            self._cells.cell(REFUSALS, self._operation, record.code).add(1.0)
         if record.limit:
-            cells.cell(LIMITS, record.limit).add(1.0)
+            self._cells.cell(LIMITS, record.limit).add(1.0)
         if record.uncounted:
-            cells.cell(UNCOUNTED).add(1.0)
+            self._cells.cell(UNCOUNTED).add(1.0)
+
+    def record(self) -> None:
+        """Record what was gathered."""
+        durations, self._durations = self._durations, []
+        overheads, self._overheads = self._overheads, []
+        first_bytes, self._first_bytes = self._first_bytes, []
+        self._duration.observe(*durations)
+        self._overhead.observe(*overheads)
+        if first_bytes:
+            self._first_byte.observe(*first_bytes)
 
 
 def in_flight_collector(count: Callable[[], int]) -> Collector:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from engine.exchange.record import Attempt
@@ -55,12 +56,18 @@ class Upstream(Protocol):
     def breakers(self) -> Mapping[tuple[str, str], CircuitBreaker]: ...
 
 
-def record_attempts(cells: Cells, attempts: Sequence[Attempt]) -> None:
-    """Record the attempts of a request that ended; they may be at several upstreams."""
-    for number, attempt in enumerate(attempts):
-        cells.cell(ATTEMPTS, attempt.upstream, attempt.failure or "ok").add(1.0)
-        if number:
-            cells.cell(RETRIES, attempt.upstream).add(1.0)
+def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
+    """Record attempts that ended."""
+    results = Counter((attempt.upstream, attempt.failure or "ok") for attempt in attempts)
+    for labels, count in results.items():
+        cells.cell(ATTEMPTS, *labels).add(count)
+
+
+def record_retries(cells: Cells, attempts: Sequence[Attempt]) -> None:
+    """Record those of a request's attempts that were not its first; they may be at several
+    upstreams."""
+    for attempt in attempts[1:]:
+        cells.cell(RETRIES, attempt.upstream).add(1.0)
 
 
 def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:

@@ -41,14 +41,19 @@ GEN_AI_USAGE = histogram(
 
 
 class UsageSeries:
-    """The cells of requests with the same labels, each created with its first value: most
-    requests that are refused, and operations without a model, have none."""
+    """The cells of requests with the same labels, and the values of a batch of them.
+
+    A cell is created with its first value: most requests that are refused, and operations without
+    a model, have none."""
 
     def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
         self._cells = cells
         self._target = (labels.served_model, labels.upstream)
         self._gen_ai = labels.gen_ai
         self._currency = labels.currency
+        self._inputs: list[int] = []
+        self._outputs: list[int] = []
+        self._durations: list[float] = []  # of requests without an error
 
     @cached_property
     def _input(self) -> tuple[Cell, Distribution]:
@@ -70,28 +75,48 @@ class UsageSeries:
         total = self._cells.cell(TOKENS, *self._target, kind)
         return total, self._cells.distribution(GEN_AI_USAGE, *self._gen_ai, kind)
 
-    def record(self, record: RequestRecord) -> None:
-        """Record the usage of a request that asked for a model and reached an upstream."""
+    @cached_property
+    def _duration(self) -> Distribution:
+        return self._duration_of("")
+
+    def _duration_of(self, error: str) -> Distribution:
+        return self._cells.distribution(GEN_AI_DURATION, *self._gen_ai, error)
+
+    def gather(self, record: RequestRecord) -> None:
+        """Take the usage of a request that asked for a model and reached an upstream, until
+        `record`."""
         if not (record.requested_entry and record.reached_upstream):
             return
         usage = record.usage
         if usage.input:
-            total, distribution = self._input
-            total.add(usage.input)
-            distribution.observe(usage.input)
+            self._inputs.append(usage.input)
         if usage.output:
-            total, distribution = self._output
-            total.add(usage.output)
-            distribution.observe(usage.output)
+            self._outputs.append(usage.output)
         if usage.cached:
             self._cached.add(usage.cached)
         if record.cost:
             self._cost.add(record.cost / 1e9)
-        labels = (*self._gen_ai, _error_type(record))
-        self._cells.distribution(GEN_AI_DURATION, *labels).observe(record.duration)
+        if record.outcome is Outcome.COMPLETE:
+            self._durations.append(record.duration)
+        else:
+            self._duration_of(_error_type(record)).observe(record.duration)
+
+    def record(self) -> None:
+        """Record what was gathered."""
+        inputs, self._inputs = self._inputs, []
+        outputs, self._outputs = self._outputs, []
+        durations, self._durations = self._durations, []
+        if inputs:
+            total, distribution = self._input
+            total.add(sum(inputs))
+            distribution.observe(*inputs)
+        if outputs:
+            total, distribution = self._output
+            total.add(sum(outputs))
+            distribution.observe(*outputs)
+        if durations:
+            self._duration.observe(*durations)
 
 
 def _error_type(record: RequestRecord) -> str:
-    if record.outcome is Outcome.COMPLETE:
-        return ""
     return str(record.status) if record.status >= 400 else record.outcome

@@ -6,7 +6,7 @@ import os
 import signal
 
 from engine.exchange.record import Outcome
-from engine.telemetry.metrics import process, requests, stores
+from engine.telemetry.metrics import process, requests, stores, usage
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.values.usage import Usage
 from tests.support.recording_metrics import finished_exchange, record_all, values
@@ -98,3 +98,15 @@ def test_an_exchange_that_cannot_be_recorded_does_not_affect_others(metrics, cap
     (tokens,) = {v for k, v in values(metrics, "modelway_tokens_total").items() if "input" in k}
     assert tokens == 20.0
     assert caplog.text.count("request req_1: its metrics are lost") == 1
+
+
+def test_a_metric_that_cannot_be_recorded_is_lost_once_and_alone(metrics, monkeypatch, caplog):
+    monkeypatch.setattr(usage, "GEN_AI_USAGE", usage.TOKENS)  # which has other labels
+    record_all(metrics, finished_exchange())
+    monkeypatch.undo()
+    record_all(metrics, finished_exchange())
+    assert caplog.text.count("metrics of requests for openai.createChatCompletion are lost") == 1
+    counts = values(metrics, "modelway_request_duration_seconds_count")
+    assert sum(counts.values()) == 2.0
+    counts = values(metrics, "gen_ai_client_token_usage_count")
+    assert list(counts.values()) == [1.0, 1.0]

@@ -12,6 +12,7 @@ labels up for each value.
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +61,17 @@ class Distribution:
         self._sum = total
         self._changed = changed
 
-    def observe(self, value: float) -> None:
-        """Count a value in its bucket, and add it to the sum."""
-        bucket, total = self._buckets[bisect_left(self._bounds, value)], self._sum
-        bucket.value += 1.0
-        total.value += value
-        self._changed.update((bucket, total))
+    def observe(self, *values: float) -> None:
+        """Count each value in its bucket, and add it to the sum."""
+        if not values:
+            return
+        indexes = map(bisect_left, repeat(self._bounds), values)
+        buckets = list(map(self._buckets.__getitem__, indexes))
+        for bucket in buckets:
+            bucket.value += 1.0
+        self._sum.value += sum(values)
+        self._changed.update(buckets)
+        self._changed.add(self._sum)
 
 
 class Cells:
