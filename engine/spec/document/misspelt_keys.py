@@ -10,110 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from engine.source.problem import Findings, Level, Path
-from engine.spec.document.node import METHODS, Library, target_of
+from engine.spec.document.node import Library, target_of
+from engine.spec.document.objects import BOUNDS, OBJECTS, ObjectKind
 
 _SHORT = 3
-
-
-class ObjectKind(NamedTuple):
-    """An object of the standard: the keys that matter, other keys it may have, and the kinds of
-    what stands below; a kind that ends in `*` is a mapping of names, in `[]` a list."""
-
-    keys: frozenset[str]
-    other_keys: frozenset[str]
-    below: Mapping[str, str]
-
-
-def _kind(keys: str, other_keys: str = "", **below: str) -> ObjectKind:
-    return ObjectKind(frozenset(keys.split()), frozenset(other_keys.split()), below)
-
-
-_BOUNDS = (
-    "pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength "
-    "maxLength minItems maxItems uniqueItems minProperties maxProperties minContains maxContains "
-    "nullable readOnly writeOnly"
-)
-_SCHEMA_LISTS = dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "schema[]")
-_SCHEMA_MAPS = dict.fromkeys(
-    ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"), "schema*"
-)
-_SCHEMAS = dict.fromkeys(
-    (
-        *("items", "additionalProperties", "not", "if", "then", "else", "contains"),
-        *("propertyNames", "unevaluatedProperties", "unevaluatedItems", "contentSchema"),
-        "additionalItems",
-    ),
-    "schema",
-)
-_KINDS = {
-    "document": _kind(
-        "paths components servers security",
-        "openapi info jsonSchemaDialect webhooks tags externalDocs $self swagger definitions host "
-        "basePath schemes consumes produces",
-        paths="path*",
-        components="components",
-        servers="server[]",
-    ),
-    "components": _kind(
-        "schemas parameters requestBodies responses securitySchemes",
-        "examples headers links callbacks pathItems mediaTypes",
-        schemas="schema*",
-        parameters="parameter*",
-        requestBodies="body*",
-        responses="response*",
-        securitySchemes="security*",
-    ),
-    "path": _kind(
-        f"{' '.join(METHODS)} parameters servers $ref",
-        "summary description query additionalOperations",
-        parameters="parameter[]",
-        servers="server[]",
-        **dict.fromkeys(METHODS, "operation"),
-    ),
-    "operation": _kind(
-        "operationId parameters requestBody responses security servers",
-        "tags summary description externalDocs callbacks deprecated",
-        parameters="parameter[]",
-        requestBody="body",
-        responses="response*",
-        servers="server[]",
-    ),
-    "parameter": _kind(
-        "name required schema content style explode allowReserved $ref",
-        "in description deprecated allowEmptyValue example examples type format summary",
-        schema="schema",
-        content="media*",
-    ),
-    "body": _kind("content required $ref", "description summary", content="media*"),
-    "media": _kind(
-        "schema encoding",
-        "example examples itemSchema itemEncoding prefixEncoding description",
-        schema="schema",
-        encoding="encoding*",
-    ),
-    "encoding": _kind("contentType style explode allowReserved", "headers encoding"),
-    "response": _kind("content $ref", "description headers links summary", content="media*"),
-    "security": _kind(
-        "type name scheme $ref",
-        "in description bearerFormat flows openIdConnectUrl oauth2MetadataUrl deprecated",
-    ),
-    "server": _kind("url variables", "description name"),
-    "schema": _kind(
-        f"{_BOUNDS} type properties required items enum const allOf anyOf oneOf $ref "
-        "additionalProperties patternProperties propertyNames unevaluatedProperties discriminator "
-        "dependentRequired dependentSchemas prefixItems contains",
-        "title description default example examples deprecated externalDocs xml not if then else "
-        "$id id $schema $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $defs "
-        "definitions $vocabulary $comment contentEncoding contentMediaType contentSchema "
-        "unevaluatedItems additionalItems dependencies optional name summary value options media",
-        **_SCHEMAS,
-        **_SCHEMA_LISTS,
-        **_SCHEMA_MAPS,
-    ),
-}
 
 
 def check(library: Library, findings: Findings) -> None:
@@ -122,7 +25,7 @@ def check(library: Library, findings: Findings) -> None:
         source = library.source(uri, (*path, key))
         message = f"unknown key '{key}': it has no effect"
         hint = f"did you mean '{correct_key}'? (an extension begins with x-)"
-        level = Level.WARNING if correct_key in _BOUNDS.split() else Level.ERROR
+        level = Level.WARNING if correct_key in BOUNDS.split() else Level.ERROR
         findings.note(source, (*path, key), level, "MW234", message, hint, key=True)
 
 
@@ -146,12 +49,13 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
         if not isinstance(value, dict) or (uri, path, kind) in visited:
             continue
         visited.add((uri, path, kind))
-        object_kind = _KINDS[kind]
+        object_kind = OBJECTS[kind]
         if isinstance(value.get("$ref"), str):
             stack += _followed(library, uri, value["$ref"], kind)
         for key, below in value.items():
-            if key in object_kind.below and isinstance(below, dict | list):
-                stack.append((uri, (*path, key), below, object_kind.below[key]))
+            form = object_kind.forms.get(key, "")
+            if form.rstrip("*[]") in OBJECTS and isinstance(below, dict | list):
+                stack.append((uri, (*path, key), below, form))
             elif correct_key := _correct_key(key, object_kind, value):
                 yield uri, path, key, correct_key
 

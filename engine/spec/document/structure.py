@@ -14,7 +14,8 @@ import jsonschema_rs
 import jsonschema_specifications
 
 from engine.source.problem import Findings, Level, Path, path_in
-from engine.spec.document.node import METHODS, Breach, Library, path_order
+from engine.spec.document.node import Breach, Library, path_order
+from engine.spec.document.objects import OBJECTS
 
 _META_30 = "http://json-schema.org/draft-04/schema"
 _META_31 = "https://json-schema.org/draft/2020-12/schema"
@@ -24,85 +25,42 @@ _NAMING = frozenset({"properties", "schemas", "parameters", "requestBodies", "se
 _ROUNDS = 20
 
 
-def _part(name: str) -> Schema:
-    """A part of that kind, or a reference to one."""
+_TEXT: Schema = {"type": "string"}
+_MAPPING: Schema = {"type": "object"}
+_VALUES: dict[str, Schema] = {
+    "text": _TEXT,
+    "name": {"type": "string", "minLength": 1},
+    "flag": {"type": "boolean"},
+    "location": {"enum": ["path", "query", "header", "cookie"]},
+    "mapping": _MAPPING,
+    **{kind: {"$ref": f"#/$defs/{kind}"} for kind in ("schema", "components", "operation")},
+}
+_REQUIRED = {"parameter": ["name", "in"]}
+
+
+def _schema_of(form: str) -> Schema:
+    """The schema of a value of that form (`ObjectKind`)."""
+    kind = form.rstrip("*[]")
+    if form.endswith("*"):
+        others: Schema = {} if kind == "schema" else {"patternProperties": {"^x-": True}}
+        return {"type": "object", **others, "additionalProperties": _schema_of(kind)}
+    if form.endswith("[]"):
+        return {"type": "array", "items": _schema_of(kind)}
+    if form in _VALUES:
+        return _VALUES[form]
     return {
         "if": {"type": "object", "required": ["$ref"]},
         "then": {"properties": {"$ref": _TEXT}},
-        "else": {"$ref": f"#/$defs/{name}"},
+        "else": {"$ref": f"#/$defs/{form}"},
     }
 
 
-def _map_of(name: str) -> Schema:
-    return {
-        "type": "object",
-        "patternProperties": {"^x-": True},
-        "additionalProperties": _part(name),
-    }
+def _object_schema(name: str) -> Schema:
+    properties = {key: _schema_of(form) for key, form in OBJECTS[name].forms.items()}
+    return {"type": "object", "required": _REQUIRED.get(name, []), "properties": properties}
 
 
-def _list_of(name: str) -> Schema:
-    return {"type": "array", "items": _part(name)}
-
-
-def _object(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties}
-
-
-_TEXT: Schema = {"type": "string"}
-_NAME: Schema = {"type": "string", "minLength": 1}
-_FLAG: Schema = {"type": "boolean"}
-_MAPPING: Schema = {"type": "object"}
-_SCHEMA: Schema = {"$ref": "#/$defs/schema"}
-
-_SECURITY: Schema = {"type": "array", "items": _MAPPING}
-_SERVERS = _list_of("server")
-_PARTS: Schema = {
-    "server": _object(url=_TEXT, variables=_map_of("variable")),
-    "variable": _MAPPING,
-    "example": _MAPPING,
-    "encoding": _object(contentType=_TEXT, style=_TEXT, explode=_FLAG),
-    "media": _object(schema=_SCHEMA, encoding=_map_of("encoding"), examples=_map_of("example")),
-    "parameter": {
-        "required": ["name", "in"],
-        **_object(
-            **{"in": {"enum": ["path", "query", "header", "cookie"]}},
-            name=_NAME,
-            style=_TEXT,
-            explode=_FLAG,
-            schema=_SCHEMA,
-            content=_map_of("media"),
-        ),
-    },
-    "body": _object(content=_map_of("media")),
-    "response": _object(content=_map_of("media")),
-    "securityScheme": _object(type=_TEXT, name=_TEXT),
-    "operation": _object(
-        operationId=_NAME,
-        parameters=_list_of("parameter"),
-        requestBody=_part("body"),
-        responses=_map_of("response"),
-        security=_SECURITY,
-        servers=_SERVERS,
-    ),
-    "path": _object(
-        parameters=_list_of("parameter"),
-        servers=_SERVERS,
-        **{method: {"$ref": "#/$defs/operation"} for method in METHODS},
-    ),
-}
-_DOCUMENT: Schema = _object(
-    paths=_map_of("path"),
-    components=_object(
-        schemas={"type": "object", "additionalProperties": _SCHEMA},
-        parameters=_map_of("parameter"),
-        requestBodies=_map_of("body"),
-        responses=_map_of("response"),
-        securitySchemes=_map_of("securityScheme"),
-    ),
-    security=_SECURITY,
-    servers=_SERVERS,
-)
+_OUTLINE = {name: _object_schema(name) for name in OBJECTS if name != "schema"}
 
 
 def check(library: Library, findings: Findings) -> None:
@@ -173,7 +131,7 @@ def _validator(is_30: bool) -> jsonschema_rs.Validator:
     schema = {"$ref": f"{_META_30}#" if is_30 else _META_31}
     meta = jsonschema_specifications.REGISTRY.contents(_META_30)
     validator: jsonschema_rs.Validator = jsonschema_rs.Draft202012Validator(
-        {**_DOCUMENT, "$defs": {**_PARTS, "schema": schema}},
+        {"$ref": "#/$defs/document", "$defs": {**_OUTLINE, "schema": schema}},
         registry=jsonschema_rs.Registry([(_META_30, meta)]),
         validate_formats=True,
         offline=True,

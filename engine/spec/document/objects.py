@@ -1,0 +1,134 @@
+"""The objects of OpenAPI: their keys, and what stands below each.
+
+`structure.py` makes of it the outline that a document must match, `misspelt_keys.py` the keys that
+it may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from engine.spec.document.node import METHODS
+
+
+class ObjectKind(NamedTuple):
+    """An object of the standard: the keys that matter, other keys it may have, and the forms of
+    values that are relied on.
+
+    A form is a kind of object, with `*` for a mapping of names, with `[]` for a list; or "text",
+    "name" (a text that is not empty), "flag", "location" (of a parameter), "mapping".
+    """
+
+    keys: frozenset[str]
+    other_keys: frozenset[str]
+    forms: Mapping[str, str]
+
+
+def _kind(keys: str = "", other_keys: str = "", **forms: str) -> ObjectKind:
+    return ObjectKind(frozenset(keys.split()), frozenset(other_keys.split()), forms)
+
+
+BOUNDS = (
+    "pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength "
+    "maxLength minItems maxItems uniqueItems minProperties maxProperties minContains maxContains "
+    "nullable readOnly writeOnly"
+)
+"""Keys of a schema that bound a value."""
+
+_SCHEMA_LISTS = dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "schema[]")
+_SCHEMA_MAPS = dict.fromkeys(
+    ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"), "schema*"
+)
+_SCHEMAS = dict.fromkeys(
+    (
+        *("items", "additionalProperties", "not", "if", "then", "else", "contains"),
+        *("propertyNames", "unevaluatedProperties", "unevaluatedItems", "contentSchema"),
+        "additionalItems",
+    ),
+    "schema",
+)
+OBJECTS = {
+    "document": _kind(
+        "paths components servers security",
+        "openapi info jsonSchemaDialect webhooks tags externalDocs $self swagger definitions host "
+        "basePath schemes consumes produces",
+        paths="path*",
+        components="components",
+        servers="server[]",
+        security="mapping[]",
+    ),
+    "components": _kind(
+        "schemas parameters requestBodies responses securitySchemes",
+        "examples headers links callbacks pathItems mediaTypes",
+        schemas="schema*",
+        parameters="parameter*",
+        requestBodies="body*",
+        responses="response*",
+        securitySchemes="securityScheme*",
+    ),
+    "path": _kind(
+        f"{' '.join(METHODS)} parameters servers $ref",
+        "summary description query additionalOperations",
+        parameters="parameter[]",
+        servers="server[]",
+        **dict.fromkeys(METHODS, "operation"),
+    ),
+    "operation": _kind(
+        "operationId parameters requestBody responses security servers",
+        "tags summary description externalDocs callbacks deprecated",
+        parameters="parameter[]",
+        requestBody="body",
+        responses="response*",
+        servers="server[]",
+        security="mapping[]",
+        operationId="name",
+    ),
+    "parameter": _kind(
+        "name required schema content style explode allowReserved $ref",
+        "in description deprecated allowEmptyValue example examples type format summary",
+        schema="schema",
+        content="media*",
+        name="name",
+        style="text",
+        explode="flag",
+        **{"in": "location"},
+    ),
+    "body": _kind("content required $ref", "description summary", content="media*"),
+    "media": _kind(
+        "schema encoding",
+        "example examples itemSchema itemEncoding prefixEncoding description",
+        schema="schema",
+        encoding="encoding*",
+        examples="example*",
+    ),
+    "example": _kind(),
+    "encoding": _kind(
+        "contentType style explode allowReserved",
+        "headers encoding",
+        contentType="text",
+        style="text",
+        explode="flag",
+    ),
+    "response": _kind("content $ref", "description headers links summary", content="media*"),
+    "securityScheme": _kind(
+        "type name scheme $ref",
+        "in description bearerFormat flows openIdConnectUrl oauth2MetadataUrl deprecated",
+        type="text",
+        name="text",
+    ),
+    "server": _kind("url variables", "description name", url="text", variables="variable*"),
+    "variable": _kind(),
+    "schema": _kind(
+        f"{BOUNDS} type properties required items enum const allOf anyOf oneOf $ref "
+        "additionalProperties patternProperties propertyNames unevaluatedProperties discriminator "
+        "dependentRequired dependentSchemas prefixItems contains",
+        "title description default example examples deprecated externalDocs xml not if then else "
+        "$id id $schema $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $defs "
+        "definitions $vocabulary $comment contentEncoding contentMediaType contentSchema "
+        "unevaluatedItems additionalItems dependencies optional name summary value options media",
+        **_SCHEMAS,
+        **_SCHEMA_LISTS,
+        **_SCHEMA_MAPS,
+    ),
+}
