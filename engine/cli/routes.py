@@ -13,11 +13,14 @@ from rich.text import Text
 
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.config.config_files import ConfigFiles
+from engine.config.listed_models import listed_models
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.plan.route import Plan, Route
 from engine.source.excerpt import printable
 
 _MARK = "*"
+_MAX_LISTED = 5
+"""The most names of a provider's models in a row; `--format json` has all."""
 _LEGEND = f"{_MARK} translated for at least one target (see `translate` in the manual)"
 
 Document = dict[str, Any]
@@ -95,6 +98,11 @@ def _upstreams_by_operation(
 
 
 def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
+    """Every entry of `models`, with the names that providers have behind a wildcard."""
+    listed: dict[str, list[str]] = {}
+    for model in listed_models(plan.config).values():
+        if model.known is not None:
+            listed.setdefault(model.entry.name, []).append(model.name)
     models = []
     for name in plan.config.models:
         has = operations.of(name)
@@ -107,6 +115,7 @@ def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
                 "model": name,
                 "formats": [_format(name, chat, operations) for chat in chats.values()],
                 "operations": [op.id for op in has if not op.language],
+                "listed": listed.get(name, []),
             }
         )
     return models
@@ -169,17 +178,23 @@ def _goes_to(route: Document) -> str:
 
 
 def _model_table(models: Sequence[Document]) -> Table:
-    return _table(
-        ("MODEL", "FORMATS", "OTHER OPERATIONS"),
+    headings = ("MODEL", "FORMATS", "OTHER OPERATIONS", "LISTED MODELS")
+    shown = len(headings) if any(model["listed"] for model in models) else len(headings) - 1
+    rows = (
         (
-            (
-                model["model"],
-                ", ".join(_marked(o["format"], o["translated"]) for o in model["formats"]) or "-",
-                ", ".join(model["operations"]) or "-",
-            )
-            for model in models
-        ),
+            model["model"],
+            ", ".join(_marked(o["format"], o["translated"]) for o in model["formats"]) or "-",
+            ", ".join(model["operations"]) or "-",
+            _shortened(model["listed"]) or "-",
+        )
+        for model in models
     )
+    return _table(headings[:shown], (row[:shown] for row in rows))
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return ", ".join(names[:_MAX_LISTED]) + more
 
 
 def _marked(name: str, translated: bool) -> str:

@@ -25,13 +25,15 @@ from engine.values.wildcard import Patterns
 class ModelOperation:
     """An operation that is routed by model; `id` is `spec.operationId`, `path` its template.
     `language` is the language that it has, "" for an operation that is never translated; `counts`
-    is the language whose requests it counts the tokens of, "" for another operation."""
+    is the language whose requests it counts the tokens of, "" for another operation. `task` is what
+    a model must be for, as in `ProviderModel.tasks`; "" for any."""
 
     id: str
     dialect: str
     path: str = ""
     language: str = ""
     counts: str = ""
+    task: str = ""
 
     def accepts_dialect(self, dialect: str) -> bool:
         """Whether an upstream of this dialect takes it; the dialect "" takes any operation."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine import dialects
+from engine.config.config import Config
+from engine.config.listed_models import ListedModel, listed_models
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
 from engine.values.wildcard import ByName
@@ -75,14 +77,15 @@ def _path(route: Route) -> str:
 
 
 def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
-    """Every model and wildcard, with its formats, those in which requests are translated for at
-    least one target, its other operations and its price for a million tokens, if it has one."""
+    """Every model and wildcard, and the models of the providers behind wildcards, with its formats,
+    those in which requests are translated for at least one target, its other operations and its
+    price for a million tokens, if it has one."""
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
     prices = ByName(plan.config.prices)
     operations = plan.model_operations()
     entries = []
-    for model in plan.config.models.values():
-        has = {operation.id: operation for operation in operations.of(model.name)}
+    for model in _all_models(plan.config):
+        has = {operation.id: operation for operation in model.operations(operations)}
         model_formats = [form for form in formats if form.operation in has]
         entry: dict[str, Any] = {
             "id": model.name,
@@ -91,7 +94,10 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
             "translated": [
                 form.name
                 for form in model_formats
-                if any(o.language for o in operations.targets(model.name, has[form.operation]))
+                if any(
+                    each.language
+                    for each in operations.targets(model.entry.name, has[form.operation])
+                )
             ],
             "operations": [name for name in has if name not in chat_operations],
         }
@@ -104,6 +110,13 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
             }
         entries.append(entry)
     return entries
+
+
+def _all_models(config: Config) -> Iterator[ListedModel]:
+    """The models and wildcards of the config, then those that only providers name."""
+    for name, entry in config.models.items():
+        yield ListedModel(name, entry)
+    yield from (model for model in listed_models(config).values() if model.known is not None)
 
 
 def _stream_operations(plan: Plan, formats: Sequence[RoutedFormat]) -> Iterator[str]:

@@ -22,6 +22,9 @@ _LEGEND = f"""
 _MAX_OPERATIONS = 4
 """The most operations shown of a model."""
 
+_MAX_MODELS = 200
+"""The most models in the table; `/v1/models` and the playground have all."""
+
 _HEAD = """<!doctype html>
 <html lang="en">
 <head>
@@ -156,12 +159,14 @@ def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str,
     priced = any("price" in model for model in entries)
     currency = escape(plan.config.currency)
     prices = f'<th scope="col" class="number">{currency} per million tokens in / out</th>'
-    rows = "".join(_row(model, titles, priced) for model in entries)
+    rows = "".join(_row(model, titles, priced) for model in entries[:_MAX_MODELS])
+    more = len(entries) - _MAX_MODELS
+    rest = f'\n<p class="muted">And {more} more.</p>' if more > 0 else ""
     legend = _LEGEND if any(model["translated"] for model in entries) else ""
     return f"""<div class="scroll" tabindex="0" role="region" aria-label="List of models"><table>
 <thead><tr><th scope="col">Model</th><th scope="col">Formats</th>
 {prices if priced else ""}</tr></thead>
-<tbody>{rows}</tbody></table></div>{legend}"""
+<tbody>{rows}</tbody></table></div>{rest}{legend}"""
 
 
 def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:

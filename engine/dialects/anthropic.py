@@ -246,4 +246,5 @@ DIALECT = Dialect(
     provider="anthropic",
     operation_names={"createMessage": "chat"},
     chat_formats=(_MESSAGES,),
+    tasks={"/messages": "chat", "/messages/count_tokens": "chat"},
 )

@@ -264,4 +264,10 @@ DIALECT = Dialect(
         "streamGenerateContent": "generate_content",
     },
     chat_formats=(_GENERATE,),
+    tasks={
+        "enerateContent": "chat",
+        ":countTokens": "chat",
+        ":embedContent": "embedding",
+        ":batchEmbedContents": "embedding",
+    },
 )

@@ -15,8 +15,8 @@ import orjson
 from cachetools import LRUCache, cachedmethod
 
 from engine.config.config import Config
+from engine.config.listed_models import ListedModel, known_model, listed_models
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
-from engine.config.models import Model
 from engine.dialects import Dialect, ModelCard, ModelList
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.source.suggestion import Suggestions
@@ -88,12 +88,13 @@ class VisibleModels:
     model has: it is shown in the dialects of those."""
 
     def __init__(self, config: Config, operations: ModelOperations) -> None:
-        self._models = config.models
+        self._config = config
+        self._listed = listed_models(config)
         self._operations = operations
         self._entries = ByName(config.models)
         self._dialects: dict[str, _DialectModels] = {}
         self.lists: LRUCache[object, bytes] = LRUCache(_BYTES, len)
-        self.suggestions = Suggestions(name for name in config.models if "*" not in name)
+        self.suggestions = Suggestions(self._listed)
 
     @cachedmethod(
         attrgetter("lists"),
@@ -110,29 +111,37 @@ class VisibleModels:
     def find(self, name: str, dialect: Dialect) -> ModelCard | None:
         """The model of this name, also one that a wildcard serves; None for one that cannot be
         called in this dialect."""
-        entry = self._entries.find(name)
-        return None if entry is None else self._card(entry, name, dialect)
+        model = self._model(name)
+        return None if model is None else self._card(model, dialect)
 
     def operations_of(self, name: str) -> Sequence[ModelOperation] | None:
         """The operations of a model, also of one that a wildcard serves; None for no model."""
-        entry = self._entries.find(name)
-        return None if entry is None else self._operations.of(entry.name)
+        model = self._model(name)
+        return None if model is None else model.operations(self._operations)
 
-    def _card(self, entry: Model, name: str, dialect: Dialect) -> ModelCard | None:
+    def _model(self, name: str) -> ListedModel | None:
+        """The model of this name, also one that no list shows."""
+        if name in self._listed:
+            return self._listed[name]
+        entry = self._entries.find(name)
+        known = None if entry is None else known_model(entry, name, self._config)
+        return None if entry is None else ListedModel(name, entry, known)
+
+    def _card(self, model: ListedModel, dialect: Dialect) -> ModelCard | None:
         operations = [
-            op for op in self._operations.of(entry.name) if op.accepts_dialect(dialect.name)
+            op for op in model.operations(self._operations) if op.accepts_dialect(dialect.name)
         ]
         if not operations:
             return None
-        title = name if entry.title == entry.name else entry.title
+        entry = model.entry
+        title = model.name if model.title == entry.name else model.title
         methods = dict.fromkeys(method for op in operations if (method := _method(op.path)))
-        return ModelCard(name, title, entry.owner, entry.created, tuple(methods))
+        return ModelCard(model.name, title, entry.owner, entry.created, tuple(methods))
 
     def _models_of(self, dialect: Dialect) -> _DialectModels:
         entry = self._dialects.get(dialect.name)
         if entry is None:
-            exact = [model for model in self._models.values() if "*" not in model.name]
-            cards = (self._card(model, model.name, dialect) for model in exact)
+            cards = (self._card(model, dialect) for model in self._listed.values())
             entry = _DialectModels([card for card in cards if card is not None], dialect)
             self._dialects[dialect.name] = entry
         return entry

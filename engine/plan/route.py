@@ -63,7 +63,8 @@ class Route:
         name = language.name if language is not None and not operation.websocket else ""
         counted = counted_language(dialect, operation.path)
         counts = "" if counted is None else counted.name
-        return ModelOperation(operation.id, dialect, operation.path, name, counts)
+        task = self.dialects[-1].task(operation.path)
+        return ModelOperation(operation.id, dialect, operation.path, name, counts, task)
 
     @property
     def destination(self) -> str:

@@ -81,3 +81,15 @@ def test_json_has_the_upstreams_of_each_route(document):
         {"upstream": "gemini", "translated": True},
         {"upstream": "openai", "translated": True},
     ]
+
+
+def test_what_a_provider_has_behind_a_wildcard_is_listed(folder):
+    config = folder / "gateway.yaml"
+    text = config.read_text("utf-8") + 'models: {"*": {to: [{upstream: groq}]}}\n'
+    groq = "upstreams: {groq: {provider: groq, credential: {bearer: a}}, "
+    config.write_text(text.replace("upstreams: {", groq, 1), "utf-8")
+    output = " ".join(modelway("routes").output.split())
+    assert "LISTED MODELS" in output
+    assert "and 10 more" in output
+    models = json.loads(modelway("routes", "--format", "json").output)["models"]
+    assert "llama-3.3-70b-versatile" in models[0]["listed"]

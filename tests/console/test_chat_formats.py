@@ -77,3 +77,17 @@ def test_a_model_has_the_formats_of_its_operations_and_no_others(shipped):
     counts = ["anthropic.countTokens", "gemini.countTokens"]
     for name in ("gpt-*", "claude-sonnet", "gemini-2.5-flash"):
         assert formats[name] == (every_format, counts)
+
+
+def test_models_of_a_provider_behind_a_wildcard_have_the_formats_of_their_task(text):
+    groq = "  groq: {provider: groq, credential: {bearer: a}}\n"
+    more = '  "*": {to: [{upstream: groq}]}\n'
+    text = text.replace("upstreams:", "upstreams:\n" + groq + "  # ", 1)
+    plan = planned(text.replace("  gpt-4o: &", more + "  gpt-4o: &", 1))
+    entries = {model["id"]: model for model in models(plan, routed_formats(plan))}
+    llama = entries["llama-3.3-70b-versatile"]
+    assert llama["formats"] == ["chat", "responses", "messages", "generate"]
+    assert "openai.createTranscription" not in llama["operations"]
+    assert entries["whisper-large-v3"]["formats"] == []
+    assert entries["whisper-large-v3"]["operations"] == ["openai.createTranscription"]
+    assert list(entries).index("llama-3.3-70b-versatile") > list(entries).index("gemini-*")

@@ -99,3 +99,14 @@ def test_a_model_without_chat_is_listed_with_its_operations(shipped):
     row = next(row for row in rows if "<code>whisper-1</code>" in row)
     assert "<code>openai.createTranscription</code>" in row
     assert "chip" not in row
+
+
+def test_the_table_of_models_is_bounded(text):
+    many = "  many: {provider: openrouter, credential: {bearer: a}}\n"
+    text = text.replace("upstreams:", "upstreams:\n" + many + "  # ", 1)
+    page = render(
+        planned(text.replace("models: ", 'models:\n  "*": {to: [{upstream: many}]}\n  # ', 1))
+    )
+    assert page.count('<tr><th scope="row">') == 200
+    assert re.search(r"And [1-9][0-9]+ more\.", page)
+    assert " more.</p>" not in render(planned(text.replace("  many:", "  # many:")))

@@ -34,7 +34,9 @@ def visible_models(*names, **narrowed):
     for name in (*names, *narrowed):
         to = (TargetConfig(narrowed.get(name, "any"), "", 1.0, ()),)
         entries[name] = Model(name, to, (), name, "me", 5, ())
-    config = SimpleNamespace(models=entries)
+    config = SimpleNamespace(
+        models=entries, upstreams={name: SimpleNamespace(provider="") for name in upstreams}
+    )
     return VisibleModels(config, ModelOperations(entries, upstreams, OPERATIONS))
 
 

@@ -62,6 +62,8 @@ class Dialect:
     Telemetry: `provider` is `gen_ai.provider.name` ("": the name of the upstream), and
     `operation_names` are `gen_ai.operation.name` by operationId.
 
+    Tasks: `tasks` says by the ends of paths what a model must be for: `chat`, `embedding`, ...
+
     Console: `chat_formats` are offered on the home page and in the playground.
     """
 
@@ -96,6 +98,12 @@ class Dialect:
     provider: str = ""
     operation_names: Mapping[str, str] = field(default_factory=dict)
     chat_formats: tuple[ChatFormat, ...] = ()
+    tasks: Mapping[str, str] = field(default_factory=dict)
+
+    def task(self, path: str) -> str:
+        """What a model must be for to have the operation of this path; "" where any model may."""
+        ends = [end for end in self.tasks if path.endswith(end)]
+        return self.tasks[max(ends, key=len)] if ends else ""
 
     def gen_ai_operation(self, operation: str) -> str:
         """`gen_ai.operation.name` of `spec.operationId`: the conventions' name, or the operationId

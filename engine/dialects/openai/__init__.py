@@ -115,4 +115,18 @@ DIALECT = Dialect(
         "createEmbedding": "embeddings",
     },
     chat_formats=CHAT_FORMATS,
+    tasks={
+        "/chat/completions": "chat",
+        "/responses": "chat",
+        "/completions": "completion",
+        "/embeddings": "embedding",
+        "/images/generations": "image",
+        "/images/edits": "image",
+        "/audio/transcriptions": "transcription",
+        "/audio/translations": "transcription",
+        "/audio/speech": "speech",
+        "/moderations": "moderation",
+        "/realtime": "realtime",
+        "/rerank": "rerank",
+    },
 )

@@ -22,3 +22,20 @@ def test_the_operation_has_the_name_of_the_conventions_or_its_own(dialect, opera
 @pytest.mark.parametrize(("dialect", "provider"), [("gemini", "gcp.gemini"), ("plain", "east")])
 def test_the_provider_is_that_of_the_dialect_or_the_upstream(dialect, provider):
     assert dialects.get(dialect).gen_ai_provider("east") == provider
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path", "task"),
+    [
+        ("openai", "/chat/completions", "chat"),
+        ("openai", "/completions", "completion"),
+        ("openai", "/deployments/x/embeddings", "embedding"),
+        ("anthropic", "/messages/count_tokens", "chat"),
+        ("gemini", "/models/{model}:streamGenerateContent", "chat"),
+        ("gemini", "/models/{model}:batchEmbedContents", "embedding"),
+        ("openai", "/files", ""),
+        ("plain", "/items", ""),
+    ],
+)
+def test_the_task_of_a_path(dialect, path, task):
+    assert dialects.get(dialect).task(path) == task

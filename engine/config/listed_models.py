@@ -1,0 +1,87 @@
+"""The models that lists show: those of the config by name, and what the providers behind its
+wildcards have.
+
+The law: a provider's model is listed if a request for it reaches the wildcard (no other entry takes
+the name), and every target there that keeps the name is at a provider that has it. The models of
+the config come first, then those of the wildcards in the order of the file, each sorted by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from engine.config import providers
+from engine.config.config import Config
+from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.models import Model
+from engine.config.providers import ProviderModel
+from engine.config.upstreams import UpstreamConfig
+from engine.values.wildcard import ByName, matches
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model by its name, the entry of `models` that serves it, and what its provider says of it,
+    None for a model that the config names."""
+
+    name: str
+    entry: Model
+    known: ProviderModel | None = None
+
+    @property
+    def title(self) -> str:
+        """The title of its entry; its name under a wildcard."""
+        return self.entry.title if self.known is None else self.name
+
+    def operations(self, operations: ModelOperations) -> tuple[ModelOperation, ...]:
+        """Its operations: those of its entry, for the tasks that it is known to have."""
+        has = operations.of(self.entry.name)
+        if self.known is None:
+            return has
+        return tuple(op for op in has if op.task in ("", *self.known.tasks))
+
+
+def listed_models(config: Config) -> dict[str, ListedModel]:
+    """All models that lists show, by name."""
+    result = {
+        name: ListedModel(name, entry) for name, entry in config.models.items() if "*" not in name
+    }
+    wildcards = [entry for name, entry in config.models.items() if "*" in name]
+    entries = ByName(config.models) if wildcards else None
+    for entry in wildcards:
+        for known in _known(entry, config.upstreams):
+            if known.name not in result and entries and entries.find(known.name) is entry:
+                result[known.name] = ListedModel(known.name, entry, known)
+    return result
+
+
+def known_model(entry: Model, name: str, config: Config) -> ProviderModel | None:
+    """What the provider behind a wildcard says of a model; None where that is unknown."""
+    if "*" not in entry.name:
+        return None
+    for catalog in _catalogs(entry, config.upstreams):
+        if name in catalog:
+            return catalog[name]
+    return None
+
+
+def _known(entry: Model, upstreams: Mapping[str, UpstreamConfig]) -> Iterator[ProviderModel]:
+    first, *others = [*_catalogs(entry, upstreams)] or [{}]
+    for name in sorted(first):
+        known = first[name]
+        everywhere = all(name in catalog for catalog in others)
+        if everywhere and not known.deprecated and matches(name, entry.name):
+            yield known
+
+
+def _catalogs(
+    entry: Model, upstreams: Mapping[str, UpstreamConfig]
+) -> Iterator[Mapping[str, ProviderModel]]:
+    """The models that each target of a wildcard has; none where the names are the operator's."""
+    for target in entry.to:
+        if target.model:
+            continue
+        upstream = upstreams[target.upstream]
+        provider = providers.read(upstream.provider) if upstream.provider else None
+        yield {} if provider is None or provider.own_names else provider.models

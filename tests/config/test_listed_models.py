@@ -1,0 +1,90 @@
+"""Which models lists show: those of the config, and what providers have behind wildcards."""
+
+from engine.config.listed_models import known_model, listed_models
+from engine.config.model_operations import ModelOperation, ModelOperations
+from tests.support.configs import read_config
+
+UPSTREAMS = """\
+upstreams:
+  groq: {provider: groq, credential: {bearer: a}}
+  together: {provider: together, credential: {bearer: a}}
+  azure: {provider: azure, variables: {resource: ours}, credential: {header: api-key, value: a}}
+  own: {url: http://host}
+"""
+LLAMA = "llama-3.3-70b-versatile"
+
+
+def config(models):
+    return read_config(f"{UPSTREAMS}models: {models}\n")
+
+
+def names(models):
+    return list(listed_models(config(models)))
+
+
+def test_a_wildcard_lists_what_its_provider_has():
+    listed = listed_models(config("{'*': {to: [{upstream: groq}]}}"))
+    assert listed[LLAMA].known is not None
+    assert (listed[LLAMA].entry.name, listed[LLAMA].title) == ("*", LLAMA)
+    assert list(listed) == sorted(listed)
+
+
+def test_models_of_the_config_come_first_and_keep_their_entry():
+    listed = listed_models(
+        config(
+            f"{{'*': {{to: [{{upstream: groq}}]}}, z: {{to: [{{upstream: own}}]}}, "
+            f"{LLAMA}: {{to: [{{upstream: own}}]}}}}"
+        )
+    )
+    assert list(listed)[:2] == ["z", LLAMA]
+    assert listed[LLAMA].known is None
+
+
+def test_a_wildcard_lists_only_names_that_it_covers_and_takes():
+    models = "{'llama-*': {to: [{upstream: own}]}, '*': {to: [{upstream: groq}]}}"
+    assert LLAMA not in names(models)
+    assert "whisper-large-v3" in names(models)
+    assert names("{'whisper-*': {to: [{upstream: groq}]}}") == [
+        "whisper-large-v3",
+        "whisper-large-v3-turbo",
+    ]
+
+
+def test_two_providers_behind_one_wildcard_list_what_both_have():
+    both = names("{'*': {to: [{upstream: together}, {upstream: groq}]}}")
+    assert both == ["openai/gpt-oss-120b", "openai/gpt-oss-20b"]
+    assert names("{'*': {to: [{upstream: groq}, {upstream: own}]}}") == []
+
+
+def test_a_target_with_a_name_of_its_own_lists_nothing():
+    assert names(f"{{'*': {{to: [{{upstream: groq, model: {LLAMA}}}]}}}}") == []
+
+
+def test_deployments_and_deprecated_models_are_not_listed():
+    assert names("{'*': {to: [{upstream: azure}]}}") == []
+    together = names("{'*': {to: [{upstream: together}]}}")
+    assert together
+    assert "deepseek-ai/DeepSeek-R1" not in together
+
+
+def test_what_a_provider_says_of_a_model_that_no_list_shows():
+    both = config("{'*': {to: [{upstream: groq}, {upstream: own}]}}")
+    assert known_model(both.models["*"], LLAMA, both).context == 131072
+    assert known_model(both.models["*"], "newer", both) is None
+
+
+def test_a_model_has_the_operations_of_its_task():
+    read = config("{'*': {to: [{upstream: groq}]}}")
+    operations = ModelOperations(
+        read.models,
+        read.upstreams,
+        [
+            ModelOperation("openai.chat", "openai", task="chat"),
+            ModelOperation("openai.transcribe", "openai", task="transcription"),
+            ModelOperation("openai.other", "openai"),
+        ],
+    )
+    listed = listed_models(read)
+    assert [o.id for o in listed[LLAMA].operations(operations)] == ["openai.chat", "openai.other"]
+    whisper = listed["whisper-large-v3"].operations(operations)
+    assert [o.id for o in whisper] == ["openai.transcribe", "openai.other"]
