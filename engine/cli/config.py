@@ -1,0 +1,52 @@
+"""`modelway config`: the config as one file, with the origin of each value."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import click
+
+from engine.cli.config_file import config_option, errors_exit
+from engine.cli.formats import tally
+from engine.config.config_files import ConfigFiles
+from engine.config.load import load_file
+from engine.offline.effective_config import EffectiveConfig
+from engine.source.problem import Findings, render
+
+
+@click.command()
+@config_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: `config` and `origins`.")
+def command(config: ConfigFiles, as_json: bool) -> None:
+    """Print the effective config: gateway.yaml with its included files and overlays as one file.
+
+    A comment behind each value names the file and the line it comes from. `${VAR}` stands as it is
+    written, and secrets are masked. The output is a config: paths in it are relative to the folder
+    of the first file. Defaults, and what a provider adds, are not in it.
+
+    \b
+      modelway config -c gateway.yaml -c prod.yaml
+      modelway config -c gateway.yaml -c prod.yaml --json | jq '.origins["/server/listen"]'
+
+    \b
+    Exit status: 0 no errors, 1 errors in these files (printed on standard error; variables that are
+    not set are no error here), 2 wrong usage.
+    """
+    findings = Findings()
+    _, document = load_file(config.main, os.environ, findings, config.overlays)
+    errors = [problem for problem in findings.errors if problem.code != "MW005"]
+    if not isinstance(document.value, dict):
+        errors_exit(errors, findings.texts, "nothing is printed")
+    effective = EffectiveConfig(document)
+    if as_json:
+        click.echo(json.dumps(effective.json(), indent=2, ensure_ascii=False))
+    else:
+        click.echo(f"# The effective config of {config}")
+        click.echo(effective.yaml(), nl=False)
+    if errors:
+        for error in errors:
+            click.echo(render(error, findings.texts), err=True)
+        click.echo(f"{tally(errors)}.", err=True)
+        sys.exit(1)

@@ -1,0 +1,174 @@
+"""The effective config: gateway.yaml with its included files and overlays as one file, with the
+origin of each value and without secrets.
+
+It can be read again from the folder of gateway.yaml: paths are relative to that, `${...}` stands as
+it was written, and a secret that was written out is `***`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Any
+
+from engine.config import keys
+from engine.config.literal_secrets import secret_places
+from engine.source.problem import Path, Place, place_of
+from engine.source.reader import SourceDocument
+
+MASK = "***"
+
+_REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
+_SCHEME = re.compile(r"(?:bearer|basic|token|digest|key) +(?=\S)", re.IGNORECASE)
+_PASSWORD = re.compile(r"(://[^/@\s:]*:)((?:\$\{[^}]*\}|[^/@\s])+)(?=@)")
+_PLAIN = re.compile(r"[A-Za-z_/][\w./@+-]*(?: [\w./@+-]+)*", re.ASCII)
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+"""Strings that some reader of YAML takes for another value."""
+_SPECIAL = {None: "null", inf: ".inf", -inf: "-.inf"}
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
+_SQLITE = "sqlite:///"
+
+
+class EffectiveConfig:
+    """The effective config of a document, whose value is a mapping."""
+
+    def __init__(self, document: SourceDocument) -> None:
+        self._document = document
+        self._folder = os.path.dirname(document.file)
+        self.value: Mapping[str, Any] = {k: v for k, v in document.value.items() if k != "include"}
+        self._secrets = {path: is_url for path, _, is_url in secret_places(document.value)}
+        self._paths = {path for path, _, _ in keys.values(document.value, keys.root(), "path")}
+
+    def yaml(self) -> str:
+        """Block YAML, with a comment `# file:line` behind each value."""
+        return "".join(f"{line}\n" for line in self._lines(self.value, ()))
+
+    def json(self) -> dict[str, Any]:
+        """`config`, with the texts of `yaml`, and `origins`: `file:line:column` by JSON pointer."""
+        origins = {_pointer(path): str(self._place(path)) for path, _ in self._leaves()}
+        return {"config": self._shown(self.value, ()), "origins": origins}
+
+    def _leaves(self, value: Any = None, at: Path = ()) -> Iterator[tuple[Path, Any]]:
+        value = self.value if not at else value
+        for step, below in _entries(value):
+            if isinstance(below, dict | list) and below:
+                yield from self._leaves(below, (*at, step))
+            else:
+                yield (*at, step), below
+
+    def _shown(self, value: Any, at: Path) -> Any:
+        if isinstance(value, dict):
+            return {name: self._shown(below, (*at, name)) for name, below in value.items()}
+        if isinstance(value, list):
+            return [self._shown(below, (*at, index)) for index, below in enumerate(value)]
+        text = self._text(value, at)
+        return value if text is None else text
+
+    def _text(self, value: Any, at: Path) -> str | None:
+        """The text of a value that was filled in or holds a secret; None for any other."""
+        reference = self._document.reference(at)
+        if reference:
+            reference = self._rebased(reference, value, at)
+        if at in self._secrets and isinstance(value, str):
+            text = reference or value.replace("${", "$${")
+            if self._secrets[at]:
+                masked = _PASSWORD.sub(lambda m: m[1] + _masked(m[2]), text)
+                return masked if reference or masked != text else None
+            return _masked(text)
+        return reference or None
+
+    def _rebased(self, reference: str, value: Any, at: Path) -> str:
+        """A text with references of a file in another folder, as it is written in gateway.yaml."""
+        folder = os.path.relpath(os.path.dirname(self._place(at).file) or ".", self._folder or ".")
+        if folder == ".":
+            return reference
+        name = str(value).removeprefix(_SQLITE)
+        if at in self._paths and not os.path.isabs(name) and "://" not in name:
+            scheme = _SQLITE if reference.startswith(_SQLITE) else ""
+            reference = scheme + os.path.join(folder, reference.removeprefix(scheme))
+
+        def rebase(match: re.Match[str]) -> str:
+            inside = match[1] or ""
+            if not inside.startswith("file:"):
+                return match[0]
+            return f"${{file:{os.path.join(folder, inside.removeprefix('file:'))}}}"
+
+        return _REFERENCE.sub(rebase, reference)
+
+    def _place(self, path: Path) -> Place:
+        return place_of(self._document, path)
+
+    def _lines(self, value: Any, at: Path) -> Iterator[str]:
+        """The lines of a mapping or list that has entries, without indentation."""
+        for step, below in _entries(value):
+            path = (*at, step)
+            head = "-" if isinstance(value, list) else f"{_key(step)}:"
+            if not isinstance(below, dict | list) or not below:
+                place = self._place(path)
+                yield f"{head} {self._scalar(below, path)}  # {place.file}:{place.line}"
+                continue
+            lines = self._lines(below, path)
+            if isinstance(value, list):
+                yield f"- {next(lines)}"
+            else:
+                yield head
+            yield from (f"  {line}" for line in lines)
+
+    def _scalar(self, value: Any, at: Path) -> str:
+        if isinstance(value, dict | list):
+            return "{}" if isinstance(value, dict) else "[]"
+        text = self._text(value, at)
+        if isinstance(value, str):
+            return _quoted(value if text is None else text)
+        if text is not None:
+            return text  # unquoted, as in its file: the value is a number
+        words = {True: "true", False: "false"} if isinstance(value, bool) else _SPECIAL
+        return words.get(value) or repr(value).replace("nan", ".nan")
+
+
+def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
+    return iter(value.items()) if isinstance(value, dict) else iter(enumerate(value))
+
+
+def _pointer(path: Path) -> str:
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def _masked(text: str) -> str:
+    """A secret: its references without their defaults, and `***` for all else but a scheme."""
+    scheme = match[0] if (match := _SCHEME.match(text)) else ""
+    parts, end = [scheme], len(scheme)
+    for match in _REFERENCE.finditer(text, end):
+        if match[1] is None:
+            continue
+        parts += [MASK if match.start() > end else "", _without_default(match[1])]
+        end = match.end()
+    parts.append(MASK if end < len(text) else "")
+    return "".join(parts)
+
+
+def _without_default(inside: str) -> str:
+    name, mark, default = inside.partition(":-")
+    return f"${{{name}{mark}{MASK if default else ''}}}"
+
+
+def _key(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) and name.lower() not in _WORDS else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """A string as YAML, in double quotes unless it is a plain word."""
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    code = ord(char)
+    if char.isprintable():
+        return char
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
