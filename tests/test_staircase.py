@@ -277,7 +277,7 @@ def test_every_edge_but_the_closed_ones_is_in_use():
         ("import engine.app", "spec.document.load"),
         ("from engine import plan", "values.errors"),
         ("from engine.config import models", "spec.document.load"),
-        ("from engine.relay import sse", "policies.max_body"),
+        ("from engine.callers import cache", "transforms.template"),
         ("from engine.stages.validate import validate", "upstream.forward"),
         ("def f():\n    from engine.cli import main", "plan.make"),
         ("if TYPE_CHECKING:\n    from engine.plan import make", "upstream.forward"),

@@ -212,7 +212,10 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
     translations = RouteTranslations(operation, parts.operations, models, clock)
     forward = Forward(
         route.model,
-        fixed=[parts.upstreams[t.upstream].target(t.model, t.weight) for t in route.to],
+        fixed=[
+            parts.upstreams[t.upstream].target(t.model, t.weight, transform=t.transform)
+            for t in route.to
+        ],
         dialect=route.dialects[-1],
         upstreams=list(parts.upstreams.values()),
         services=parts.services,

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
+from engine.config.transforms import TransformConfig, read_transform
 from engine.source.problem import Path
 
 
@@ -19,6 +20,7 @@ class TargetConfig:
     model: str
     weight: float
     at: Path
+    transform: tuple[TransformConfig, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ def read_targets(entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig,
             model=target.get("model", ""),
             weight=float(target.get("weight", default("models.*.to.*.weight"))),
             at=(*at, "to", index),
+            transform=read_transform(target, (*at, "to", index)),
         )
         for index, target in enumerate(entries)
     )

@@ -10,6 +10,7 @@ from typing import Any
 from engine import credentials
 from engine.config import keys, provider_defaults
 from engine.config.keys import default
+from engine.config.transforms import TransformConfig, read_transform
 from engine.credentials import Credential
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path
@@ -66,6 +67,7 @@ class UpstreamConfig:
 
     `dialect` "" is the dialect of the routed operation. `ask_usage`: requests for streams ask for
     a report of usage. `provider` "" is none; `variables` are all of the provider's.
+    `transform` are the transforms in order: the provider's and its own.
     """
 
     name: str
@@ -85,6 +87,7 @@ class UpstreamConfig:
     ask_usage: bool = default("upstreams.*.ask_usage")
     provider: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
+    transform: tuple[TransformConfig, ...] = ()
 
 
 class UpstreamReader:
@@ -121,6 +124,10 @@ class UpstreamReader:
             headers=self._headers(values.get("headers", {}), (*at, "headers")),
             provider=values.get("provider", ""),
             variables=completed.variables,
+            transform=(
+                *_provider_transform(completed.transform, at),
+                *read_transform(values, at),
+            ),
         )
 
     def _credentials(self, section: dict[str, Any], at: Path) -> tuple[Credential, ...]:
@@ -173,6 +180,11 @@ class UpstreamReader:
 
 def _is_header_value(value: str) -> bool:
     return value.isprintable() and value.isascii()
+
+
+def _provider_transform(options: Mapping[str, Any], at: Path) -> tuple[TransformConfig, ...]:
+    """The transform of the provider of the entry at `at`, if it has one."""
+    return (TransformConfig(options, (*at, "provider")),) if options else ()
 
 
 def _retry(section: dict[str, Any]) -> Retry:

@@ -21,6 +21,7 @@ from engine.plan.model_checks import check_operations
 from engine.plan.names import check_names
 from engine.plan.paths import check_paths
 from engine.plan.route import Plan, PlanResult, Route
+from engine.plan.transforms import check_transforms
 from engine.policies import Guards, guards
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.files import record_reads
@@ -66,6 +67,7 @@ def _make(
     planned.specifications = operations.read_all(config, findings, folder_of(environ))
     check_names(config, findings)
     check_connections(config, findings)
+    check_transforms(config, findings)
     routes = [
         _route(claim, config, planned.specifications, findings)
         for claim in assign(config, planned.specifications, findings)

@@ -97,6 +97,10 @@ class Query:
         """`("[a][b]", value)` of every parameter `name[a][b]`, the value undecoded."""
         return self._nested.get(name, [])
 
+    def segments(self) -> list[tuple[str | None, str]]:
+        """Each parameter as it was sent, behind its decoded name; None for an empty one."""
+        return self._segments
+
     def without(self, names: Collection[str]) -> str:
         """The raw query string without these parameters, every other byte unchanged."""
         return "&".join(segment for name, segment in self._segments if name not in names)

@@ -28,7 +28,7 @@ from engine.upstream.choose import order
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import refuse
 from engine.upstream.relay_response import relay
-from engine.upstream.request import build_request
+from engine.upstream.request import build_request, edit_request
 from engine.upstream.target import Target, Upstream
 from engine.upstream.translations import RouteTranslations, TranslatedRequests, translated_request
 
@@ -127,6 +127,8 @@ class Forward:
             headers = self._headers[target.upstream.name]
             edits = () if requests is None else requests.relay_edits()
             request = build_request(target, exchange, headers, self._expression, edits)
+        if target.edits:
+            edit_request(target, request, exchange)
         timeout = deadline - self._clock()
         result = attempt(target, credential, request, exchange, self._dialect, timeout, translated)
         exchange.on_end.append(result.close)

@@ -54,6 +54,7 @@ def build_catalog(models: Mapping[str, Model], upstreams: Mapping[str, Upstream]
                 target.weight,
                 target.model,
                 name,
+                target.transform,
             )
             for target in models[name].to
         )

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
-from engine.config.upstreams import HeaderChanges
 from engine.exchange.exchange import Exchange
-from engine.exchange.interfaces import Headers
 from engine.relay.request_headers import Forwarded
 from engine.spec.expression import Expression
 from engine.spec.path_templates import unsafe
+from engine.transforms.template import TemplateValues
 from engine.upstream.client.request import Spool, UpstreamRequest
 from engine.upstream.target import Target, Upstream
 from engine.values.errors import GatewayError
@@ -53,7 +52,7 @@ def build_request(
 def request_headers(
     fields: Iterable[tuple[str, str]], upstream: Upstream, exchange: Exchange
 ) -> list[tuple[str, str]]:
-    """The headers of a request: `fields`, the gateway's own, and the upstream's changes."""
+    """The headers of a request: `fields` and the gateway's own."""
     headers = [
         *fields,
         ("accept-encoding", "identity"),
@@ -62,7 +61,18 @@ def request_headers(
     ]
     if exchange.trace is not None:
         headers = exchange.trace.attempt_headers(headers)
-    return change_headers(headers, upstream.changes)
+    return headers
+
+
+def edit_request(target: Target, request: UpstreamRequest, exchange: Exchange) -> None:
+    """Make the edits of a target's transforms. Raises GatewayError 400 for a request whose values
+    cannot stand where they are put, 500 for a path that cannot be sent."""
+    upstream = target.upstream
+    values = TemplateValues(exchange, upstream.name, target.model or exchange.model)
+    try:
+        target.edits.apply(request, upstream.client.base_path, values)
+    except ValueError as error:
+        raise _unsendable_path(exchange, upstream, error) from error
 
 
 def upstream_path(base_path: str, mount: str, path: str) -> str:
@@ -83,28 +93,23 @@ def upstream_path(base_path: str, mount: str, path: str) -> str:
     return base_path + suffix
 
 
-def change_headers(headers: Headers, changes: HeaderChanges) -> Headers:
-    """Request headers after `headers: {set, add, remove}`."""
-    if not (changes.set or changes.add or changes.remove):
-        return headers
-    result = [p for p in headers if p[0] not in changes.remove and p[0] not in changes.set]
-    result += changes.set.items()
-    names = {name for name, _ in result}
-    return result + [pair for pair in changes.add.items() if pair[0] not in names]
-
-
 def _path(upstream: Upstream, exchange: Exchange) -> str:
     try:
         return upstream_path(upstream.client.base_path, exchange.mount, exchange.path)
     except ValueError as error:
-        log.error(
-            "request %s was not sent: its path is not below the base path of upstream '%s': %s",
-            exchange.request_id,
-            upstream.name,
-            error,
-        )
-        message = "The request's path cannot be sent to the upstream."
-        raise GatewayError(500, "internal_error", message, retry=False) from error
+        raise _unsendable_path(exchange, upstream, error) from error
+
+
+def _unsendable_path(exchange: Exchange, upstream: Upstream, error: ValueError) -> GatewayError:
+    """500 for a path that is not below the upstream's base path, which is logged."""
+    log.error(
+        "request %s was not sent: its path is not below the base path of upstream '%s': %s",
+        exchange.request_id,
+        upstream.name,
+        error,
+    )
+    message = "The request's path cannot be sent to the upstream."
+    return GatewayError(500, "internal_error", message, retry=False)
 
 
 def _end_of_segments(path: str, count: int) -> int:

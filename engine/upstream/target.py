@@ -6,11 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine import dialects
+from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, UpstreamConfig
 from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.dialects import Dialect
 from engine.relay.request_headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
+from engine.source.problem import Path
+from engine.transforms.header_edits import HeaderEdits
+from engine.transforms.template import literal
+from engine.transforms.transform import RequestEdits, Transform, compile_all
+from engine.transforms.upstream_side import UpstreamEdits
 from engine.upstream.breaker import CircuitBreaker
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
@@ -36,12 +42,12 @@ class Upstream:
     budget: Budget
     breaker: BreakerConfig
     heartbeat: float | None
-    changes: HeaderChanges
     forward_headers: tuple[str, ...]
     ask_usage: bool = True
     url: str = ""
     redaction: Redaction = field(default_factory=lambda: Redaction(()))
     breakers: dict[tuple[str, str], CircuitBreaker] = field(default_factory=dict)
+    transforms: tuple[Transform, ...] = ()
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
         """The request headers that pass from a route of a dialect; `needed` ones always do."""
@@ -60,19 +66,29 @@ class Upstream:
             declared=declared,
         )
 
-    def target(self, model: str, weight: float, configured: str = "", entry: str = "") -> Target:
+    def target(
+        self,
+        model: str,
+        weight: float,
+        configured: str = "",
+        entry: str = "",
+        transform: Sequence[TransformConfig] = (),
+    ) -> Target:
         """A target of this upstream, for an `entry` under `models`. `model` is its name for the
-        model, `configured` the one in the config; targets that share both share their breaker."""
+        model, `configured` the one in the config; targets that share both share their breaker.
+        `transform` is the target's own."""
         new = CircuitBreaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
         breaker = self.breakers.setdefault((entry, configured), new)
-        return Target(self, model, weight, breaker, entry, "" if "*" in entry else entry)
+        edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
+        return Target(self, model, weight, breaker, entry, "" if "*" in entry else entry, edits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
     """An upstream with its name for the model ("" for the requested name), a weight, a breaker.
 
-    `entry` is the key under `models`; `exact_entry` is the same, or "" for a wildcard.
+    `entry` is the key under `models`; `exact_entry` is the same, or "" for a wildcard. `edits` are
+    those of its requests.
     """
 
     upstream: Upstream
@@ -81,6 +97,7 @@ class Target:
     breaker: CircuitBreaker
     entry: str = ""
     exact_entry: str = ""
+    edits: UpstreamEdits = field(default_factory=UpstreamEdits)
 
     @property
     def name(self) -> str:
@@ -128,13 +145,27 @@ def connect(
         budget=Budget(config.retry.budget),
         breaker=config.breaker,
         heartbeat=config.heartbeat,
-        changes=config.headers,
         forward_headers=config.forward_headers,
         ask_usage=config.ask_usage,
         url=config.url,
+        transforms=(
+            *header_changes(config.headers, config.at),
+            *compile_all(config.transform, upstream=True),
+        ),
     )
     redact()
     return upstream
+
+
+def header_changes(changes: HeaderChanges, at: Path) -> tuple[Transform, ...]:
+    """`headers: {set, add, remove}` of an upstream at `at`, as a transform whose values are no
+    templates; none without changes."""
+    edits = HeaderEdits(
+        remove=changes.remove,
+        add={name: literal(value) for name, value in changes.add.items()},
+        set={name: literal(value) for name, value in changes.set.items()},
+    )
+    return (Transform((*at, "headers"), RequestEdits(edits)),) if edits else ()
 
 
 def _secrets(config: UpstreamConfig, client: Client) -> Iterator[str]:

@@ -16,6 +16,7 @@ MEMBERS = {
     "compared": (
         *(False, "targets", "routes", "authentication", "upstreams", "models", "limits", "tokens"),
         "prices",
+        "transforms",
     ),
 }
 """The members that have a fixed set of values."""

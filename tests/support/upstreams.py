@@ -16,7 +16,7 @@ from engine.upstream.client.failures import Silence, UpstreamFailure
 from engine.upstream.credentials import Credentials
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.retry import Budget
-from engine.upstream.target import Target, Upstream
+from engine.upstream.target import Target, Upstream, header_changes
 from engine.values.redaction import Redaction
 
 JSON = [("content-type", "application/json")]
@@ -147,7 +147,7 @@ def upstream(
         budget=Budget(retry.budget),
         breaker=breaker or BreakerConfig(),
         heartbeat=heartbeat,
-        changes=headers or HeaderChanges(),
+        transforms=header_changes(headers or HeaderChanges(), ("upstreams", name)),
         forward_headers=forward_headers,
         url="http://upstream.test",
         redaction=Redaction(secret for credential in credentials for secret in credential.secrets),

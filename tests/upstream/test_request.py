@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config.upstreams import HeaderChanges
-from engine.upstream.request import change_headers, upstream_path
+from engine.upstream.request import upstream_path
 
 
 @pytest.mark.parametrize(
@@ -84,22 +83,3 @@ def test_any_encoding_of_the_prefix_gives_the_same_path(data: st.DataObject) -> 
     prefix = "".join(f"/{segment}" for segment in mount)
     path = "".join(f"/{segment}" for segment in encoded)
     assert upstream_path("/base", prefix, path + tail) == "/base" + tail
-
-
-@pytest.mark.parametrize(
-    ("changes", "after"),
-    [
-        (HeaderChanges(), [("a", "1"), ("b", "2"), ("a", "3")]),
-        (HeaderChanges(set={"a": "9"}), [("b", "2"), ("a", "9")]),
-        (HeaderChanges(set={"c": "9"}), [("a", "1"), ("b", "2"), ("a", "3"), ("c", "9")]),
-        (HeaderChanges(add={"a": "9"}), [("a", "1"), ("b", "2"), ("a", "3")]),
-        (HeaderChanges(add={"c": "9"}), [("a", "1"), ("b", "2"), ("a", "3"), ("c", "9")]),
-        (HeaderChanges(remove=frozenset({"a", "z"})), [("b", "2")]),
-        (HeaderChanges({"a": "9"}, {"b": "8"}, frozenset({"b"})), [("a", "9"), ("b", "8")]),
-        (HeaderChanges({"a": "9"}, {"a": "8"}), [("b", "2"), ("a", "9")]),
-    ],
-)
-def test_headers_are_set_added_and_removed(
-    changes: HeaderChanges, after: list[tuple[str, str]]
-) -> None:
-    assert change_headers([("a", "1"), ("b", "2"), ("a", "3")], changes) == after

@@ -4,7 +4,7 @@ from engine import dialects
 from engine.config.upstreams import HeaderChanges
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.upstream.attempt import attempt
-from engine.upstream.request import build_request
+from engine.upstream.request import build_request, edit_request
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
 
@@ -18,6 +18,7 @@ def request_to_upstream(trace, **more):
     exchange = new_exchange("POST", "/x", "", HEADERS, trace=trace)
     dialect = dialects.get("openai")
     request = build_request(target_, exchange, target_.upstream.headers(()), None)
+    edit_request(target_, request, exchange)
     attempt(target_, None, request, exchange, dialect, 9.0)
     return client.requests[0]
 

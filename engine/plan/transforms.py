@@ -1,0 +1,39 @@
+"""Checks of `transform`: its templates, names and conflicts, and the credentials beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.config.config import Config
+from engine.config.transforms import TransformConfig
+from engine.config.upstreams import UpstreamConfig
+from engine.source.problem import Findings
+from engine.transforms.faults import Faults
+from engine.transforms.transform import compile_transform
+
+
+def check_transforms(config: Config, findings: Findings) -> None:
+    """Note the mistakes of the transforms of upstreams and targets."""
+    for upstream in config.upstreams.values():
+        _check(upstream.transform, upstream, config, findings)
+    targets = [target for model in config.models.values() for target in model.to]
+    targets += [target for route in config.routes for target in route.to]
+    for target in targets:
+        _check(target.transform, config.upstreams.get(target.upstream), config, findings)
+
+
+def _check(
+    configs: Iterable[TransformConfig],
+    upstream: UpstreamConfig | None,
+    config: Config,
+    findings: Findings,
+) -> None:
+    places = upstream.credentials if upstream is not None else ()
+    credentials = [("header", each.header) for each in places if each.header]
+    credentials += [("query", each.parameter) for each in places if each.parameter]
+    for transform in configs:
+        faults = Faults()
+        compile_transform(transform, upstream=True, faults=faults, credentials=credentials)
+        for fault in faults.found:
+            at = (*transform.at, *fault.at)
+            findings.error(config.source, at, fault.code, fault.message, fault.hint, key=fault.key)

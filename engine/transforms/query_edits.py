@@ -1,0 +1,68 @@
+"""Edits of a query string: remove, rename, default, set, in this order. Parameters that no edit
+names keep every byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from engine.spec.query_string import Query
+from engine.transforms.template import Template, TemplateValues
+from engine.values.errors import GatewayError, Malformed
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEdits:
+    """Edits of a query string, or of a form that is written like one.
+
+    `rename` changes the name of every parameter of that name, unless one of the new name is there
+    already: that one stays.
+    """
+
+    remove: frozenset[str] = frozenset()
+    rename: Mapping[str, str] = field(default_factory=dict)
+    default: Mapping[str, Template] = field(default_factory=dict)
+    set: Mapping[str, Template] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.remove or self.rename or self.default or self.set)
+
+    def apply(self, raw: str, values: TemplateValues) -> str:
+        """The raw query string after the edits. Raises GatewayError 400 for one that cannot be
+        split."""
+        try:
+            return self._apply(raw, values)
+        except Malformed as error:
+            raise GatewayError(400, "invalid_value", f"{error}.") from error
+
+    def _apply(self, raw: str, values: TemplateValues) -> str:
+        query = _parse(raw)
+        if self.remove and not self.remove.isdisjoint(query.names()):
+            query = _parse(query.without(self.remove))
+        for old, new in self.rename.items():
+            query = _rename(query, old, new)
+        for name, template in self.default.items():
+            if not query.values(name) and (text := template.fill(values)) is not None:
+                query = _parse(query.replace(name, text))
+        for name, template in self.set.items():
+            if (text := template.fill(values)) is not None:
+                query = _parse(query.replace(name, text))
+        return query.raw
+
+
+def _parse(raw: str) -> Query:
+    return Query.parse(raw)
+
+
+def _rename(query: Query, old: str, new: str) -> Query:
+    if not query.values(old):
+        return query
+    if query.values(new):
+        return _parse(query.without({old}))
+    coded = quote(new, safe="")
+    segments = [
+        coded + segment[len(segment.partition("=")[0]) :] if name == old else segment
+        for name, segment in query.segments()
+    ]
+    return _parse("&".join(segments))

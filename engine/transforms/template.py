@@ -1,0 +1,170 @@
+"""Templates: text with names in braces, `{token.name}`, from a closed list. Nothing is executed.
+
+`{{` and `}}` stand for braces. A name that has no value in a request leaves the template without a
+value, and the edit that it belongs to is not made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.exchange.exchange import Exchange
+from engine.exchange.wsgi_environ import environ_key
+from engine.relay.request_headers import NEVER_SENT
+from engine.source.suggestion import did_you_mean
+from engine.spec.query_string import Query
+from engine.values.errors import Malformed
+
+_PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_HEADER, _QUERY = "request.header.", "request.query."
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateValues:
+    """What the templates of one request are filled with: the caller's request, and the target on
+    the upstream's side. `target_path` is the path below the upstream's `url` as it would be sent.
+    """
+
+    exchange: Exchange
+    upstream: str = ""
+    target_model: str = ""
+    target_path: str = ""
+
+
+Read = Callable[[TemplateValues], str | None]
+"""Reads the value of a name; None where the request has none."""
+
+
+class TemplateError(ValueError):
+    """A template that cannot be read; `hint` says what to write."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def _token_name(values: TemplateValues) -> str | None:
+    caller = values.exchange.caller
+    return None if caller is None else caller.name
+
+
+NAMES: Mapping[str, Read] = {
+    "token.name": _token_name,
+    "model": lambda values: values.exchange.model or None,
+    "request.id": lambda values: values.exchange.request_id,
+    "request.method": lambda values: values.exchange.method,
+    "request.path": lambda values: values.exchange.path,
+}
+"""The names that every template may use, besides `request.header.X` and `request.query.X`."""
+
+TARGET_NAMES: Mapping[str, Read] = {
+    "target.model": lambda values: values.target_model or None,
+    "target.path": lambda values: values.target_path,
+    "upstream.name": lambda values: values.upstream,
+}
+"""The names that templates of the upstream's side may use as well."""
+
+
+class Template:
+    """A compiled template. `constant` is its text if it has no names, else None."""
+
+    __slots__ = ("_pieces", "constant", "text")
+
+    def __init__(self, text: str, pieces: tuple[str | Read, ...], raw: Read | None = None) -> None:
+        self.text = text
+        self._pieces = pieces
+        plain = [piece for piece in pieces if isinstance(piece, str)]
+        self.constant = "".join(plain) if len(plain) == len(pieces) else None
+
+    def fill(
+        self, values: TemplateValues, encode: Callable[[str, Read], str] | None = None
+    ) -> str | None:
+        """The text with its names filled in, None without a value. `encode` gets each value and the
+        reader of its name."""
+        if self.constant is not None:
+            return self.constant
+        filled = []
+        for piece in self._pieces:
+            if not isinstance(piece, str):
+                value = piece(values)
+                if value is None:
+                    return None
+                piece = value if encode is None else encode(value, piece)
+            filled.append(piece)
+        return "".join(filled)
+
+
+def literal(text: str) -> Template:
+    """A template whose braces mean nothing."""
+    return Template(text, (text,))
+
+
+def parse(text: str, *, upstream: bool) -> Template:
+    """Compile a template of the `upstream`'s side or of the caller's. Raises TemplateError."""
+    pieces: list[str | Read] = []
+    at = 0
+    for match in _PIECE.finditer(text):
+        pieces.append(text[at : match.start()])
+        at = match.end()
+        if match[1] is not None:
+            pieces.append(_reader(match[1], upstream))
+        elif match[0] in ("{{", "}}"):
+            pieces.append(match[0][0])
+        else:
+            message = f"a brace without its pair at character {match.start() + 1}"
+            raise TemplateError(message, "write {{ and }} for braces")
+    pieces.append(text[at:])
+    return Template(text, tuple(piece for piece in pieces if piece != ""))
+
+
+def _reader(name: str, upstream: bool) -> Read:
+    if name in NAMES:
+        return NAMES[name]
+    if name in TARGET_NAMES:
+        if upstream:
+            return TARGET_NAMES[name]
+        message = f"'{{{name}}}' is not known before a target is chosen"
+        raise TemplateError(message, "move it to the transform of an upstream or a target")
+    if name.startswith(_HEADER) and _TOKEN.fullmatch(header := name.removeprefix(_HEADER)):
+        if header.lower() in NEVER_SENT:
+            message = f"header '{header}' is never forwarded"
+            raise TemplateError(message, "it carries the caller's token or address")
+        return _header_reader(environ_key(header))
+    if name.startswith(_QUERY) and (parameter := name.removeprefix(_QUERY)):
+        return _query_reader(parameter)
+    known = [*NAMES, *(TARGET_NAMES if upstream else ()), _HEADER + "NAME", _QUERY + "NAME"]
+    message = f"a template has no name '{name}'"
+    raise TemplateError(message, did_you_mean(name, known, "write {{ and }} for braces"))
+
+
+def _header_reader(key: str) -> Read:
+    def read(values: TemplateValues) -> str | None:
+        return values.exchange.header(key)
+
+    return read
+
+
+def _query_reader(name: str) -> Read:
+    def read(values: TemplateValues) -> str | None:
+        query = values.exchange.query
+        if not query:
+            return None
+        try:
+            return Query.parse(query).get(name)
+        except Malformed:
+            return None
+
+    return read
+
+
+def has_template(value: Any) -> bool:
+    """Whether a value of YAML has a brace in any of its strings."""
+    if isinstance(value, str):
+        return "{" in value or "}" in value
+    if isinstance(value, dict):
+        return any(map(has_template, value.values()))
+    return isinstance(value, list) and any(map(has_template, value))
