@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import falcon
@@ -87,19 +86,16 @@ class Endpoints:
     ) -> None:
         """Send the handler's response, or a 500 if that fails. Raises AbortConnection."""
         connection = exchange.connection
-        after: list[Callable[[], None]] = [partial(connection.set_timeout, None)]
-        connection.set_timeout(self._body_timeout)
+        connection.set_timeout(self._body_timeout)  # until the response is closed
         try:
             response = handler(exchange)
-            steps = after
-            if body.is_left() and connection.close_after() and has_body(exchange, response):
-                steps = [*after, connection.linger]
-            send(resp, exchange, response, steps)
+            left = body.is_left() and connection.close_after()
+            send(resp, exchange, response, linger=left and has_body(exchange, response))
         except AbortConnection:
             raise
         except Exception:
             log.exception("request %s failed", exchange.request_id)
-            send(resp, exchange, refusal(_internal(exchange), exchange), after)
+            send(resp, exchange, refusal(_internal(exchange), exchange))
 
 
 def answer_errors(exchange: Exchange, following: Handler) -> Response:

@@ -68,6 +68,9 @@ class RequestBodyReader:
             return Body()
         if length is not None and length > limit:
             raise too_large(limit)
+        if (data := self._connection.buffered_body()) is not None:  # nearly always
+            self._complete = True
+            return Body(data)
         self._broken = True
         start = time.monotonic()
         try:
@@ -89,13 +92,10 @@ class RequestBodyReader:
 
     def _read(self, length: int | None, limit: int) -> Body:
         """Read the body. Raises GatewayError 408 if it takes too long at whatever pace."""
-        connection = self._connection
-        if connection.is_body_buffered:
-            return receive(connection, length, limit)
         deadline = gevent.Timeout(self._total)
         try:
             with deadline:
-                return receive(connection, length, limit)
+                return receive(self._connection, length, limit)
         except gevent.Timeout as late:
             if late is not deadline:
                 raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import falcon
@@ -16,24 +16,22 @@ log = logging.getLogger("modelway")
 
 
 def send(
-    resp: falcon.Response,
-    exchange: Exchange,
-    response: Response,
-    after: Sequence[Callable[[], None]] = (),
+    resp: falcon.Response, exchange: Exchange, response: Response, *, linger: bool = False
 ) -> None:
-    """Give Falcon a response to send. `after` runs when the answer is out, or was given up."""
+    """Give Falcon a response to send. `linger`: the connection lingers when it is out."""
     resp.status = response.status
     for name in resp.headers:
         resp.delete_header(name)  # of an answer that could not be sent
-    fields = dict(response.headers)
-    gateway_fields = {**(response.gateway_headers or {}), **common_headers(exchange)}
-    body = response.body
+    body, fields = response.body, dict(response.headers)
+    gateway_fields = common_headers(exchange)
+    if response.gateway_headers:
+        gateway_fields |= response.gateway_headers
+    length = -1
     if isinstance(body, bytes):
         length = exchange.record.bytes_out = len(body)
         gateway_fields["content-length"] = str(length)
-        body = (body,)
-    else:
-        length = int(fields.get("content-length", -1))
+    elif "content-length" in fields:
+        length = int(fields["content-length"])
     if len(fields) < len(response.headers) or "set-cookie" in fields:
         fields = gateway_fields
         for name, value in response.headers:
@@ -41,8 +39,8 @@ def send(
                 resp.append_header(name, value)
     else:
         fields |= gateway_fields
-    resp.set_headers(fields.items())
-    resp.stream = sending = ResponseBody(body, exchange, length, after)
+    resp.set_headers(fields)
+    resp.stream = sending = ResponseBody(body, exchange, length, linger=linger)
     if not has_body(exchange, response):
         sending.close()  # Falcon sends none, and never closes it
 
@@ -63,28 +61,37 @@ class ResponseBody:
 
     The exchange ends before the last byte is sent, so that a complete response is in the ledger and
     its counters are settled, even if this worker is killed now. Closing it ends an exchange whose
-    response is incomplete, and runs `after`.
+    response is incomplete, and the timeout of the caller's connection, which may `linger`.
     """
 
     def __init__(
         self,
-        body: Iterable[bytes],
+        body: bytes | Iterable[bytes],
         exchange: Exchange,
         length: int,
-        after: Sequence[Callable[[], None]],
+        *,
+        linger: bool = False,
     ) -> None:
         self._body = body
         self._exchange = exchange
         self._length = length
-        self._after = after
+        self._linger = linger
+        self._closed = False
 
     def __iter__(self) -> Iterator[bytes]:
-        body = iter(self._body)
+        body = self._body
+        if isinstance(body, bytes):
+            return self._complete(body)
+        pieces = iter(body)
         if self._length >= 0:
-            return self._of_known_length(body, self._length)
-        if isinstance(self._body, PushStream):
-            body = chain(self._first(body, self._body.pipeline), body)
-        return chain(body, _ending(self._exchange))
+            return self._of_known_length(pieces, self._length)
+        if isinstance(body, PushStream):
+            pieces = chain(self._first(pieces, body.pipeline), pieces)
+        return chain(pieces, _ending(self._exchange))
+
+    def _complete(self, data: bytes) -> Iterator[bytes]:
+        self._exchange.end()
+        yield data
 
     def _first(self, body: Iterator[bytes], pipeline: Pipeline) -> Iterator[bytes]:
         """The first piece. When the server asks for the next, it has sent the head."""
@@ -103,16 +110,22 @@ class ResponseBody:
         self._exchange.end()
 
     def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
         self._exchange.end()
-        after, self._after = self._after, ()
-        for each in after:
-            try:
-                each()
-            except Exception:
-                log.exception("request %s: a step after it failed", self._exchange.request_id)
+        connection = self._exchange.connection
+        try:
+            connection.set_timeout(None)
+            if self._linger:
+                connection.linger()
+        except Exception:
+            log.exception("request %s: a step after it failed", self._exchange.request_id)
 
     def __del__(self) -> None:
         """A server that cannot send the head drops the body unread and unclosed."""
+        if self._closed:
+            return
         record = self._exchange.record
         if self._exchange.on_end and record.outcome == Outcome.COMPLETE:
             record.end(500, Outcome.FAILED, "internal_error")

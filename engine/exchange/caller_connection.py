@@ -35,9 +35,8 @@ class CallerConnection(Protocol):
         """
         ...
 
-    @property
-    def is_body_buffered(self) -> bool:
-        """Whether the rest of the request body can be read without waiting."""
+    def buffered_body(self) -> bytes | None:
+        """All of the request body, if it has arrived with the head; None otherwise."""
         ...
 
     @property
@@ -79,7 +78,6 @@ class CallerConnection(Protocol):
 class WSGIConnection:
     """The connection under any WSGI server (PEP 3333): only the request body is accessible."""
 
-    is_body_buffered = False
     try_send: TrySend | None = None
     can_take_over = False
 
@@ -88,6 +86,9 @@ class WSGIConnection:
 
     def read(self, size: int, /) -> bytes:
         return self._body.read(size)
+
+    def buffered_body(self) -> bytes | None:
+        return None
 
     def take_over(self) -> tuple[Any, bytes]:
         raise RuntimeError("this server does not let go of a connection")

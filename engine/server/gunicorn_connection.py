@@ -47,7 +47,6 @@ class GunicornApplication:
 class GunicornConnection:
     """The connection under a request that gunicorn's own worker has read."""
 
-    is_body_buffered = False
     try_send: TrySend | None = None
     can_take_over = True
 
@@ -61,6 +60,9 @@ class GunicornConnection:
         except _INVALID_FRAMING as error:
             raise InvalidFraming(str(error)) from error
         return data
+
+    def buffered_body(self) -> bytes | None:
+        return None
 
     def take_over(self) -> tuple[Any, bytes]:
         return self._sock, self._body.reader.unreader.take_buffered()

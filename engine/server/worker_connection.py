@@ -48,14 +48,17 @@ class WorkerConnection:
         self._unsent = b""  # of a piece that `try_send` could not send completely
         self._writer = ResponseWriter(head.method, head.minor_version, close or head.close)
 
-    @property
-    def is_body_buffered(self) -> bool:
-        body = self._body
-        return (
+    def buffered_body(self) -> bytes | None:
+        body, sock = self._body, self._sock
+        if (
             isinstance(body, LengthBody)
-            and body.remaining <= len(self._sock.buffered)
+            and body.remaining <= len(sock.buffered)
             and not self._awaits_continue
-        )
+        ):
+            data = body.feed(sock.buffered)
+            sock.buffered = body.excess
+            return data
+        return None
 
     def read(self, size: int, /) -> bytes:
         """100 Continue is sent before the first read: a request that is refused by its head alone

@@ -78,7 +78,7 @@ def send(response: Response, caller: Any) -> list[bool]:
             return noting
 
     out.start_response("200 OK", [])
-    for piece in ResponseBody(response.body, over(Noting()), -1, ()):
+    for piece in ResponseBody(response.body, over(Noting()), -1):
         out.send(piece)
     out.end_response()
     return offered
@@ -143,14 +143,14 @@ def test_a_stream_may_send_without_waiting_once_its_head_is_out() -> None:
             yield b"a"
 
     body = PushStream(pieces(), pipeline)
-    assert list(ResponseBody(body, over(connection), -1, ())) == [b"a"] * 3
+    assert list(ResponseBody(body, over(connection), -1)) == [b"a"] * 3
     assert offers == [None, connection.try_send, connection.try_send]
 
 
 def test_a_stream_of_known_length_is_sent_by_the_server_alone() -> None:
     pipeline = Pipeline()
     body = PushStream(iter([b"a", b"b"]), pipeline)
-    sending = ResponseBody(body, over(Offering(io.BytesIO())), 2, ())
+    sending = ResponseBody(body, over(Offering(io.BytesIO())), 2)
     assert list(sending) == [b"a", b"b"]
     assert pipeline.try_send is None
 

@@ -13,7 +13,7 @@ def test_under_any_wsgi_server_the_body_can_be_read_and_nothing_else():
     connection: CallerConnection = WSGIConnection(io.BytesIO(b"abc"))
     assert (connection.read(2), connection.read(2)) == (b"ab", b"c")
     assert not connection.can_take_over
-    assert not connection.is_body_buffered
+    assert connection.buffered_body() is None
     assert not connection.close_after()
     assert (connection.try_send, connection.fileno()) == (None, -1)
     with pytest.raises(RuntimeError, match="does not let go"):

@@ -109,17 +109,22 @@ def test_a_body_is_waited_for_no_longer_than_the_timeout(caller: Caller) -> None
         connection.read(99)
 
 
-def test_a_body_is_buffered_when_nothing_of_it_has_to_be_waited_for(caller: Caller) -> None:
-    assert caller.sends(post(2) + b"ab").is_body_buffered
-    caller.sock.buffered = b""
-    assert not caller.sends(post(2) + b"a").is_body_buffered
-    caller.sock.buffered = b""
-    assert not caller.sends(CHUNKED + b"0\r\n\r\n").is_body_buffered
+def test_a_body_that_came_with_its_head_is_taken_at_once(caller: Caller) -> None:
+    connection = caller.sends(post(2) + b"abGET")
+    assert (connection.buffered_body(), caller.sock.buffered) == (b"ab", b"GET")
+    assert connection.drain()
+
+
+@pytest.mark.parametrize("data", [post(2) + b"a", CHUNKED + b"0\r\n\r\n"])
+def test_a_body_of_which_more_is_to_come_is_left_to_be_read(caller: Caller, data: bytes) -> None:
+    connection = caller.sends(data)
+    buffered = caller.sock.buffered
+    assert (connection.buffered_body(), caller.sock.buffered) == (None, buffered)
 
 
 def test_100_continue_is_sent_once_and_when_the_body_is_read(caller: Caller) -> None:
     connection = caller.sends(post(4, b"Expect: 100-continue\r\n") + b"abcd")
-    assert not connection.is_body_buffered
+    assert connection.buffered_body() is None
     assert connection.read(2) + connection.read(9) == b"abcd"
     assert caller.received() == CONTINUE
 

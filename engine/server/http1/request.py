@@ -134,7 +134,11 @@ def _check_lines(head: bytes, request_line: bytes) -> None:
 
 
 def _read_headers(head: RequestHead, parsed: list[tuple[bytes, bytes]]) -> None:
-    headers = {_key(name): value.decode("latin-1") for name, value in parsed}
+    if not parsed:
+        return
+    names, values = zip(*parsed, strict=True)
+    texts = b"\n".join(values).decode("latin-1").split("\n")  # no value has a line end
+    headers = dict(zip(map(_key, names), texts, strict=True))
     if len(headers) < len(parsed):
         headers = _joined(parsed)
     head.headers = headers
