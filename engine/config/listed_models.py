@@ -2,7 +2,8 @@
 wildcards have.
 
 The law: a provider's model is listed if a request for it reaches the wildcard (no other entry takes
-the name), and every target there that keeps the name is at a provider that has it. The models of
+the name), and every target there that has no name of its own for it is at a provider that has it.
+Under `groq/*` with the target `{upstream: groq, model: "*"}` its name has the prefix. The models of
 the config come first, then those of the wildcards in the order of the file, each sorted by name.
 """
 
@@ -14,10 +15,10 @@ from dataclasses import dataclass
 from engine.config import providers
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.config.models import Model
+from engine.config.models import STAR, Model, TargetConfig
 from engine.config.providers import ProviderModel
 from engine.config.upstreams import UpstreamConfig
-from engine.values.wildcard import ByName, matches
+from engine.values.wildcard import ByName, covered, matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,9 @@ def listed_models(config: Config) -> dict[str, ListedModel]:
     wildcards = [entry for name, entry in config.models.items() if "*" in name]
     entries = ByName(config.models) if wildcards else None
     for entry in wildcards:
-        for known in _known(entry, config.upstreams):
-            if known.name not in result and entries and entries.find(known.name) is entry:
-                result[known.name] = ListedModel(known.name, entry, known)
+        for name, known in _known(entry, config.upstreams):
+            if name not in result and entries and entries.find(name) is entry:
+                result[name] = ListedModel(name, entry, known)
     return result
 
 
@@ -60,28 +61,38 @@ def known_model(entry: Model, name: str, config: Config) -> ProviderModel | None
     """What the provider behind a wildcard says of a model; None where that is unknown."""
     if "*" not in entry.name:
         return None
-    for catalog in _catalogs(entry, config.upstreams):
-        if name in catalog:
-            return catalog[name]
+    for target in entry.to:
+        own = covered(name, entry.name) if target.model == STAR else target.model or name
+        if known := _models(target, config.upstreams).get(own):
+            return known
     return None
 
 
-def _known(entry: Model, upstreams: Mapping[str, UpstreamConfig]) -> Iterator[ProviderModel]:
-    first, *others = [*_catalogs(entry, upstreams)] or [{}]
-    for name in sorted(first):
-        known = first[name]
-        everywhere = all(name in catalog for catalog in others)
-        if everywhere and not known.deprecated and matches(name, entry.name):
-            yield known
-
-
-def _catalogs(
+def _known(
     entry: Model, upstreams: Mapping[str, UpstreamConfig]
-) -> Iterator[Mapping[str, ProviderModel]]:
-    """The models that each target of a wildcard has; none where the names are the operator's."""
-    for target in entry.to:
-        if target.model:
-            continue
-        upstream = upstreams[target.upstream]
-        provider = providers.read(upstream.provider) if upstream.provider else None
-        yield {} if provider is None or provider.own_names else provider.models
+) -> Iterator[tuple[str, ProviderModel]]:
+    """The names that a wildcard can list."""
+    targets = [target for target in entry.to if target.model in ("", STAR)]
+    first, *others = [_named(target, entry, upstreams) for target in targets] or [{}]
+    for name in sorted(first):
+        if all(name in catalog for catalog in others) and not first[name].deprecated:
+            yield name, first[name]
+
+
+def _named(
+    target: TargetConfig, entry: Model, upstreams: Mapping[str, UpstreamConfig]
+) -> dict[str, ProviderModel]:
+    """The models of a target by the names that callers have for them."""
+    models = _models(target, upstreams)
+    if target.model == STAR:
+        return {entry.name.replace("*", name): model for name, model in models.items()}
+    return {name: model for name, model in models.items() if matches(name, entry.name)}
+
+
+def _models(
+    target: TargetConfig, upstreams: Mapping[str, UpstreamConfig]
+) -> Mapping[str, ProviderModel]:
+    """The models of a target's provider; none where their names are the operator's."""
+    upstream = upstreams[target.upstream]
+    provider = providers.read(upstream.provider) if upstream.provider else None
+    return {} if provider is None or provider.own_names else provider.models

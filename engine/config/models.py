@@ -10,11 +10,14 @@ from engine.config.keys import default
 from engine.config.transforms import TransformConfig, read_transform
 from engine.source.problem import Path
 
+STAR = "*"
+"""A target's name for the model: what the star of the entry's name stands for."""
+
 
 @dataclass(frozen=True, slots=True)
 class TargetConfig:
-    """An upstream by name, the name of the model there ("": the name that the caller uses), and the
-    weight."""
+    """An upstream by name, the name of the model there ("": the name that the caller uses; or STAR),
+    and the weight."""
 
     upstream: str
     model: str

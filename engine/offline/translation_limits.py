@@ -45,7 +45,7 @@ def refused_features(language: str, target: OperationTarget, model: Model) -> Se
     target is under, whose `drop` counts."""
     if not target.language:
         return ()
-    name = target.target.model or model.name.replace("*", "x")
+    name = (target.target.model or model.name).replace("*", "x")
     return _refused(language, target.language, name, model.drop)
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from engine import dialects, policies
 from engine.config import schema_check
 from engine.config.config import Config
-from engine.config.models import Model, TargetConfig
+from engine.config.models import STAR, Model, TargetConfig
 from engine.config.routes import Policy, RouteConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.relay.request_headers import NEVER_SENT
@@ -27,7 +27,7 @@ def check_names(config: Config, findings: Findings) -> None:
             checker.dialect(upstream.dialect, (*upstream.at, "dialect"))
         checker.forwarded(upstream)
     for entry in config.models.values():
-        checker.targets(entry.to)
+        checker.targets(entry.to, entry.name)
         checker.fallbacks(entry)
     checker.cycles()
     checker.policies(config.policies)
@@ -68,17 +68,17 @@ class _Checker:
                 message = f"header '{name}' is never forwarded"
                 self.error(at, "MW312", message, "it carries the caller's token or address")
 
-    def targets(self, targets: Iterable[TargetConfig]) -> None:
+    def targets(self, targets: Iterable[TargetConfig], entry: str = "") -> None:
         for target in targets:
             self.used_upstreams.add(target.upstream)
             if not self._exists("upstreams", target.upstream):
                 hint = did_you_mean(target.upstream, self.config.upstreams)
                 message = f"unknown upstream '{target.upstream}'"
                 self.error((*target.at, "upstream"), "MW313", message, hint)
-            if "*" in target.model:
-                self.error(
-                    (*target.at, "model"), "MW314", "a target's model is a name, not a wildcard"
-                )
+            if "*" in target.model and (target.model != STAR or entry.count("*") != 1):
+                message = "a target's model is a name, not a wildcard"
+                hint = 'only "*", under a name with one *: what that stands for'
+                self.error((*target.at, "model"), "MW314", message, hint)
 
     def fallbacks(self, entry: Model) -> None:
         for index, name in enumerate(entry.fallback):

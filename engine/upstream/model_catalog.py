@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from engine.config.models import Model
+from engine.config.models import STAR, Model
 from engine.source.suggestion import Suggestions
 from engine.upstream.choose import order
 from engine.upstream.target import Target, Upstream
-from engine.values.wildcard import ByName
+from engine.values.wildcard import ByName, covered
 
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
     """A model with its own targets as the first of its `groups`, then those of each fallback. One
-    group is tried after another, the targets of each by weight."""
+    group is tried after another, the targets of each by weight. It `shortens` names if a target has
+    STAR as its name for the model."""
 
     name: str
     groups: tuple[tuple[Target, ...], ...]
+    shortens: bool = False
 
-    def candidates(self, dice: Callable[[], float]) -> list[Target]:
-        """All targets in the order in which they are tried."""
-        return [target for group in self.groups for target in order(group, dice)]
+    def candidates(self, dice: Callable[[], float], name: str) -> list[Target]:
+        """All targets for a requested name in the order in which they are tried."""
+        targets = [target for group in self.groups for target in order(group, dice)]
+        if not self.shortens:
+            return targets
+        model = covered(name, self.name)
+        return [replace(t, model=model) if t.model == STAR else t for t in targets]
 
     def for_operation(self, language: Callable[[Target], str | None]) -> ServedModel:
         """The model with the targets that take an operation. `language` is the language into which
@@ -33,7 +39,7 @@ class ServedModel:
             languages = [(target, language(target)) for target in group]
             groups.append(tuple(target for target, name in languages if name == ""))
             groups.append(tuple(target for target, name in languages if name))
-        return ServedModel(self.name, tuple(group for group in groups if group))
+        return replace(self, groups=tuple(group for group in groups if group))
 
 
 class Catalog(ByName[ServedModel]):
@@ -70,6 +76,7 @@ def build_catalog(models: Mapping[str, Model], upstreams: Mapping[str, Upstream]
         ServedModel(
             name,
             (targets(name), *(targets(fallback, fallback) for fallback in fallbacks(name, {}))),
+            any(target.model == STAR for target in models[name].to),
         )
         for name in models
     )

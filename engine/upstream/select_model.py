@@ -66,7 +66,7 @@ class SelectModel:
         exchange.model_copies = [
             span for copy in self._copies for span in copy.repeats(exchange, name, self._prefix)
         ]
-        exchange.targets = model.candidates(self._dice)
+        exchange.targets = model.candidates(self._dice, name)
         return following(exchange)
 
     def _with_operation(self, entry: ServedModel) -> ServedModel | None:

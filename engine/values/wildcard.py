@@ -33,6 +33,12 @@ def matches(name: str, pattern: str) -> bool:
     return True
 
 
+def covered(name: str, pattern: str) -> str:
+    """The text that the one star of a pattern stands for in a name that it covers."""
+    first, _, last = pattern.partition("*")
+    return name[len(first) : len(name) - len(last)]
+
+
 class Patterns:
     """A set of names and wildcards. Exact names are looked up by their hash; all wildcards with one
     star, at their end, are compared at once, and so are those with one at their beginning."""

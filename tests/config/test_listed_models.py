@@ -60,6 +60,13 @@ def test_a_target_with_a_name_of_its_own_lists_nothing():
     assert names(f"{{'*': {{to: [{{upstream: groq, model: {LLAMA}}}]}}}}") == []
 
 
+def test_a_prefix_stands_before_the_names_of_its_provider():
+    listed = listed_models(config("{'groq/*': {to: [{upstream: groq, model: '*'}]}}"))
+    assert all(name.startswith("groq/") for name in listed)
+    assert listed[f"groq/{LLAMA}"].known.name == LLAMA
+    assert "groq/openai/gpt-oss-20b" in listed
+
+
 def test_deployments_and_deprecated_models_are_not_listed():
     assert names("{'*': {to: [{upstream: azure}]}}") == []
     together = names("{'*': {to: [{upstream: together}]}}")
@@ -71,6 +78,8 @@ def test_what_a_provider_says_of_a_model_that_no_list_shows():
     both = config("{'*': {to: [{upstream: groq}, {upstream: own}]}}")
     assert known_model(both.models["*"], LLAMA, both).context == 131072
     assert known_model(both.models["*"], "newer", both) is None
+    prefixed = config("{'x/*': {to: [{upstream: groq, model: '*'}]}}")
+    assert known_model(prefixed.models["x/*"], f"x/{LLAMA}", prefixed).name == LLAMA
 
 
 def test_a_model_has_the_operations_of_its_task():

@@ -81,7 +81,24 @@ def build(**models: Any) -> Catalog:
 def result(catalog: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:
     model = catalog.find(name)
     assert model is not None
-    return [(t.upstream.name, t.model) for t in model.candidates(lambda: dice)]
+    return [(t.upstream.name, t.model) for t in model.candidates(lambda: dice, name)]
+
+
+def test_a_star_is_what_the_star_of_the_entry_stands_for() -> None:
+    catalog = build(
+        **{"a/_star": ([("a", "*", 1), ("b", "", 1), ("c", "own", 1)], ["n"])},
+        n=([("b", "", 1)], []),
+    )
+    assert result(catalog, "a/m") == [("a", "m"), ("b", ""), ("c", "own"), ("b", "n")]
+
+
+def test_the_breaker_of_a_star_is_that_of_its_entry() -> None:
+    catalog = build(**{"a/_star": ([("a", "*", 1)], [])})
+    model = catalog.find("a/m")
+    assert model is not None
+    first, second = (model.candidates(lambda: 0.0, name)[0] for name in ("a/m", "a/n"))
+    assert first.breaker is second.breaker
+    assert (first.name, second.name) == ("a/m", "a/n")
 
 
 def test_a_target_has_its_name_for_the_model() -> None:
@@ -143,7 +160,7 @@ def test_targets_that_get_requests_as_they_are_come_before_translated_ones_of_th
     languages = {"a": "messages", "b": "", "c": None}
     served = model.for_operation(lambda target: languages[target.upstream.name])
     dice = random.Random(7).random
-    orders = {"".join(t.model for t in served.candidates(dice)) for _ in range(100)}
+    orders = {"".join(t.model for t in served.candidates(dice, "x")) for _ in range(100)}
     assert orders == {"2145"}
 
 
@@ -151,7 +168,7 @@ def test_a_model_whose_only_targets_are_its_fallbacks_begins_with_these() -> Non
     model = build(m=([("a", "1", 1)], ["x"]), x=([("b", "2", 1)], [])).find("m")
     assert model is not None
     served = model.for_operation(lambda target: None if target.upstream is A else "")
-    assert [t.model for t in served.candidates(lambda: 0.0)] == ["2"]
+    assert [t.model for t in served.candidates(lambda: 0.0, "x")] == ["2"]
 
 
 def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -> None:
@@ -162,7 +179,7 @@ def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -
         second=([("b", "3", 1), ("c", "4", 1)], []),
     ).find("m")
     assert model is not None
-    counts = Counter("".join(t.model for t in model.candidates(dice)) for _ in range(4_000))
+    counts = Counter("".join(t.model for t in model.candidates(dice, "x")) for _ in range(4_000))
     assert set(counts) == {"x1234", "x2134", "x1243", "x2143"}
     assert abs(counts["x2134"] + counts["x2143"] - 3_000) < 120
     assert abs(counts["x1234"] + counts["x2134"] - 2_000) < 120

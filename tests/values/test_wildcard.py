@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.values.wildcard import Patterns, matches
+from engine.values.wildcard import Patterns, covered, matches
 
 EVERY_KIND = pytest.mark.parametrize(
     ("name", "pattern", "expected"),
@@ -39,3 +39,17 @@ def test_a_set_covers_what_one_of_its_patterns_covers(name, pattern, expected):
 def test_no_name_makes_it_go_back_and_forth():
     """With several stars and a name of a megabyte this is done at once, or the timeout ends it."""
     assert not matches("fam/" + "a/" * 500_000, "fam/*/*/*:free")
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "text"),
+    [
+        ("groq/llama", "groq/*", "llama"),
+        ("a:free", "*:free", "a"),
+        ("a-b-c", "a-*-c", "b"),
+        ("groq/", "groq/*", ""),
+        ("x", "*", "x"),
+    ],
+)
+def test_the_text_that_a_star_stands_for(name, pattern, text):
+    assert covered(name, pattern) == text
