@@ -16,8 +16,8 @@ STAR = "*"
 
 @dataclass(frozen=True, slots=True)
 class TargetConfig:
-    """An upstream by name, the name of the model there ("": the name that the caller uses; or STAR),
-    and the weight."""
+    """An upstream by name, the name of the model there ("": the name that the caller uses; or
+    STAR), and the weight."""
 
     upstream: str
     model: str
