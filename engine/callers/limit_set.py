@@ -11,7 +11,7 @@ from engine.metering.estimate import expected
 from engine.values.client_address import Network, caller_address
 from engine.values.counters import Limit
 from engine.values.price import Price
-from engine.values.quota import KINDS, Quota, QuotaRule
+from engine.values.quota import KINDS, Quota, QuotaRule, window_key
 from engine.values.usage import Usage
 from engine.values.wildcard import ByName
 
@@ -130,7 +130,8 @@ class LimitSets:
         without one."""
         sharers = {"token": name, "route": operation, "model": model, "upstream": upstream}
         of_token = [
-            QuotaRule(quota, "token", f"token/{quota.kind}/{quota.window:g}") for quota in quotas
+            QuotaRule(quota, "token", f"token/{quota.kind}/{window_key(quota.window)}")
+            for quota in quotas
         ]
         rules = [*self._rules, *of_token]
         return LimitSet(rules, [sharers.get(rule.by, "") for rule in rules])

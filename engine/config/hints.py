@@ -35,7 +35,8 @@ _FORMATS = {
     ),
     "date": ("a date", "write 2027-01-31, or 2027-01-31T12:00:00Z"),
     "rate": ("a number per time", "write 60/1m"),
-    "money per time": ("money per time", "write 20 USD/30d"),
+    "money per time": ("money per time", "write 20 USD/30d or 20 USD/month"),
+    "window": ("a window", "write 30d, or day, week or month"),
     "currency": ("a currency", "write its three capital letters: EUR"),
     "path prefix": ("a path prefix", "write /v1: it begins with a slash and ends without one"),
     "place": ("a place in a request", _PLACES),
@@ -61,7 +62,7 @@ _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("url", lambda value: f"{{url: {plain(value) or 'https://host/path'}}}"),
     ("requests", lambda value: "{requests: 60, per: 1m}"),
     ("tokens", lambda value: "{tokens: 100000, per: 1d}"),
-    ("amount", lambda value: "{amount: 20, per: 30d}"),
+    ("amount", lambda value: "{amount: 20, per: month}"),
     ("endpoint", lambda value: f"{{endpoint: {plain(value) or 'http://localhost:4318'}}}"),
     ("set", lambda value: "{set: {NAME: VALUE}}"),
 )

@@ -16,6 +16,11 @@ _UNITS = {
     "h": ("h", "hr", "hrs", "hour", "hours"),
     "d": ("d", "day", "days"),
 }
+_PERIODS = {
+    "day": ("day", "daily", "calendar day"),
+    "week": ("week", "weekly", "1 week", "1w", "calendar week"),
+    "month": ("month", "monthly", "1 month", "1mo", "mo", "calendar month"),
+}
 _MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 _BYTES = {"b": "B", "k": "KB", "m": "MB", "g": "GB", "ki": "KiB", "mi": "MiB", "gi": "GiB"}
@@ -127,11 +132,18 @@ def _expires(value: Any) -> str:
     return ""
 
 
+def _window(value: Any) -> str:
+    """`month` for `monthly`, `30d` for `30 days`; "" for a value that is no window."""
+    text = str(value).strip().lower()
+    period = next((period for period, words in _PERIODS.items() if text in words), "")
+    return period or duration(value, takes_ms=False)
+
+
 def _rate(value: Any) -> str:
     match = re.fullmatch(r"(\d+)\s*(?:(?:/|per)\s*(.+))?", str(value).strip())
     if match is None:
         return ""
-    per = duration(match[2], takes_ms=False) if match[2] else ""
+    per = _window(match[2]) if match[2] else ""
     return f"write {match[1]}/{per or '1m'}"
 
 
@@ -166,6 +178,7 @@ _OF_FORMAT: dict[str, Callable[[Any], str]] = {
     "sha256": _sha256,
     "date": _expires,
     "rate": _rate,
+    "window": lambda value: f"write {_window(value)}" if _window(value) else "",
     "currency": _currency,
     "path prefix": _mount,
     "place": _place,

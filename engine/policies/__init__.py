@@ -21,7 +21,7 @@ from typing import Any
 from engine.config.routes import Policy
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
-from engine.values.quota import Quota, QuotaRule
+from engine.values.quota import Quota, QuotaRule, window_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _rule(policy: Policy, quota: Quota, names_in_use: set[str]) -> QuotaRule:
     reload of the config. Policies for other operations are counted separately."""
     by = sharer_of(policy)
     group = sha256(policy.group.encode()).hexdigest()[:12] if policy.group else ""
-    name = f"{policy.name}/{by}/{quota.window:g}/{group}"
+    name = f"{policy.name}/{by}/{window_key(quota.window)}/{group}"
     while name in names_in_use:
         name += "+"
     return QuotaRule(quota, by, name)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.values import units
-from engine.values.quota import AMOUNT, BY, PER, Quota
+from engine.values.quota import AMOUNT, BY, WINDOW_KEYS, Quota, window_of
 
 SCHEMA: dict[str, Any] = {
     "description": "Requests per window.",
@@ -14,11 +13,11 @@ SCHEMA: dict[str, Any] = {
     "required": ["requests", "per"],
     "properties": {
         "requests": {"description": "The number of requests.", **AMOUNT},
-        "per": {"description": "The window: 1s, 1m, 1h.", **PER},
+        **WINDOW_KEYS,
         "by": BY,
     },
 }
 
 
 def quota(options: Any, currency: str) -> Quota:
-    return Quota("requests", options["requests"], units.seconds(options["per"]))
+    return Quota("requests", options["requests"], window_of(options))

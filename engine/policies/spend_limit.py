@@ -1,12 +1,11 @@
-"""`spend_limit: {amount: 20, per: 30d}`: money per window, at `prices`; then 402."""
+"""`spend_limit: {amount: 20, per: month}`: money per window, at `prices`; then 402."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
 
-from engine.values import units
-from engine.values.quota import BY, PER, Quota
+from engine.values.quota import BY, WINDOW_KEYS, Quota, window_of
 from engine.values.usage import NANO
 
 SCHEMA: dict[str, Any] = {
@@ -21,7 +20,7 @@ SCHEMA: dict[str, Any] = {
             "minimum": 0.01,
             "maximum": 999_999_999,
         },
-        "per": {"description": "The window: 1h, 1d, 30d.", **PER},
+        **WINDOW_KEYS,
         "by": BY,
     },
 }
@@ -29,4 +28,4 @@ SCHEMA: dict[str, Any] = {
 
 def quota(options: Any, currency: str) -> Quota:
     nanos = int(Decimal(str(options["amount"])) * NANO)
-    return Quota("spend", nanos, units.seconds(options["per"]))
+    return Quota("spend", nanos, window_of(options))

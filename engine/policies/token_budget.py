@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.values import units
-from engine.values.quota import AMOUNT, BY, PER, Quota
+from engine.values.quota import AMOUNT, BY, WINDOW_KEYS, Quota, window_of
 
 SCHEMA: dict[str, Any] = {
     "description": "Model tokens, in and out, per window.",
@@ -17,11 +16,11 @@ SCHEMA: dict[str, Any] = {
     "required": ["tokens", "per"],
     "properties": {
         "tokens": {"description": "The number of tokens.", **AMOUNT},
-        "per": {"description": "The window: 1h, 1d, 30d.", **PER},
+        **WINDOW_KEYS,
         "by": BY,
     },
 }
 
 
 def quota(options: Any, currency: str) -> Quota:
-    return Quota("tokens", options["tokens"], units.seconds(options["per"]))
+    return Quota("tokens", options["tokens"], window_of(options))

@@ -12,9 +12,10 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
+from engine.values.calendar import SECOND, Calendar
 from engine.values.counters import Counters, CountersAway
 from engine.values.errors import GatewayError
-from engine.values.quota import KINDS, QuotaRule
+from engine.values.quota import KINDS, QuotaRule, Window
 from engine.values.throttle import LogThrottle
 
 counters_warning = LogThrottle(level=logging.ERROR)
@@ -46,7 +47,8 @@ def limit(rules: Sequence[QuotaRule], services: Services, upstream: str = "") ->
         if denied is not None:
             rule = limits.rules[denied]
             exchange.record.limit = rule.name.partition("/")[0]
-            raise _refusal(rule, costs[denied], waits[denied], [*headers.items()])
+            next_window = _next_window(rule.quota.window, services.clock() + waits[denied])
+            raise _refusal(rule, costs[denied], waits[denied], next_window, [*headers.items()])
         exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.record))
         response = following(exchange)
         response.gateway_headers = headers
@@ -60,7 +62,9 @@ def _settle(counters: Counters, receipt: object, limits: LimitSet, record: Reque
         counters.settle(receipt, costs)
 
 
-def _refusal(rule: QuotaRule, cost: int, wait: float, headers: Headers) -> GatewayError:
+def _refusal(
+    rule: QuotaRule, cost: int, wait: float, next_window: str, headers: Headers
+) -> GatewayError:
     """The error of a request that is beyond a quota; `wait` in seconds."""
     quota, kind = rule.quota, KINDS[rule.quota.kind]
     sharer = {"token": "this token", "all": "everybody together"}.get(rule.by, f"this {rule.by}")
@@ -70,7 +74,8 @@ def _refusal(rule: QuotaRule, cost: int, wait: float, headers: Headers) -> Gatew
         message = f"Too many {kind.unit}: {quota.amount} for {sharer}."
         return GatewayError(kind.status, kind.code, message, headers=_retry_after(1.0))
     if kind.money:
-        message = f"The budget of {sharer} for {window} is used up. It frees up as time passes."
+        window = f"this {window}" if isinstance(quota.window, Calendar) else window
+        message = f"The budget of {sharer} for {window} is used up. {next_window}"
         if too_large:
             message = f"This request may cost more than the budget of {sharer} for {window}. "
             message += "Ask for fewer tokens."
@@ -83,6 +88,8 @@ def _refusal(rule: QuotaRule, cost: int, wait: float, headers: Headers) -> Gatew
         )
         return GatewayError(kind.status, kind.code, message, headers=headers, retry=False)
     message = f"Limit reached: {quota.amount} {kind.unit} per {window} for {sharer}."
+    if isinstance(quota.window, Calendar):
+        message += f" {next_window}"
     retry = [*headers, *_retry_after(wait)]
     return GatewayError(kind.status, kind.code, message, headers=retry)
 
@@ -91,12 +98,21 @@ def _retry_after(seconds: float) -> Headers:
     return [("retry-after", str(max(1, math.ceil(seconds))))]
 
 
-def _window_text(seconds: float) -> str:
-    """A time as people say it: `1 minute`, `90 seconds`, `30 days`."""
+def _next_window(window: Window, start: float) -> str:
+    """When there is more again; `start` in Unix seconds."""
+    if not isinstance(window, Calendar):
+        return "It frees up as time passes."
+    return f"The next {window.period} begins at {window.local_time(round(start) * SECOND)}."
+
+
+def _window_text(window: Window) -> str:
+    """A time as people say it: `1 minute`, `90 seconds`, `30 days`, `month`."""
+    if isinstance(window, Calendar):
+        return window.period
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
-        if seconds >= size and seconds % size == 0:
-            return f"{seconds / size:g} {unit}{'s' if seconds != size else ''}"
-    return f"{seconds:g} seconds"
+        if window >= size and window % size == 0:
+            return f"{window / size:g} {unit}{'s' if window != size else ''}"
+    return f"{window:g} seconds"
 
 
 def _without_counters(services: Services, error: CountersAway) -> None:

@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from engine.values.calendar import Calendar
+
 SLOT_RETRY = 1.0
 """Seconds after which to ask again for a slot: when a slot becomes free cannot be predicted."""
 
 
 class Limit(NamedTuple):
-    """A quota under the key of its sharers: at most `amount` within any `window` seconds or,
-    where `window` is 0, at one time. Limits of the same key and window share their count."""
+    """A quota under the key of its sharers: at most `amount` within any `window` seconds, within
+    each window of a calendar or, where `window` is 0, at one time. Limits of the same key and
+    window share their count; so do those of the same key and calendars of different time zones."""
 
     key: str
     amount: int
-    window: float
+    window: float | Calendar
 
 
 class TakeResult(NamedTuple):
     """The answer to `take`: `denied` is the index of the first limit that refuses, None when all
     pass. The sequences have one item for each limit, in order: `remaining` is what is left of it
-    (at least 0), `resets` the seconds until its full amount is available again (0 for slots) and,
-    only when a limit denies, `waits` the seconds until the request may pass it (the whole window
-    when its cost is more than the amount).
+    (at least 0), `resets` the seconds until its full amount is available again (0 for slots; of a
+    calendar until the window ends) and, only when a limit denies, `waits` the seconds until the
+    request may pass it (the whole window when its cost is more than the amount).
 
     `receipt` is for `settle`, which takes it at most once (a second call does nothing), in the
     worker that took. A request that holds no slots and whose costs need no correction need not

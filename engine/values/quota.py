@@ -1,17 +1,27 @@
-"""Quotas: `60/1m`, `1000000/1d`, `20 USD/30d`, `10`; and the table of their kinds."""
+"""Quotas: `60/1m`, `1000000/day`, `20 USD/month in Europe/Vienna`, `10`; and the table of their
+kinds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from engine.values import units
+from engine.values.calendar import PERIODS, WEEKDAYS, Calendar
 from engine.values.usage import NANO, Usage
 
-COUNT = r"^[1-9][0-9]{0,14}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)$"
-MONEY = r"^[0-9]{1,9}(\.[0-9]{1,9})? [A-Z]{3}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)$"
+_PERIODS = "|".join(PERIODS)
+_ZONE = "[A-Za-z][A-Za-z0-9_+/-]{0,63}"
+WINDOW = (
+    rf"([0-9]{{1,9}}(\.[0-9]{{1,9}})?(s|m|h|d)"
+    rf"|({_PERIODS})( in {_ZONE})?( from ({'|'.join(WEEKDAYS)}))?)"
+)
+"""A window as text: a duration, or `day`, `month`, `week in Europe/Vienna from sunday`."""
+COUNT = rf"^[1-9][0-9]{{0,14}}/{WINDOW}$"
+MONEY = rf"^[0-9]{{1,9}}(\.[0-9]{{1,9}})? [A-Z]{{3}}/{WINDOW}$"
 
 BY = {
     "description": "What shares it: each token (default), route, model or upstream, or all.",
@@ -25,8 +35,29 @@ BY = {
 AMOUNT = {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999}
 """The schema of an amount: as many digits as COUNT takes."""
 
-PER = {"type": "string", "pattern": units.TIME, "x-modelway": {"unit": "duration"}}
-"""The schema of the window of a quota."""
+WINDOW_KEYS = {
+    "per": {
+        "description": "The window: 1m, 1h or 30d, which slides; day, week or month, which do not.",
+        "type": "string",
+        "pattern": rf"^([1-9][0-9]{{0,8}}(s|m|h|d)|{_PERIODS})$",
+        "x-modelway": {"format": "window"},
+    },
+    "time_zone": {
+        "description": "The time zone in which a day, week or month begins: Europe/Vienna. "
+        "Default: UTC.",
+        "type": "string",
+        "pattern": rf"^{_ZONE}$",
+    },
+    "week_starts": {
+        "description": "The first day of a week. Default: monday.",
+        "type": "string",
+        "enum": list(WEEKDAYS),
+    },
+}
+"""The schemas of the keys that say the window of a quota."""
+
+Window = float | Calendar
+"""Seconds of a window that slides, or windows of the calendar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +101,12 @@ this table; a quota of another kind cannot be made."""
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """At most `amount` within any `window` seconds; `kind` is one of KINDS, else ValueError."""
+    """At most `amount` within any `window` seconds, or in each window of a calendar; `kind` is one
+    of KINDS, else ValueError."""
 
     kind: str
     amount: int
-    window: float = 0.0
+    window: Window = 0.0
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -118,27 +150,64 @@ def of_token(field: str, value: str | int, currency: str) -> Quota:
     return money(str(value), currency) if KINDS[kind].money else count(kind, str(value))
 
 
+def window_of(options: Mapping[str, Any]) -> Window:
+    """The window that the options of a policy say (see WINDOW_KEYS). ValueError for an unknown time
+    zone, and for keys that the window does not have."""
+    per, keys = options["per"], ("time_zone", "week_starts")
+    if per not in PERIODS:
+        for key in keys:
+            if key in options:
+                raise ValueError(f"'{key}' is for windows of the calendar; '{per}' slides")
+        return units.seconds(per)
+    if per != "week" and "week_starts" in options:
+        raise ValueError(f"'week_starts' is for weeks; the window is a {per}")
+    return Calendar(per, **{key: options[key] for key in keys if key in options})
+
+
+def window_text(window: Window) -> str:
+    """A window as a limit has it: `30d`, `month in Europe/Vienna`."""
+    return str(window) if isinstance(window, Calendar) else units.duration_text(window)
+
+
+def window_seconds(window: Window) -> float:
+    """The seconds of a window; of one of the calendar on average."""
+    return window.seconds if isinstance(window, Calendar) else window
+
+
+def window_key(window: Window) -> str:
+    """What the name of a counter has of its window. Windows of the calendar keep their count when
+    the time zone changes."""
+    return window.period if isinstance(window, Calendar) else f"{window:g}"
+
+
 def count(kind: str, text: str) -> Quota:
     """`"60/1m"` as a quota of requests or tokens. ValueError for what COUNT does not match."""
     if not re.fullmatch(COUNT, text):
-        raise ValueError(f"'{text}' is not an amount per time like 60/1m")
+        raise ValueError(f"'{text}' is not an amount per time like 60/1m or 1000/day")
     amount, _, window = text.partition("/")
-    return _positive(Quota(kind, int(amount), units.seconds(window)), text)
+    return _positive(Quota(kind, int(amount), _window(window)), text)
 
 
 def money(text: str, currency: str) -> Quota:
     """`"20 USD/30d"` as a quota of money. ValueError for another currency or form."""
     if not re.fullmatch(MONEY, text):
-        raise ValueError(f"'{text}' is not money per time like 20 USD/30d")
+        raise ValueError(f"'{text}' is not money per time like 20 USD/30d or 20 USD/month")
     price, _, window = text.partition("/")
     amount, _, unit = price.partition(" ")
     if unit != currency:
         raise ValueError(f"'{text}' is in {unit}, but prices are in {currency}")
-    nanos = int(Decimal(amount) * NANO)
-    return _positive(Quota("spend", nanos, units.seconds(window)), text)
+    return _positive(Quota("spend", int(Decimal(amount) * NANO), _window(window)), text)
+
+
+def _window(text: str) -> Window:
+    """The window of a text that WINDOW matches."""
+    per, *words = text.split(" ")
+    named = dict(zip(words[::2], words[1::2], strict=True))
+    keys = {"in": "time_zone", "from": "week_starts"}
+    return window_of({"per": per} | {keys[word]: value for word, value in named.items()})
 
 
 def _positive(quota: Quota, text: str) -> Quota:
-    if quota.window <= 0:
+    if quota.window == 0:
         raise ValueError(f"'{text}' has a window of 0 seconds")
     return quota

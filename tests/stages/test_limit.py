@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +15,7 @@ from engine.exchange.record import Outcome
 from engine.exchange.services import Services
 from engine.stages import limit as module
 from engine.stages.limit import limit
+from engine.values.calendar import Calendar
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
@@ -174,6 +177,22 @@ def test_a_spent_budget_is_402_and_should_not_be_retried():
     assert ("retry-after", "100") in error.headers
     assert ("x-should-retry", "false") in error.headers
     assert "for 30 days" in error.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "amount", "words"),
+    [
+        ("spend", 10**9, "The budget of this token for this month is used up."),
+        ("requests", 60, "Limit reached: 60 requests per month for this token."),
+    ],
+)
+def test_a_refusal_of_a_calendar_names_the_start_of_the_next_window(kind, amount, words):
+    rule = QuotaRule(Quota(kind, amount, Calendar("month", "Europe/Vienna")), "token", "x")
+    clock = partial(datetime(2026, 11, 23, 12, tzinfo=UTC).timestamp)
+    wait = datetime(2026, 11, 30, 23, tzinfo=UTC).timestamp() - clock()
+    error = refused([rule], Counters(denied=0, wait=wait), clock=clock)
+    assert error.message == f"{words} The next month begins at 2026-12-01T00:00+01:00."
+    assert ("retry-after", f"{wait:.0f}") in error.headers
 
 
 def test_a_request_that_costs_more_than_the_budget_is_402():

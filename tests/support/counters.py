@@ -21,6 +21,7 @@ from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis import RedisCounters
 from engine.stores.counters.shared_memory import attach, detach
 from engine.values import counters
+from engine.values.calendar import Calendar
 from engine.values.counters import Counters, TakeResult
 from tests.support.clock import MicrosecondClock
 from tests.support.paths import ROOT
@@ -35,7 +36,7 @@ class Limit(NamedTuple):
 
     key: str
     amount: int
-    window: float
+    window: float | Calendar
     cost: int = 1
 
 

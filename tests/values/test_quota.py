@@ -4,7 +4,18 @@ import re
 
 import pytest
 
-from engine.values.quota import COUNT, MONEY, Quota, count, money
+from engine.values.calendar import Calendar
+from engine.values.quota import (
+    COUNT,
+    MONEY,
+    Quota,
+    count,
+    money,
+    window_key,
+    window_of,
+    window_seconds,
+    window_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +51,65 @@ def test_what_is_no_money_per_time(text):
 def test_money_of_another_currency_is_refused():
     with pytest.raises(ValueError, match="in EUR, but prices are in USD"):
         money("20 EUR/30d", "USD")
+
+
+VIENNA = Calendar("month", "Europe/Vienna")
+
+
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        ("20 USD/month", Calendar("month")),
+        ("20 USD/month in Europe/Vienna", VIENNA),
+        ("20 USD/week from sunday", Calendar("week", "UTC", "sunday")),
+        ("20 USD/week in Etc/GMT+12 from friday", Calendar("week", "Etc/GMT+12", "friday")),
+        ("20 USD/day in America/Argentina/Buenos_Aires", None),
+    ],
+)
+def test_money_per_window_of_the_calendar(text, window):
+    window = window or Calendar("day", "America/Argentina/Buenos_Aires")
+    assert re.fullmatch(MONEY, text)
+    assert money(text, "USD") == Quota("spend", 20 * 10**9, window)
+    assert count("tokens", text.replace("20 USD", "5")) == Quota("tokens", 5, window)
+    assert window_text(window) == text.partition("/")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("20 USD/month in Europe/Wien", "'Europe/Wien' is not a time zone like Europe/Vienna"),
+        ("20 USD/month from sunday", "'week_starts' is for weeks; the window is a month"),
+        ("20 USD/30d in Europe/Vienna", "is not money per time like 20 USD/30d or 20 USD/month"),
+        ("20 USD/months", "is not money per time"),
+        ("20 USD/month ", "is not money per time"),
+        ("20 USD/month in ../../etc/passwd", "is not money per time"),
+    ],
+)
+def test_windows_that_there_are_not(text, reason):
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        money(text, "USD")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"per": "30d", "time_zone": "UTC"}, "'time_zone' is for windows of the calendar"),
+        ({"per": "1h", "week_starts": "monday"}, "'week_starts' is for windows of the calendar"),
+        (
+            {"per": "day", "week_starts": "monday"},
+            "'week_starts' is for weeks; the window is a day",
+        ),
+    ],
+)
+def test_keys_that_a_window_does_not_have_are_refused(options, reason):
+    with pytest.raises(ValueError, match=reason):
+        window_of(options)
+
+
+@pytest.mark.parametrize(
+    ("window", "text", "seconds", "key"),
+    [(3600.0, "1h", 3600.0, "3600"), (VIENNA, "month in Europe/Vienna", 2_629_746.0, "month")],
+)
+def test_a_window_for_people_for_comparisons_and_for_counters(window, text, seconds, key):
+    shown = window_text(window), window_seconds(window), window_key(window)
+    assert shown == (text, seconds, key)

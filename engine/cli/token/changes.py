@@ -77,12 +77,14 @@ def _expiry(text: str) -> float:
     "--expires", callback=option_callback(_expiry),
     help="When it expires: in 90d, or after a day like 2027-01-31 (UTC). Default: never.",
 )  # fmt: skip
-@click.option("--rate", callback=option_callback(fields.rate), help="Requests per time: 60/1m.")
+@click.option(
+    "--rate", callback=option_callback(fields.rate), help="Requests per time: 60/1m or 1000/day."
+)
 @click.option(
     "--token-budget", callback=option_callback(fields.token_budget),
     help="Model tokens per time, like 1000000/1d.",
 )  # fmt: skip
-@click.option("--budget", help="Money per time, like '20 USD/30d'.")
+@click.option("--budget", help="Money per time, like '20 USD/month'.")
 @click.option(
     "--concurrency", callback=option_callback(fields.concurrency),
     help="Requests at the same time, like 10.",
@@ -97,7 +99,7 @@ def create(config: ConfigFiles, database: str | None, budget: str | None, **valu
     \b
     Into a file:  modelway token create --name shop --models 'gpt-4o*' > secret
     With limits:  modelway token create --name ci --expires 90d --rate 60/1m \\
-                      --budget '20 USD/30d' --concurrency 10
+                      --budget '20 USD/month' --concurrency 10
     """
     location = records_of(config, database)
     option_callback(partial(fields.budget, currency=location.currency))(

@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Network
 
+from engine.values.calendar import Calendar
 from engine.values.client_address import Network, networks
-from engine.values.quota import KINDS, Quota, amount_text, unit_text
-from engine.values.units import duration_text
+from engine.values.quota import KINDS, Quota, amount_text, unit_text, window_seconds, window_text
 from engine.values.wildcard import matches
 
 
 def more(old: Quota, new: Quota) -> int:
-    """1 when `new` allows more at once or in the long run, -1 when it only allows less, else 0."""
-    pairs: list[tuple[float, float]] = [(old.amount, new.amount)]
+    """1 when `new` allows more at once or in the long run, -1 when it only allows less, else 0.
+
+    Windows of the calendar allow twice the amount at once, around midnight.
+    """
+    pairs: list[tuple[float, float]] = [(_at_once(old), _at_once(new))]
     if old.window and new.window:
-        pairs.append((old.amount / old.window, new.amount / new.window))
+        rates = [quota.amount / window_seconds(quota.window) for quota in (old, new)]
+        pairs.append((rates[0], rates[1]))
     if any(after > before for before, after in pairs):
         return 1
     return -1 if any(after < before for before, after in pairs) else 0
+
+
+def _at_once(quota: Quota) -> int:
+    return quota.amount * (2 if isinstance(quota.window, Calendar) else 1)
 
 
 def quota_text(quota: Quota, currency: str) -> str:
     """`60 requests per 1m`."""
     kind = KINDS[quota.kind]
     words = f"{amount_text(kind, quota.amount)} {unit_text(kind, currency)}"
-    return words + (f" per {duration_text(quota.window)}" if quota.window else "")
+    return words + (f" per {window_text(quota.window)}" if quota.window else "")
 
 
 Names = Sequence[str] | None

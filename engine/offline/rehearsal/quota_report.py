@@ -8,8 +8,7 @@ from engine import policies
 from engine.offline.rehearsal.observation import QuotaTake, Rehearsal
 from engine.plan.route import Route
 from engine.values.counters import Limit
-from engine.values.quota import KINDS, amount_text, unit_text
-from engine.values.units import duration_text
+from engine.values.quota import KINDS, amount_text, unit_text, window_text
 
 
 def verdicts(route: Route, rehearsal: Rehearsal, currency: str) -> list[dict[str, Any]]:
@@ -65,6 +64,6 @@ def _would_take(limit: Limit, cost: int, kind: str, currency: str) -> str:
     sharer_name = limit.key.partition("|")[2]
     row = KINDS[kind]
     amount, amount_taken = amount_text(row, limit.amount), amount_text(row, cost)
-    per = f" per {duration_text(limit.window)}" if limit.window else ""
+    per = f" per {window_text(limit.window)}" if limit.window else ""
     sharer = f" of {sharer_name}" if sharer_name else ""
     return f"would take {amount_taken} of {amount} {unit_text(row, currency)}{per}{sharer}"

@@ -17,6 +17,7 @@ from engine.upstream.client.http1 import asks_upgrade, request_head
 from engine.upstream.client.request import Spool
 from engine.upstream.client.response import UpstreamResponse
 from engine.values.counters import Limit, TakeResult
+from engine.values.quota import window_seconds
 
 _FAILURES: dict[str, type[UpstreamFailure]] = {
     "connect": ConnectFailed,
@@ -103,7 +104,7 @@ class RecordingCounters:
         takings = list(zip(limits, costs, strict=True))
         self._takings.extend(takings)
         remaining = [max(0, limit.amount - cost) for limit, cost in takings]
-        windows = [limit.window for limit in limits]
+        windows = [window_seconds(limit.window) for limit in limits]
         over = [index for index, (limit, cost) in enumerate(takings) if cost > limit.amount]
         if over:
             return TakeResult(over[0], remaining, windows, waits=windows)

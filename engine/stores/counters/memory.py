@@ -7,16 +7,15 @@ its limit passes uncounted, and the log says so once a minute.
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 import lmdb
 
-from engine.stores.counters import slots, windows
+from engine.stores.counters import calendars, slots, windows
+from engine.stores.counters.memory_locations import CALENDAR, Location, is_slots, locations_of
 from engine.stores.counters.shared_memory import (
     WORKER_NUMBER,
     SharedMemory,
@@ -24,6 +23,7 @@ from engine.stores.counters.shared_memory import (
     attach,
     detach,
 )
+from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
 from engine.values.runtime_dir import prepare
 from engine.values.throttle import LogThrottle
@@ -32,12 +32,7 @@ SIZE = 256 << 20
 _SWEEP_COUNT, _SWEEP_COUNT_WHEN_FULL = 4, 100
 _CHECK_INTERVAL = 1.0
 """Seconds between two checks that the database is still the one at its path."""
-_MAX_NAME = 400
-"""Bytes of a key that are stored as they are: LMDB takes 511."""
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
-
-Location = tuple[bytes, int, int]
-"""The key of a limit's record, its tick in microseconds (0 for slots), and its amount."""
 
 
 def clock() -> int:
@@ -46,25 +41,17 @@ def clock() -> int:
     return time.clock_gettime_ns(_CLOCK) // 1000
 
 
-@lru_cache(maxsize=4096)
-def _locations_of(limits: tuple[Limit, ...]) -> tuple[Location, ...]:
-    """Where the records of these limits are."""
-    return tuple(_location(limit) for limit in limits)
-
-
-def _location(limit: Limit) -> Location:
-    tick = windows.tick_of(limit.window) if limit.window else 0
-    name = limit.key.encode()
-    if len(name) > _MAX_NAME:
-        name = hashlib.blake2b(name, digest_size=32).digest()
-    return tick.to_bytes(8, "big") + name, tick, limit.amount
+def wall_clock() -> int:
+    """Unix microseconds."""
+    return time.time_ns() // 1000
 
 
 class _MemoryReceipt:
     """What a request took at `time` (microseconds), in which database and by which worker; nothing
-    of the records in `uncounted`, for which there was no room. `locations` is () once settled."""
+    of the records in `uncounted`, for which there was no room. `starts` are those of the calendars'
+    windows by the key of their record. `locations` is () once settled."""
 
-    __slots__ = ("costs", "file", "locations", "time", "uncounted", "worker")
+    __slots__ = ("costs", "file", "locations", "starts", "time", "uncounted", "worker")
 
     def __init__(
         self,
@@ -77,17 +64,26 @@ class _MemoryReceipt:
         self.locations, self.costs, self.time = locations, costs, time
         self.file, self.worker = file, worker
         self.uncounted: frozenset[bytes] = frozenset()
+        self.starts: Mapping[bytes, int] = {}
 
 
 class MemoryCounters:
     """Counters in the folder `path`; a worker opens them with its first `take`.
 
-    Raises PermissionError when others may write to the folder. `clock` gives microseconds, `size`
-    is the upper bound of the memory, in bytes.
+    Raises PermissionError when others may write to the folder. `clock` gives microseconds,
+    `wall_clock` those of the calendar, `size` is the upper bound of the memory, in bytes.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], int] = clock, size: int = SIZE) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Callable[[], int] = clock,
+        wall_clock: Callable[[], int] = wall_clock,
+        size: int = SIZE,
+    ) -> None:
         self._path, self._clock, self._size = path, clock, size
+        self._wall_clock, self._windows = wall_clock, CalendarWindows()
         self._memory: SharedMemory | None = None
         self._next_check = 0.0
         self._throttle = LogThrottle()
@@ -96,7 +92,7 @@ class MemoryCounters:
         prepare(path)
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
-        memory, locations = self._attached(), _locations_of(limits)
+        memory, locations = self._attached(), locations_of(limits)
         try:
             with memory.begin() as txn:
                 result = self._take(memory, txn, locations, costs)
@@ -115,11 +111,12 @@ class MemoryCounters:
         if not isinstance(receipt, _MemoryReceipt) or not receipt.locations:
             return
         corrections = [
-            (key, tick, change)
-            for (key, tick, _), amount_taken, cost in zip(
+            (location, change)
+            for location, amount_taken, cost in zip(
                 receipt.locations, receipt.costs, costs, strict=True
             )
-            if (change := (cost if tick else 0) - amount_taken) and key not in receipt.uncounted
+            if (change := (0 if is_slots(location) else cost) - amount_taken)
+            and location[0] not in receipt.uncounted
         ]
         receipt.locations = ()
         if not corrections:
@@ -150,7 +147,7 @@ class MemoryCounters:
         remaining: list[int] = []
         resets: list[float] = []
         previous: list[tuple[bytes, bytes | None]] = []
-        for (key, tick, amount), cost in zip(locations, costs, strict=True):
+        for (key, tick, amount, calendar), cost in zip(locations, costs, strict=True):
             record = txn.get(key)
             if record is None and (key in receipt.uncounted or not self._room(memory, txn, now)):
                 receipt.uncounted |= {key}
@@ -159,11 +156,15 @@ class MemoryCounters:
                 continue
             if tick:
                 update = windows.take(record, amount, cost, tick, now)
+            elif calendar is not None:
+                update = calendars.take(record, amount, cost, *self._window(calendar))
+                if update is not None:
+                    receipt.starts = {**receipt.starts, key: calendars.start_of(update[0])}
             else:
                 update = slots.take(record, amount, cost, memory.worker, memory.alive)
             if update is None:
                 _restore(txn, previous)
-                return refusal(len(resets), _states(memory, txn, locations, costs, now))
+                return refusal(len(resets), self._states(memory, txn, locations, costs, now))
             previous.append((key, record))
             new_record, available, reset = update
             txn.put(key, new_record)
@@ -171,26 +172,57 @@ class MemoryCounters:
             resets.append(reset)
         return TakeResult(None, remaining, resets, receipt)
 
+    def _states(
+        self,
+        memory: SharedMemory,
+        txn: Transaction,
+        locations: Sequence[Location],
+        costs: Sequence[int],
+        now: int,
+    ) -> list[LimitState]:
+        states = []
+        for (key, tick, amount, calendar), cost in zip(locations, costs, strict=True):
+            record = txn.get(key)
+            if tick:
+                adjusted = windows.set_back(record, now // tick)
+                if adjusted is not None:
+                    txn.put(key, adjusted)
+                states.append(windows.look(record, amount, cost, tick, now))
+            elif calendar is not None:
+                states.append(calendars.look(record, amount, cost, *self._window(calendar)))
+            else:
+                states.append(slots.look(record, amount, cost, memory.alive))
+        return states
+
     def _correct(
         self,
         memory: SharedMemory,
         txn: Transaction,
         receipt: _MemoryReceipt,
-        corrections: Sequence[tuple[bytes, int, int]],
+        corrections: Sequence[tuple[Location, int]],
     ) -> None:
         now = self._clock()
-        for key, tick, change in corrections:
+        for location, change in corrections:
+            key, tick, _, calendar = location
             record = txn.get(key)
-            if record is None and (not tick or change < 0 or not self._room(memory, txn, now)):
+            if record is None and (change < 0 or not self._room(memory, txn, now)):
                 continue
             if tick:
                 new_record = windows.correct(record, now // tick, receipt.time // tick, change)
+            elif calendar is not None:
+                start = receipt.starts[key]
+                new_record = calendars.correct(record, *self._window(calendar), start, change)
             else:
                 new_record = slots.give_back(record, receipt.worker, -change)
             if new_record is not None:
                 txn.put(key, new_record)
             elif record is not None:
                 txn.delete(key)
+
+    def _window(self, calendar: Calendar) -> tuple[calendars.Window, int]:
+        """The present window of a calendar, and the time."""
+        now = self._wall_clock()
+        return self._windows.around(calendar, now)[1:3], now
 
     def _room(self, memory: SharedMemory, txn: Transaction, now: int) -> bool:
         """Whether there is room for a new record, after deleting some expired ones."""
@@ -212,7 +244,9 @@ class MemoryCounters:
             tick = int.from_bytes(key[:8], "big")
             if key == WORKER_NUMBER:
                 continue
-            if tick:
+            if key.startswith(CALENDAR):
+                expired = calendars.is_expired(record, self._wall_clock())
+            elif tick:
                 adjusted = windows.set_back(record, now // tick)
                 if adjusted is not None:
                     txn.put(key, adjusted)
@@ -248,23 +282,3 @@ def _restore(txn: Transaction, previous: Sequence[tuple[bytes, bytes | None]]) -
             txn.delete(key)
         else:
             txn.put(key, record)
-
-
-def _states(
-    memory: SharedMemory,
-    txn: Transaction,
-    locations: Sequence[Location],
-    costs: Sequence[int],
-    now: int,
-) -> list[LimitState]:
-    states = []
-    for (key, tick, amount), cost in zip(locations, costs, strict=True):
-        record = txn.get(key)
-        if tick:
-            adjusted = windows.set_back(record, now // tick)
-            if adjusted is not None:
-                txn.put(key, adjusted)
-            states.append(windows.look(record, amount, cost, tick, now))
-        else:
-            states.append(slots.look(record, amount, cost, memory.alive))
-    return states

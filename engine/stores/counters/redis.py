@@ -20,6 +20,7 @@ from engine.stores.counters.redis_connection import Command
 from engine.stores.counters.redis_corrections import Correction, CorrectionQueue
 from engine.stores.counters.redis_scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
+from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import SLOT_RETRY, CountersAway, Limit, TakeResult
 
 LEASE = 30.0
@@ -29,8 +30,8 @@ _RENEWALS = 500
 """Leases in one command of renewal."""
 
 
-_Location = tuple[str, int, int]
-"""The Redis key of a limit, its tick in microseconds (0 for slots), and its amount."""
+_Location = tuple[str, int | Calendar, int]
+"""The Redis key of a limit, its tick in microseconds (0 for slots) or calendar, and its amount."""
 
 
 @lru_cache(maxsize=4096)
@@ -39,6 +40,8 @@ def _locations_of(limits: tuple[Limit, ...]) -> tuple[_Location, ...]:
 
 
 def _location(limit: Limit) -> _Location:
+    if isinstance(limit.window, Calendar):
+        return f"{_TAG}:{limit.window.period}:{limit.key}", limit.window, limit.amount
     tick = tick_of(limit.window) if limit.window else 0
     return f"{_TAG}:{tick}:{limit.key}", tick, limit.amount
 
@@ -81,7 +84,7 @@ class RedisCounters:
         folder: Path | None = None,
         clock: Callable[[], int] | None = None,
     ) -> None:
-        self._clock = clock
+        self._clock, self._windows = clock, CalendarWindows()
         self._lease_us = int(lease * 1_000_000)
         self._name, self._count = os.urandom(8).hex(), 0
         self._leases: dict[str, set[str]] = {}
@@ -102,8 +105,15 @@ class RedisCounters:
         return tuple(
             at
             for at, (_, _, window) in enumerate(limits)
-            if (since_loss < window if window else back < LEASE)
+            if (since_loss < self._age(window) if window else back < LEASE)
         )
+
+    def _age(self, window: float | Calendar) -> float:
+        """The seconds for which what is counted in a window may have been."""
+        if not isinstance(window, Calendar):
+            return window
+        now = self._wall_time()
+        return (now - self._windows.around(window, now)[1]) / 1e6
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
         self._client.raise_if_away()
@@ -114,7 +124,7 @@ class RedisCounters:
         locations = _locations_of(limits)
         for (key, tick, amount), cost in zip(locations, costs, strict=True):
             keys.append(key)
-            args += (amount, tick, cost)
+            args += (amount, self._unit(tick), cost)
         for correction in (corrections := self.corrections.pop_for_take()):
             keys.append(correction.key)
             args += correction[1:]
@@ -157,7 +167,7 @@ class RedisCounters:
                 self._release(key, f"{receipt.lease}:{at + 1}", receipt.costs[at])
             elif receipt.buckets and receipt.costs[at]:
                 bucket, cost = receipt.buckets[at], receipt.costs[at]
-                self.corrections.add(Correction(key, tick, bucket, -cost))
+                self.corrections.add(Correction(key, self._unit(tick), bucket, -cost))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if not isinstance(receipt, _RedisReceipt):
@@ -168,14 +178,22 @@ class RedisCounters:
             if not tick:
                 self._release(key, f"{receipt.lease}:{at + 1}", amount_taken)
             elif cost != amount_taken:
-                self.corrections.add(
-                    Correction(key, tick, receipt.buckets[at], cost - amount_taken)
-                )
+                change = cost - amount_taken
+                self.corrections.add(Correction(key, self._unit(tick), receipt.buckets[at], change))
 
     def close(self) -> None:
         """Send queued corrections, and close the connections."""
         self.corrections.close()
         self._client.close()
+
+    def _unit(self, tick: int | Calendar) -> int | str:
+        """A tick, or the edges of a calendar, for scripts."""
+        if not isinstance(tick, Calendar):
+            return tick
+        return ",".join(map(str, self._windows.around(tick, self._wall_time())))
+
+    def _wall_time(self) -> int:
+        return time.time_ns() // 1000 if self._clock is None else self._clock()
 
     def _now(self) -> int | str:
         return "" if self._clock is None else self._clock()

@@ -39,11 +39,12 @@ _WITH_TAKE = 16
 
 
 class Correction(NamedTuple):
-    """A change by `change` of the bucket `at` of a window with this `tick`; where `tick` is 0, the
-    release of `change` slots of the lease `at`."""
+    """A change by `change` of the bucket `at` of a window with this `tick`, or of the window from
+    `at` of a calendar with these edges; where `tick` is 0, the release of `change` slots of the
+    lease `at`."""
 
     key: str
-    tick: int
+    tick: int | str
     at: int | str
     change: int
 

@@ -1,9 +1,11 @@
 """The Lua scripts of the counters, atomic in Redis 5 and later.
 
 A window is a hash like a record of `windows`: the count of each bucket under its number, `t` the
-total, `o` the oldest and `n` the newest bucket. Slots are a sorted set of leases by the time at
-which each ends. Every key has a time to live. The clock is the server's, so that the clocks of
-machines need not agree; a test passes another time (`ARGV[1]`).
+total, `o` the oldest and `n` the newest bucket. A window of the calendar is a hash like a record of
+`calendars`: `t` the total, `s` its start and `e` its end; it has no tick, but the edges of the
+windows around the caller's time, as text. Slots are a sorted set of leases by the time at which
+each ends. Every key has a time to live. The clock is the server's, so that the clocks of machines
+need not agree; a test passes another time (`ARGV[1]`).
 """
 
 from __future__ import annotations
@@ -73,8 +75,49 @@ local function add(key, at, bucket, by, tick)
   keep(key, tick)
 end
 
--- Change the count of a bucket, or release slots.
-local function correct(key, tick, at, by, now)
+-- The window of the calendar that holds the time.
+local function window_of(edges, now)
+  local start
+  for edge in string.gmatch(edges, '%d+') do
+    local stop = tonumber(edge)
+    if start and start <= now and now < stop then return start, stop end
+    start = stop
+  end
+end
+
+-- The total in a window of the calendar, its start and its end: `calendars.read`.
+local function calendar_of(key, edges, now)
+  local start, stop = window_of(edges, now)
+  local head = redis.call('HMGET', key, 't', 's', 'e')
+  if not head[1] then return 0, start, stop end
+  local total, first, last = tonumber(head[1]), tonumber(head[2]), tonumber(head[3])
+  if first > stop then return total, start, stop end
+  local present = 2 * start <= first + last and first + last < 2 * stop
+  if now >= last and not present then return 0, start, stop end
+  if present then last = math.max(last, stop) end
+  return total, first, last
+end
+
+local function set_calendar(key, total, start, stop, now)
+  if total == 0 then
+    redis.call('DEL', key)
+    return
+  end
+  redis.call('HSET', key, 't', text(total), 's', text(start), 'e', text(stop))
+  redis.call('PEXPIRE', key, text(math.ceil((2 * stop - start - now) / 1000)))
+end
+
+-- Change the count of a bucket or of a window of the calendar, or release slots.
+local function correct(key, unit, at, by, now)
+  local tick = tonumber(unit)
+  if not tick then
+    if not window_of(unit, now) then return end
+    local total, start, stop = calendar_of(key, unit, now)
+    if start == tonumber(at) or by > 0 then
+      set_calendar(key, math.min(math.max(total + by, 0), MOST), start, stop, now)
+    end
+    return
+  end
   if tick == 0 then
     for i = 1, by do redis.call('ZREM', key, at .. ':' .. i) end
     return
@@ -91,7 +134,7 @@ end
 -- The corrections of KEYS[first] and the following; their arguments begin at ARGV[arg].
 local function correct_all(first, arg, now)
   for i = first, #KEYS do
-    correct(KEYS[i], tonumber(ARGV[arg]), ARGV[arg + 1], tonumber(ARGV[arg + 2]), now)
+    correct(KEYS[i], ARGV[arg], ARGV[arg + 1], tonumber(ARGV[arg + 2]), now)
     arg = arg + 3
   end
 end
@@ -102,10 +145,12 @@ local now, lease, lease_us, count = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3]), 
 correct_all(count + 1, 3 * count + 5, now)
 
 local function limit(i)
-  return KEYS[i], tonumber(ARGV[3 * i + 2]), tonumber(ARGV[3 * i + 3]), tonumber(ARGV[3 * i + 4])
+  local unit = ARGV[3 * i + 3]
+  return KEYS[i], tonumber(ARGV[3 * i + 2]), tonumber(unit) or unit, tonumber(ARGV[3 * i + 4])
 end
 
 local function count_of(key, tick)
+  if type(tick) == 'string' then return (calendar_of(key, tick, now)) end
   if tick > 0 then return total_of(key, math.floor(now / tick), tick) end
   redis.call('ZREMRANGEBYSCORE', key, '-inf', text(now))
   return redis.call('ZCARD', key)
@@ -130,6 +175,9 @@ end
 local totals, also, denied = {}, {}, 0
 for i = 1, count do
   local key, amount, tick, cost = limit(i)
+  if type(tick) == 'string' and not window_of(tick, now) then
+    return redis.error_reply('the clock of the server is ' .. text(now) .. ', not in ' .. tick)
+  end
   totals[i] = count_of(key, tick)
   if denied == 0 and totals[i] + (also[key] or 0) + math.max(cost, 1) > amount then denied = i end
   also[key] = (also[key] or 0) + cost
@@ -139,7 +187,18 @@ local answer = {denied}
 for i = 1, count do
   local key, amount, tick, cost = limit(i)
   local bucket, total, reset, wait = 0, totals[i], 0, 0
-  if tick > 0 then
+  if type(tick) == 'string' then
+    local taken, stop
+    taken, bucket, stop = calendar_of(key, tick, now)
+    reset = stop - now
+    if denied == 0 then
+      set_calendar(key, taken + cost, bucket, stop, now)
+    elseif math.max(cost, 1) > amount then
+      wait = stop - bucket
+    elseif total + math.max(cost, 1) > amount then
+      wait = reset
+    end
+  elseif tick > 0 then
     bucket = math.floor(now / tick)
     if denied == 0 and cost > 0 then
       add(key, bucket, bucket, cost, tick)
@@ -195,13 +254,15 @@ def _script(source: str) -> Script:
 
 TAKE = _script(_TAKE)
 """KEYS: one for each limit, then those of the corrections. ARGV: clock, name of the lease, its
-microseconds, number of limits; amount, tick (0: slots) and cost of each; then as SETTLE. Returns
-the number of the first limit that denies (0: none), then for each limit its bucket, what remains,
-and microseconds to `reset` and `wait` (-1: unknown)."""
+microseconds, number of limits; amount, tick (0: slots; edges of a calendar) and cost of each; then
+as SETTLE. Returns the number of the first limit that denies (0: none), then for each limit its
+bucket or the start of its window, what remains, and microseconds to `reset` and `wait` (-1:
+unknown)."""
 
 SETTLE = _script(_SETTLE)
 """KEYS: windows and slots. ARGV: clock, then for each window its tick, the bucket of the take and
-the change, as in `windows.correct`; for slots 0, the lease, and their number."""
+the change, as in `windows.correct`; for one of a calendar the edges, the start of the window and
+the change, as in `calendars.correct`; for slots 0, the lease, and their number."""
 
 RENEW = _script(_RENEW)
 """KEYS: slots. ARGV: clock, microseconds of a lease, the leases to renew."""

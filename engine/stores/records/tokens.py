@@ -23,7 +23,7 @@ _PAGE = 1000
 class Token:
     """A row of the table. Times are Unix seconds; None sets no bound, an empty list allows none.
 
-    `rate` is like `60/1m`, `token_budget` like `1000000/1d`, `budget` like `20 USD/30d`.
+    `rate` is like `60/1m`, `token_budget` like `1000000/1d`, `budget` like `20 USD/month`.
     `previous_sha256` is the secret before a rotation, accepted until `previous_until`.
     """
 

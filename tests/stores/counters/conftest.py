@@ -50,7 +50,7 @@ def clock():
 
 @pytest.fixture
 def store(path, clock):
-    store = MemoryCounters(path, clock=clock)
+    store = MemoryCounters(path, clock=clock, wall_clock=clock)
     yield store
     store.close()
 
@@ -68,6 +68,7 @@ def bench(request):
     if request.param == "redis":
         store = RedisCounters(request.getfixturevalue("redis_url"), clock=clock, timeout=PATIENT)
     else:
-        store = MemoryCounters(request.getfixturevalue("path"), clock=clock)
+        path = request.getfixturevalue("path")
+        store = MemoryCounters(path, clock=clock, wall_clock=clock)
     yield Bench(store, clock)
     store.close()

@@ -10,6 +10,7 @@ import pytest
 
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.shared_memory import SharedMemory
+from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
 from tests.support.clock import MicrosecondClock
 from tests.support.counters import Limit, left, records_in, shared_rate, take
@@ -51,6 +52,22 @@ def test_expired_records_are_swept_as_new_ones_come(path, store, clock):
             take(store, shared_rate(f"caller-{minute}-{caller}"))
         clock.advance(70)
     assert records_in(path) < 250
+
+
+def test_expired_windows_of_the_calendar_are_swept_and_others_stay(path, store, clock):
+    for day in range(20):
+        for caller in range(100):
+            take(store, [Limit(f"caller-{day}-{caller}", 5, Calendar("day"))])
+        clock.advance(86_400)
+    assert 200 <= records_in(path) < 450
+    assert left(store, [Limit("caller-19-99", 5, Calendar("day"))]) == [5]
+
+
+def test_the_count_of_a_month_outlives_a_new_store_with_another_time_zone(path, store, clock):
+    take(store, [Limit("money", 5, Calendar("month"), 5)])
+    other = MemoryCounters(path, clock=clock, wall_clock=clock)
+    assert left(other, [Limit("money", 5, Calendar("month", "Europe/Vienna"))]) == [0]
+    other.close()
 
 
 def test_free_slots_are_swept(path, store):

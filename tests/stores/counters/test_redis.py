@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from engine.stores.counters.redis import RedisCounters
+from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
-from tests.support.counters import PATIENT, RATE, Worker, take, workers
+from tests.support.counters import PATIENT, RATE, Limit, Worker, take, workers
 
 
 def wait_for(worker: Worker, is_expected: Callable[[object], bool]) -> list[object]:
@@ -59,4 +60,17 @@ def test_a_key_of_another_type_makes_the_store_away(server):
     store = RedisCounters(server.url, timeout=PATIENT)
     with pytest.raises(CountersAway, match="WRONGTYPE"):
         take(store, RATE)
+    store.close()
+
+
+def test_a_clock_that_is_far_from_that_of_the_server_counts_nothing(server, monkeypatch):
+    """Its windows of the calendar would end those of all other machines."""
+    store, month = RedisCounters(server.url, timeout=PATIENT), [Limit("a", 5, Calendar("month"), 2)]
+    take(store, month)
+    with monkeypatch.context() as wrong:
+        wrong.setattr("time.time_ns", lambda: 10**15)
+        other = RedisCounters(server.url, timeout=PATIENT)
+        with pytest.raises(CountersAway, match="the clock of the server is"):
+            take(other, month)
+    assert take(store, month).remaining == [1]
     store.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.stores.counters.redis import RedisCounters
 from engine.stores.counters.redis_client import RedisClient
 from engine.stores.counters.redis_scripts import DATASET_KEY, TAKE
+from engine.values.calendar import Calendar
 from tests.support.counters import PATIENT, RATE, Limit, arrived, take
 
 
@@ -25,11 +26,12 @@ def test_every_key_expires_and_has_the_same_hash_tag(server):
     store = RedisCounters(server.url, timeout=PATIENT)
     first = take(store, [*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
     store.settle(first.receipt, [0, 700, 1])
+    take(store, [Limit("money:a", 5, Calendar("month"), 2)])
     take(store, [*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
     store.close()
     keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
     keys.remove(DATASET_KEY.encode())
-    assert len(keys) == 4
+    assert len(keys) == 5
     for key in keys:
         assert key.startswith(b"{modelway}:")
         life = int(server.say(f"PTTL {key.decode()}")[1:])

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import uuid
 from bisect import bisect
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.stores.counters import calendars
 from engine.stores.counters.windows import BUCKETS, tick_of
-from engine.values.counters import SLOT_RETRY
+from engine.values.calendar import Calendar
+from engine.values.counters import SLOT_RETRY, LimitState
 from tests.support.counters import SECOND, Limit
 
 
@@ -262,3 +266,100 @@ def test_any_requests_and_corrections_agree_with_the_model(bench, requests):
             bench.settle(receipt, really)
             if really != was:
                 model.settle(now, bucket, really - was)
+
+
+VIENNA = Calendar("month", "Europe/Vienna")
+
+
+def month(amount=3, cost=1, key="money:a", window=VIENNA):
+    return Limit(key, amount, window, cost)
+
+
+def at(bench, text):
+    """Set the clock to a local time of Vienna."""
+    local = datetime.fromisoformat(text).replace(tzinfo=ZoneInfo("Europe/Vienna"))
+    bench.clock.now = round(local.timestamp() * SECOND)
+
+
+def test_a_month_ends_at_local_midnight(bench):
+    at(bench, "2026-10-01T00:00:00")
+    assert bench.take(month(cost=3)).resets == [31 * 86_400.0 + 3600]  # the clocks change within it
+    at(bench, "2026-10-31T23:59:59")
+    denied = bench.take(month(), rate())
+    assert (denied.denied, denied.remaining, denied.waits[0]) == (0, [0, 3], 1.0)
+    at(bench, "2026-11-01T00:00:00")
+    assert bench.passes(month(cost=3))
+
+
+def test_windows_of_the_calendar_and_other_limits_are_taken_together_or_not_at_all(bench):
+    result = bench.take(month(5, 2), rate(5, cost=3), slots())
+    assert result.remaining == [3, 2, 1]
+    assert bench.take(month(5, 2), rate(5, cost=3), slots()).denied == 1
+    bench.settle(result.receipt, 1, 1, 1)
+    assert bench.take(month(5, 0), rate(5, cost=0), slots(cost=0)).remaining == [4, 4, 2]
+
+
+def test_another_time_zone_has_the_same_count(bench):
+    bench.take(month(cost=2))
+    assert bench.take(month(window=Calendar("month"))).remaining == [0]
+    assert bench.passes(month(window=Calendar("day")))
+
+
+def test_the_same_month_twice_in_a_request_counts_twice(bench):
+    assert bench.take(month(3, 2), month(3, 2)).denied == 1
+    result = bench.take(month(4, 2), month(4, 2))
+    assert result.denied is None
+    bench.settle(result.receipt, 0, 0)
+    assert bench.take(month(4, 0)).remaining == [4]
+
+
+@pytest.mark.parametrize(("cost", "remains"), [(2, 10), (8, 7)])
+def test_after_its_month_a_higher_cost_is_charged_and_a_lower_one_refunds_nothing(
+    bench, cost, remains
+):
+    at(bench, "2026-10-31T23:59:59")
+    result = bench.take(month(10, 5))
+    bench.clock.advance(1)
+    bench.settle(result.receipt, cost)
+    assert bench.take(month(10, 0)).remaining == [remains]
+
+
+def test_a_cost_above_the_amount_of_a_month_waits_the_whole_month(bench):
+    at(bench, "2026-11-23T12:00:00")
+    result = bench.take(month(5, 6))
+    assert (result.denied, result.waits[0]) == (0, 30 * 86_400.0)
+
+
+CALENDAR_OPS = st.lists(
+    st.tuples(
+        st.integers(0, 20 * 3600 * SECOND),
+        st.integers(0, 12),
+        st.none() | st.integers(0, 20),
+        st.sampled_from(["UTC", "Europe/Vienna", "Pacific/Kiritimati"]),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(CALENDAR_OPS)
+def test_any_requests_in_windows_of_the_calendar_agree_with_the_record(bench, requests):
+    key, record, receipts = uuid.uuid4().hex, None, []
+    for gap, cost, really, zone in requests:
+        bench.clock.now += gap
+        rule, now = Calendar("day", zone), bench.clock.now
+        arguments = record, 20, cost, rule.window(now), now
+        result, update = bench.take(Limit(key, 20, rule, cost)), calendars.take(*arguments)
+        state = calendars.look(*arguments) if update is None else LimitState(*update[1:])
+        assert (result.denied is None) == (update is not None)
+        assert (result.remaining, result.resets) == ([state.remaining], [state.reset])
+        assert result.waits == ([state.wait] if update is None else ())
+        if update is not None:
+            record = update[0]
+            receipts.append((result.receipt, calendars.start_of(record), cost, rule))
+        if really is not None and receipts:
+            receipt, start, was, rule = receipts.pop(0)
+            bench.settle(receipt, really)
+            if really != was:
+                change = really - was
+                record = calendars.correct(record, rule.window(now), now, start, change)

@@ -1,0 +1,86 @@
+"""Fixed windows of the calendar: how much was taken within one, as a small record of bytes.
+
+The laws, whatever the time zone and whenever it changes (in the config, or by a new version of the
+time zone database):
+
+- What is taken counts in one window, and no more than the amount passes in a window.
+- A window does not end before it has ended both in the time zone in which it began and in the
+  present one. It is the same window as the one of the present time zone that holds its middle.
+- Where the clock was set back by more than a window, the count moves to the present window.
+
+A record is three int64: the total, and the start and end of the window. Times are Unix
+microseconds. `window` is the start and end of the present window of the calendar. All functions
+take and return values.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from engine.stores.counters.windows import MOST
+from engine.values.counters import LimitState
+
+Window = tuple[int, int]
+
+_RECORD = Struct("<qqq")
+
+
+def read(record: bytes | None, window: Window, now: int) -> tuple[int, int, int]:
+    """The total that counts now, and the start and end of the window in which it does."""
+    start, end = window
+    if record is None:
+        return 0, start, end
+    total, first, last = _RECORD.unpack(record)
+    if first > end:
+        return total, start, end
+    is_present = 2 * start <= first + last < 2 * end
+    if now >= last and not is_present:
+        return 0, start, end
+    return total, first, max(last, end) if is_present else last
+
+
+def start_of(record: bytes) -> int:
+    """The start of a record's window, which names the window in receipts."""
+    return int(_RECORD.unpack(record)[1])
+
+
+def is_expired(record: bytes, now: int) -> bool:
+    """Whether a record counts in no window any more, whatever the time zone: its window ended as
+    long ago as it lasted."""
+    _, first, last = _RECORD.unpack(record)
+    return bool(now >= 2 * last - first)
+
+
+def take(
+    record: bytes | None, amount: int, cost: int, window: Window, now: int
+) -> tuple[bytes, int, float] | None:
+    """The record after `cost` was taken, what is left, and the seconds until the window ends; None
+    when the limit denies."""
+    total, start, end = read(record, window, now)
+    after = total + cost
+    if after > amount or (not cost and after == amount):
+        return None
+    return _RECORD.pack(after, start, end), amount - after, (end - now) / 1e6
+
+
+def look(record: bytes | None, amount: int, cost: int, window: Window, now: int) -> LimitState:
+    """The state of a limit when nothing is taken; `wait` is 0 when `cost` would pass."""
+    total, start, end = read(record, window, now)
+    wait = 0
+    if total + (cost or 1) > amount:
+        wait = end - start if (cost or 1) > amount else end - now
+    return LimitState(max(amount - total, 0), (end - now) / 1e6, wait / 1e6)
+
+
+def correct(
+    record: bytes | None, window: Window, now: int, charge_start: int, change: int
+) -> bytes | None:
+    """The record with its total changed by `change`, None when it is empty.
+
+    Where the window that began at `charge_start` has ended, an increase counts in the present one,
+    and a decrease does nothing.
+    """
+    total, start, end = read(record, window, now)
+    if start == charge_start or change > 0:
+        total = min(max(total + change, 0), MOST)
+    return _RECORD.pack(total, start, end) if total else None

@@ -1,0 +1,119 @@
+"""Windows of the calendar: days, weeks and months in a time zone.
+
+A day begins at local midnight. Where a change of the clocks skips midnight, it begins at the
+change; where midnight occurs twice, at the first. So windows have neither gaps nor overlaps, and
+their length differs: 23 to 25 hours of a day, 28 to 31 days of a month. Times are Unix
+microseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+SECOND = 1_000_000
+PERIODS = {"day": 1.0, "week": 7.0, "month": 30.436875}
+"""The periods and their average days."""
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+_MIDNIGHT = time()
+_NEXT_MONTH = timedelta(days=32)
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Consecutive windows of one period of PERIODS. `week_starts` is one of WEEKDAYS.
+
+    ValueError for a time zone that the system does not know, or another period or day.
+    """
+
+    period: str
+    time_zone: str = "UTC"
+    week_starts: str = "monday"
+    _zone: ZoneInfo = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for value, names in ((self.period, PERIODS), (self.week_starts, WEEKDAYS)):
+            if value not in names:
+                raise ValueError(f"'{value}' is none of {', '.join(names)}")
+        object.__setattr__(self, "_zone", _zone_of(self.time_zone))
+
+    @property
+    def seconds(self) -> float:
+        """The average length of a window."""
+        return PERIODS[self.period] * 86_400
+
+    def window(self, now: int) -> tuple[int, int]:
+        """Start and end of the window that holds a time."""
+        day = self._first_day(self._date(now // SECOND))
+        start, end = self._start_of(day), self._start_of(self._next(day))
+        while end <= now:  # midnight has occurred already, and occurs again
+            day = self._next(day)
+            start, end = end, self._start_of(self._next(day))
+        return start, end
+
+    def local_time(self, moment: int) -> str:
+        """A time in this zone, in ISO 8601 with its offset, to the minute."""
+        local = datetime.fromtimestamp(moment // SECOND, self._zone)
+        return local.isoformat(timespec="minutes")
+
+    def __str__(self) -> str:
+        """As a limit has it: `month`, `week in Europe/Vienna from sunday`."""
+        zone = "" if self.time_zone == "UTC" else f" in {self.time_zone}"
+        is_usual = self.period != "week" or self.week_starts == WEEKDAYS[0]
+        return f"{self.period}{zone}" + ("" if is_usual else f" from {self.week_starts}")
+
+    def _first_day(self, day: date) -> date:
+        """The first day of the window that holds a day."""
+        if self.period == "month":
+            return day.replace(day=1)
+        if self.period == "week":
+            return day - timedelta(days=(day.weekday() - WEEKDAYS.index(self.week_starts)) % 7)
+        return day
+
+    def _next(self, day: date) -> date:
+        """The first day of the next window, for the first day of one."""
+        if self.period == "month":
+            return (day + _NEXT_MONTH).replace(day=1)
+        return day + timedelta(days=7 if self.period == "week" else 1)
+
+    def _start_of(self, day: date) -> int:
+        """When a day begins."""
+        midnight = datetime.combine(day, _MIDNIGHT, self._zone)
+        # Of a midnight that is skipped, fold 0 is after the change, and fold 1 before it (PEP 495).
+        start, before = int(midnight.timestamp()), int(midnight.replace(fold=1).timestamp()) - 1
+        while start - before > 1:
+            middle = (start + before) // 2
+            if self._date(middle) < day:
+                before = middle
+            else:
+                start = middle
+        return start * SECOND
+
+    def _date(self, second: int) -> date:
+        return datetime.fromtimestamp(second, self._zone).date()
+
+
+class CalendarWindows:
+    """Windows of calendars around the present, each calculated once."""
+
+    def __init__(self) -> None:
+        self._edges: dict[Calendar, tuple[int, int, int, int]] = {}
+
+    def around(self, calendar: Calendar, now: int) -> tuple[int, int, int, int]:
+        """The start of the window before, the start and the end of the present one, and the end of
+        the next."""
+        edges = self._edges.get(calendar)
+        if edges is None or not edges[1] <= now < edges[2]:
+            start, end = calendar.window(now)
+            edges = calendar.window(start - 1)[0], start, end, calendar.window(end)[1]
+            self._edges[calendar] = edges
+        return edges
+
+
+def _zone_of(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:  # KeyError: ZoneInfoNotFoundError
+        raise ValueError(f"'{name}' is not a time zone like Europe/Vienna") from error
