@@ -142,31 +142,10 @@ class _EventStream:
 
     def events(self, first: bytes) -> Iterator[bytes]:
         """The events to send: `first`, then those that the pipeline did not send itself."""
-        response, pipeline, clean = self._response, self.pipeline, self._clean
-        quiet = 0.0  # seconds since something arrived
         try:
             if first:
                 yield self._redact(first)
-            while self._filter.failure is None:
-                passing = self._relay if pipeline.try_send is not None else None
-                beat = None if self._beat is None else min(self._beat, self._idle - quiet)
-                try:
-                    data = self._watch.read(response, passing, beat)
-                except Blocked:
-                    data = None
-                except Silence as silence:
-                    quiet = (quiet if silence.whole else 0.0) + (beat or 0.0)
-                    yield self._dialect.heartbeat
-                    if quiet >= self._idle:
-                        raise IdleTimeout from None
-                    continue
-                quiet = 0.0
-                if data is None:
-                    yield b""
-                elif not data:
-                    break
-                elif events := clean(data):
-                    yield self._redact(events)
+            yield from self._following_events()
             if tail := self._filter.finish():
                 yield self._redact(tail)
             if (failure := self._filter.failure) is not None:
@@ -184,6 +163,32 @@ class _EventStream:
         finally:
             self._watch.close()
             self._exchange.record.response_end = time.monotonic()
+
+    def _following_events(self) -> Iterator[bytes]:
+        """What arrives, up to the end of the stream or its failure; `b""` where the pipeline is
+        blocked. Raises UpstreamFailure."""
+        pipeline, clean = self.pipeline, self._clean
+        quiet = 0.0  # seconds since something arrived
+        while self._filter.failure is None:
+            passing = self._relay if pipeline.try_send is not None else None
+            beat = None if self._beat is None else min(self._beat, self._idle - quiet)
+            try:
+                data = self._watch.read(self._response, passing, beat)
+            except Blocked:
+                quiet = 0.0
+                yield b""
+                continue
+            except Silence as silence:
+                quiet = (quiet if silence.whole else 0.0) + (beat or 0.0)
+                yield self._dialect.heartbeat
+                if quiet >= self._idle:
+                    raise IdleTimeout from None
+                continue
+            quiet = 0.0
+            if not data:
+                return
+            if events := clean(data):
+                yield self._redact(events)
 
     def _relay(self, data: bytes) -> None:
         """Send events through the pipeline; called by the event loop, so no greenlet is woken."""

@@ -126,10 +126,9 @@ class Connection:
         passing: Callable[[bytes], None],
         beat: float | None = None,
     ) -> None:
-        """Like `receive`, but the event loop calls `passing` with each part of the body; between
-        two of them the idle timeout holds. Returns after the body or the connection has ended.
-        Raises what `passing` raises, which must not be OSError, and Silence if nothing arrives for
-        `beat` seconds."""
+        """Like `receive`, but the event loop calls `passing` with each part of the body, until the
+        body or the connection ends; between two of them the idle timeout holds. Raises what
+        `passing` raises, which must not be OSError, and Silence after `beat` quiet seconds."""
         recv, now = self._recv, deadlines.now
         start = since = now()
 
@@ -152,11 +151,10 @@ class Connection:
 
         def remaining() -> float:
             seconds = deadlines.idle_since(since)
-            if beat is None:
-                return seconds
-            if since + beat <= now():
+            until_beat = seconds if beat is None else since + beat - now()
+            if until_beat <= 0:
                 raise Silence(since == start)
-            return min(seconds, since + beat - now())
+            return min(seconds, until_beat)
 
         try:
             self._timer.watch(self._arrival, remaining, arrived)
