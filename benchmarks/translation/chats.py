@@ -69,7 +69,9 @@ def _request(language: Language, model: str, stream: bool, seed: int) -> Request
     if language is source:
         return Request(body, language.path_suffix)
     exchange = Translation(source, language).request(body, RequestLine(), model, LossRules())
-    return Request(exchange.written.body, exchange.written.path, exchange.written.query)
+    return Request(
+        exchange.target_request.body, exchange.target_request.path, exchange.target_request.query
+    )
 
 
 @cache

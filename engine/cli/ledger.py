@@ -60,9 +60,9 @@ def _summary(shipped: ShippedFolder, folder: Path, database: str) -> str:
     lines = [f"{_rows(shipped.new)} shipped to {database} from {folder}"]
     if shipped.duplicates:
         lines.append(f"{_rows(shipped.duplicates)} already in the database")
-    if shipped.refused:
+    if shipped.refusals:
         file = folder / "refused.jsonl"
-        lines.append(f"{_rows(shipped.refused)} refused by the database, written to {file}")
+        lines.append(f"{_rows(shipped.refusals)} refused by the database, written to {file}")
     if shipped.torn:
         lines.append(f"{shipped.torn:,} incomplete lines skipped (after a power failure)")
     return "\n".join(lines)

@@ -53,14 +53,14 @@ def refused_features(language: str, target: OperationTarget, model: Model) -> Se
 def _refused(source: str, target: str, model: str, drop: tuple[str, ...]) -> tuple[Feature, ...]:
     translation = translations.translation(source, target)
     rules, line = LossRules(drop=Patterns(drop)), RequestLine(model=model)
-    refused = []
+    features = []
     for feature in translation.source.features.features:
         body = translation.source.features.request(feature, model)
         try:
             translation.request(body, line, model, rules)
         except GatewayError:
-            refused.append(feature)
-    return tuple(refused)
+            features.append(feature)
+    return tuple(features)
 
 
 def note_limits(planned: PlanResult) -> None:
@@ -82,10 +82,10 @@ def _limits(
     """The language and upstream of each translated target, and in words what it does not carry."""
     for target in targets:
         entry = config.models[target.entry]
-        if refused := refused_features(language, target, entry):
+        if features := refused_features(language, target, entry):
             verb = "loses" if entry.translate == "lossy" else "refuses"
             upstream = f"{target.language} for upstream '{target.target.upstream}'"
-            yield upstream, f"{verb} {_by_group(refused)}"
+            yield upstream, f"{verb} {_by_group(features)}"
 
 
 def _by_group(features: Sequence[Feature]) -> str:

@@ -30,7 +30,7 @@ def assign(
 ) -> list[Claim]:
     """A claim for every operation that is served, in the order of the routes."""
     operations = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
-    refused = _refused(specifications)
+    refusals = _refusals(specifications)
     unread = (set(config.specs) - set(specifications)) | set(config.broken.names.get("specs", ()))
     claims: dict[str, Claim] = {}
     exact = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
@@ -38,8 +38,8 @@ def assign(
     for route, name, at in exact:
         if name in operations:
             _claim(Claim(route, operations[name], at), claims, config, findings)
-        elif name in refused:
-            _refuse(name, refused[name], config, at, findings)
+        elif name in refusals:
+            _refuse(name, refusals[name], config, at, findings)
         elif not unread & {name.partition(".")[0], "*"}:
             hint = _hint(name, operations, config)
             findings.error(config.source, at, "MW301", f"unknown operation '{name}'", hint)
@@ -47,7 +47,7 @@ def assign(
     for route, pattern, at in wild:
         matched = [op for id_, op in operations.items() if matches(id_, pattern)]
         spec = pattern.partition(".")[0]
-        refused_names = sorted(name for name in refused if matches(name, pattern))
+        refused_names = sorted(name for name in refusals if matches(name, pattern))
         if refused_names:
             _leave_out(pattern, refused_names, config, at, findings)
         elif not matched and not (unread if "*" in spec else unread & {spec, "*"}):
@@ -67,12 +67,12 @@ def assign(
     return sorted(claims.values(), key=lambda claim: places[claim.route.at])
 
 
-def _refused(specifications: Mapping[str, Specification]) -> dict[str, Problem]:
+def _refusals(specifications: Mapping[str, Specification]) -> dict[str, Problem]:
     """Why an operation cannot be served, for each that cannot."""
     return {
         f"{spec.name}.{name}": problem
         for spec in specifications.values()
-        for name, problem in spec.refused.items()
+        for name, problem in spec.refusals.items()
     }
 
 

@@ -40,10 +40,10 @@ class CallerSocket:
     def try_send(self, data: bytes) -> int:
         """How many bytes could be sent at once. A failure shows at the next `send`."""
         try:
-            sent: int = self.sock.send(data, 0, 0.0)
+            size: int = self.sock.send(data, 0, 0.0)
         except OSError:
             return 0
-        return sent
+        return size
 
 
 def linger(sock: Any) -> None:

@@ -79,7 +79,7 @@ class Admission:
         self._reserved = max(1, reserve // 4)
         self._most = max(1, most - self._reserved // 2)  # a caller takes two descriptors
         self._tight = min(self._most, connections - 1)
-        self._refused = Pool(max(1, reserve // 4))
+        self._lingering = Pool(max(1, reserve // 4))
 
     def admits(self, connections: Sized = (), idle: IdleConnections | None = None) -> bool:
         """Whether one more connection is admitted. The telemetry listener gives its connections and
@@ -110,10 +110,10 @@ class Admission:
         with contextlib.suppress(OSError):
             client.send(self._refusal(address))
             client.shutdown(socket.SHUT_WR)
-        if self._refused.full():
+        if self._lingering.full():
             client.close()
         else:
-            self._refused.spawn(_linger, client)
+            self._lingering.spawn(_linger, client)
 
 
 def _linger(client: Any) -> None:

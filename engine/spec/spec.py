@@ -26,13 +26,13 @@ from engine.spec.schemas import Purpose, Schemas
 class Specification:
     """A document after reading: its operations, and its files for the console and the mock.
 
-    `refused` are operations that cannot be served, each with the problem that is the reason.
+    `refusals` are operations that cannot be served, each with the problem that is the reason.
     """
 
     name: str
     operations: Mapping[str, Operation]
     library: Library
-    refused: Mapping[str, Problem] = field(default_factory=dict)
+    refusals: Mapping[str, Problem] = field(default_factory=dict)
     _schemas: dict[Purpose, Schemas] = field(default_factory=dict)
     _cache_entry: tuple[CacheEntry, Sequence[Problem]] | None = None
 
@@ -143,7 +143,7 @@ class _OperationReader:
     mounts: tuple[str, ...]
     findings: Findings
     operations: dict[str, Operation] = field(default_factory=dict)
-    refused: dict[str, Problem] = field(default_factory=dict)
+    refusals: dict[str, Problem] = field(default_factory=dict)
     names_by_path: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     def read(self) -> Specification:
@@ -161,7 +161,7 @@ class _OperationReader:
                 name = self._unique(item, key, method)
                 breach = breach_of(removed, key, method)
                 if wrong is not None:
-                    self.refused[name] = self.findings.unsorted[-1]
+                    self.refusals[name] = self.findings.unsorted[-1]
                 elif breach is not None:
                     self._refuse(name, (key, method), breach.problem)
                 else:
@@ -171,7 +171,7 @@ class _OperationReader:
                     self._note((key,), "MW228", f"path '{key}': {words}")
         self._note_unchecked_ranges()
         schemas = {Purpose.REQUEST: self.schemas}
-        return Specification(self.name, self.operations, self.library, self.refused, schemas)
+        return Specification(self.name, self.operations, self.library, self.refusals, schemas)
 
     def _read_one(
         self, name: str, at: tuple[str, str], item: Node, address: path_keys.Address
@@ -198,18 +198,18 @@ class _OperationReader:
         for problem in findings.unsorted:
             if problem.level is Level.ERROR:
                 problem = replace(problem, level=Level.WARNING)
-                self.refused.setdefault(name, problem)
+                self.refusals.setdefault(name, problem)
             self.findings.unsorted.append(problem)
         self.findings.texts.update(findings.texts)
-        if name in self.refused:
-            self._refuse(name, at, self.refused[name])
+        if name in self.refusals:
+            self._refuse(name, at, self.refusals[name])
         elif operation is not None:
             self.operations[name] = operation
 
     def _unique(self, item: Node, key: str, method: str) -> str:
         """The operation's name: its operationId, or method and path if that is in use."""
         name, plain = item.get(method).text("operationId"), f"{method.upper()} {key}"
-        if name and (name in self.operations or name in self.refused):
+        if name and (name in self.operations or name in self.refusals):
             message = f"operationId '{name}' is used twice"
             first = self.operations.get(name)
             hint = f"it is also {first.method} {first.path}; " if first is not None else ""
@@ -243,7 +243,7 @@ class _OperationReader:
 
     def _refuse(self, name: str, at: tuple[str, str], problem: Problem) -> None:
         """Refuse an operation for a problem that is noted at another place."""
-        self.refused[name] = problem
+        self.refusals[name] = problem
         place = f"{problem.file}:{problem.line}:{problem.column}"
         hint = f"see {place}: {problem.message}"
         self._note(at, "MW209", f"{self.name}.{name} is not served", hint)

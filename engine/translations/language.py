@@ -32,7 +32,7 @@ class RequestLine(Struct):
     time: int = 0
 
 
-class WrittenRequest(Struct):
+class TargetRequest(Struct):
     """A request as a target gets it. `path` follows the base path of the upstream. `tool_names` are
     the callers' names of tools by those that the target gets instead; `answer_tool` is the name of
     a tool whose arguments are the answer's text ("" for none)."""
@@ -123,7 +123,7 @@ class Language(BaseLanguage):
     """
 
     read_request: Callable[[bytes, RequestLine], ChatRequest]
-    write_request: Callable[[ChatRequest, str, Losses], WrittenRequest]
+    write_request: Callable[[ChatRequest, str, Losses], TargetRequest]
     read_answer: Callable[[bytes], Iterable[Event]]
     write_answer: Callable[[Answer, ChatRequest], bytes]
     stream_reader: Callable[[], StreamReader]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.translations.language import Language, RequestLine, StreamWriter, WrittenRequest
+from engine.translations.language import Language, RequestLine, StreamWriter, TargetRequest
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_tool import AnswerTool
 from engine.translations.neutral.content import ToolCall
@@ -75,12 +75,12 @@ class Translation:
             if adapted is not request:
                 adapted.messages = with_unique_calls(adapted.messages)
             adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
-            written = self.target.write_request(adapted, model, losses)
+            target_request = self.target.write_request(adapted, model, losses)
         except UNREADABLE as error:
             raise unreadable_request(error) from error
         refuse_losses(losses, rules, request.model)
         refuse_silence(request, needs_turns=self.source.needs_turns)
-        return TranslatedExchange(self, request, written, losses.fields())
+        return TranslatedExchange(self, request, target_request, losses.fields())
 
 
 class TranslatedExchange(Struct, frozen=True):
@@ -88,7 +88,7 @@ class TranslatedExchange(Struct, frozen=True):
 
     translation: Translation
     request: ChatRequest
-    written: WrittenRequest
+    target_request: TargetRequest
     dropped: list[str]
 
     def answer(self, body: bytes) -> bytes:
@@ -108,8 +108,8 @@ class TranslatedExchange(Struct, frozen=True):
     def for_answer(self) -> TranslatedExchange:
         """What the answer needs of the exchange, which may last long: no messages, no body."""
         request = replace(self.request, messages=[], unread=[])
-        written = replace(self.written, body=b"")
-        return TranslatedExchange(self.translation, request, written, self.dropped)
+        target_request = replace(self.target_request, body=b"")
+        return TranslatedExchange(self.translation, request, target_request, self.dropped)
 
     def stream(self) -> StreamTranslator:
         """A translator for the events of a streamed answer."""
@@ -191,9 +191,9 @@ class _Changes:
     """What a request has that its caller did not send, undone in the events of the answer: other
     names of tools, and an answer in place of a tool's call."""
 
-    def __init__(self, written: WrittenRequest) -> None:
-        self._names = written.tool_names
-        self._answer_tool = AnswerTool(written.answer_tool) if written.answer_tool else None
+    def __init__(self, request: TargetRequest) -> None:
+        self._names = request.tool_names
+        self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
 
     def undo(self, events: Iterable[Event]) -> Iterator[Event]:
         """The events that take the place of these."""
@@ -204,8 +204,9 @@ class _Changes:
 
 
 def _output(exchange: TranslatedExchange) -> _Output:
-    written, request = exchange.written, exchange.request
-    changes = _Changes(written) if written.tool_names or written.answer_tool else None
+    request, target_request = exchange.request, exchange.target_request
+    needs_changes = target_request.tool_names or target_request.answer_tool
+    changes = _Changes(target_request) if needs_changes else None
     if request.stream:
         return _StreamOutput(exchange.translation.source.stream_writer(request), changes)
     return _WholeOutput(exchange, changes)
@@ -218,7 +219,7 @@ class _StreamOutput:
         self._writer = writer
         self._changes = changes
         self._law = Law()
-        self._written: list[bytes] = []
+        self._events: list[bytes] = []
 
     @property
     def ended(self) -> bool:
@@ -227,11 +228,11 @@ class _StreamOutput:
     def add(self, events: Iterable[Event], size: int) -> None:
         for event in events if self._changes is None else self._changes.undo(events):
             self._law.check(event)
-            self._written.append(self._writer.write(event))
+            self._events.append(self._writer.write(event))
 
     def take(self) -> bytes:
-        written, self._written = self._written, []
-        return b"".join(written)
+        events, self._events = self._events, []
+        return b"".join(events)
 
     def end(self) -> bytes:
         return b""

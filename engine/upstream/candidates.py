@@ -47,7 +47,7 @@ class Candidates:
         self._dice = dice
         self._carries = carries
         self._ready: dict[Target, float] = {}  # when the Retry-After of a target ends
-        self._refused: set[tuple[Target, LiveCredential | None]] = set()
+        self._refused_credentials: set[tuple[Target, LiveCredential | None]] = set()
 
     def next(self) -> Candidate | None:
         """The next target, which counts as an attempt of it; None if no attempt may be made."""
@@ -75,7 +75,7 @@ class Candidates:
             return None
         credential = upstream.credentials.take(moment)
         if (credential is None and upstream.credentials) or (
-            self._refused and (target, credential) in self._refused
+            self._refused_credentials and (target, credential) in self._refused_credentials
         ):
             return None
         if target.breaker.wait(moment) > 0:
@@ -116,7 +116,7 @@ class Candidates:
             target.breaker.succeeded()  # it is up, although it refused this request
         refused = failure == "credential"
         if refused:
-            self._refused.add((target, credential))
+            self._refused_credentials.add((target, credential))
         if credential is not None and (refused or failure == "429"):
             pause = REFUSED_SECONDS if refused else min(retry_after or 1.0, REFUSED_SECONDS)
             target.upstream.credentials.set_aside(credential, now + pause, refused=refused)

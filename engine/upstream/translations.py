@@ -134,11 +134,11 @@ def translated_request(
     target: Target, exchange: Exchange, translated: AnyExchange
 ) -> UpstreamRequest:
     """The request for a target that gets a translated body."""
-    upstream, written = target.upstream, translated.written
+    upstream, request = target.upstream, translated.target_request
     fields = [
         ("content-type", "application/json"),
         *translated.translation.target.headers,
     ]
     fields = request_headers(fields, upstream, exchange)
-    path = upstream.client.base_path + written.path
-    return UpstreamRequest("POST", upstream.client.host, path, written.query, fields, written.body)
+    path = upstream.client.base_path + request.path
+    return UpstreamRequest("POST", upstream.client.host, path, request.query, fields, request.body)

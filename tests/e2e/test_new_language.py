@@ -19,7 +19,7 @@ LANGUAGE = '''
 
 import json
 
-from engine.translations.language import Language, WrittenRequest
+from engine.translations.language import Language, TargetRequest
 from engine.translations.neutral.content import Text
 from engine.translations.neutral.events import (
     BrokenAnswer, Close, Delta, End, Finish, Open, Start, UpstreamError,
@@ -46,7 +46,7 @@ def write_request(request, model, losses):
             losses.add(block.place, "zebras read text only")
     prompt = "".join(block.text for block in blocks if isinstance(block, Text))
     body = {"model": model, "prompt": prompt, "stream": request.stream}
-    return WrittenRequest(json.dumps(body).encode(), "/zebra/say")
+    return TargetRequest(json.dumps(body).encode(), "/zebra/say")
 
 
 def read_answer(body):

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from engine.translations.language import Language, RequestLine, WrittenRequest
+from engine.translations.language import Language, RequestLine, TargetRequest
 from engine.translations.neutral.content import (
     Block,
     Inline,
@@ -174,17 +174,21 @@ def _choices(draw: st.DrawFn, request: ChatRequest) -> ToolChoice | None:
     return draw(st.sampled_from(choices))
 
 
-def written_in(language: Language, request: ChatRequest) -> WrittenRequest:
+def written_in(language: Language, request: ChatRequest) -> TargetRequest:
     """A request in a language, as one of its callers writes it."""
     request = copy.deepcopy(request)
     request.language = language.name
     return language.write_request(request, MODELS[language.name], Losses(Patterns(())))
 
 
-def line_of(written: WrittenRequest) -> RequestLine:
+def line_of(target_request: TargetRequest) -> RequestLine:
     """What the URL of a request says."""
     return RequestLine(
-        model="m", stream=":stream" in written.path, query=written.query, id="r", time=1
+        model="m",
+        stream=":stream" in target_request.path,
+        query=target_request.query,
+        id="r",
+        time=1,
     )
 
 

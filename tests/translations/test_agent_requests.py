@@ -69,7 +69,7 @@ def test_an_agents_request_is_one_of_the_target(file: str, target: str, model: s
             translate(file, target, model)
         assert (caught.value.status, caught.value.param) == (400, refused)
         return
-    written = translate(file, target, model).written.body
+    written = translate(file, target, model).target_request.body
     check_request(target, written)
     results = tool_results(language(target), json.loads(written))
     assert len(results) == 2
@@ -83,5 +83,5 @@ def test_an_agents_request_is_one_of_the_target(file: str, target: str, model: s
 def test_the_request_for_a_title_has_its_schema(target: str, model: str) -> None:
     """Claude Code's request beside the task; it has to be recorded by hand."""
     exchange = translate("claude-title", target, model)
-    check_request(target, exchange.written.body)
-    assert b'"title":{"type":"string"}' in exchange.written.body
+    check_request(target, exchange.target_request.body)
+    assert b'"title":{"type":"string"}' in exchange.target_request.body

@@ -71,6 +71,6 @@ def test_every_language_has_a_recording() -> None:
 @pytest.mark.parametrize(("capture", "target"), CROSSINGS)
 def test_a_recorded_request_is_one_of_the_targets_sdk(capture: Capture, target: str) -> None:
     exchange = _translate(capture, target)
-    check_request(target, exchange.written.body)
+    check_request(target, exchange.target_request.body)
     assert set(exchange.dropped) <= SMALL if target == "responses" else exchange.dropped == []
     assert exchange.request.stream == ("stream" in capture.recording.name.lower())

@@ -63,7 +63,7 @@ def _exact(text: str | bytes) -> Any:
 @pytest.mark.parametrize("case", _files("written"))
 def test_a_request_is_written_for_the_target(case: Case) -> None:
     exchange = _translate(case)
-    assert _exact(exchange.written.body) == _exact(case["written"])
+    assert _exact(exchange.target_request.body) == _exact(case["written"])
     assert exchange.dropped == case.get("dropped", [])
 
 

@@ -118,7 +118,7 @@ def test_a_changed_request_is_translated_or_refused(source: Language) -> None:
             assert result.status == 400, body
             assert len(result.message) < 1_000, body
         else:
-            assert_json(result.written.body)
+            assert_json(result.target_request.body)
             assert all(field.isascii() and field.isprintable() for field in result.dropped)
 
 

@@ -46,9 +46,9 @@ def test_a_request_survives_another_language(caller: str, target: str, data: st.
         begin.body, line_of(begin), MODELS[target], LossRules()
     )
     back = Translation(target_language, caller_language).request(
-        there.written.body, line_of(there.written), MODELS[caller], LossRules()
+        there.target_request.body, line_of(there.target_request), MODELS[caller], LossRules()
     )
-    end = caller_language.read_request(back.written.body, line_of(back.written))
+    end = caller_language.read_request(back.target_request.body, line_of(back.target_request))
     before, after = (
         meaning_of(caller_language.read_request(begin.body, line_of(begin))),
         meaning_of(end),

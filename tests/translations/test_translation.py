@@ -148,7 +148,7 @@ def test_an_answer_of_too_many_objects_is_broken() -> None:
 def test_what_waits_for_an_answer_holds_no_messages() -> None:
     exchange = ask(metadata={"user_id": "u"}).for_answer()
     assert exchange.request.messages == []
-    assert exchange.written.body == b""
+    assert exchange.target_request.body == b""
     answer = b'{"choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'
     assert json.loads(exchange.answer(answer))["content"] == [{"type": "text", "text": "Hi"}]
 

@@ -59,7 +59,7 @@ def test_requests_for_every_feature(caller: str, target: str) -> None:
     bodies = [features.request(feature, "alias") for feature in features.features]
     bodies += [file.read_bytes() for file in CASES.glob(f"{caller}/requests/*.json")]
     for body, model in itertools.product(bodies, TARGETS[target]):
-        check_request(target, exchange(caller, target, body, model).written.body)
+        check_request(target, exchange(caller, target, body, model).target_request.body)
 
 
 @EVERY_PAIR
@@ -70,7 +70,7 @@ def test_random_requests(caller: str, target: str, data: st.DataObject) -> None:
     written = written_in(language(caller), request)
     pair = Translation(language(caller), language(target))
     exchange = pair.request(written.body, line_of(written), MODELS[target], LossRules())
-    check_request(target, exchange.written.body)
+    check_request(target, exchange.target_request.body)
 
 
 def crossings(member: str) -> list[tuple[str, dict[str, Any]]]:

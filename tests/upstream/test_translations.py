@@ -67,7 +67,7 @@ def test_a_target_of_another_dialect_gets_a_translated_request() -> None:
 def test_the_requested_name_is_sent_to_a_target_without_its_own() -> None:
     translated = route().translate(chat(), target(model=""))
     assert translated is not None
-    assert json.loads(translated.written.body)["model"] == "alias"
+    assert json.loads(translated.target_request.body)["model"] == "alias"
 
 
 def test_a_target_of_the_callers_dialect_gets_the_request_as_it_is() -> None:

@@ -50,7 +50,7 @@ class Figures:
 
     requests: float
     failed: float
-    refused: float
+    refusals: float
     in_flight: float
     sessions: float
     workers: float
@@ -73,7 +73,7 @@ def figures_of(change: MetricsChange) -> Figures:
     return Figures(
         requests=change.rate(total),
         failed=change.rate(total, _failed),
-        refused=change.rate(total, lambda labels: labels.get("outcome") == Outcome.REFUSED),
+        refusals=change.rate(total, lambda labels: labels.get("outcome") == Outcome.REFUSED),
         in_flight=change.gauge(requests.IN_FLIGHT.name) or 0.0,
         sessions=change.gauge(streams.SESSIONS.name) or 0.0,
         workers=change.gauge(process.WORKERS.name) or 0.0,

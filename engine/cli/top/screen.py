@@ -76,7 +76,7 @@ def _totals(figures: Figures) -> list[Text]:
         ("requests ", "dim"), f"{format_number(figures.requests)}/s   ",
         ("failed ", "dim"),
         (f"{format_number(figures.failed)}/s {failed}   ", style),
-        ("refused ", "dim"), f"{format_number(figures.refused)}/s   ",
+        ("refused ", "dim"), f"{format_number(figures.refusals)}/s   ",
         ("in flight ", "dim"), f"{figures.in_flight:.0f}   ",
         ("workers ", "dim"), f"{figures.workers:.0f}",
     )  # fmt: skip

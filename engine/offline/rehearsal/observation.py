@@ -121,7 +121,7 @@ class Rehearsal:
             return ""
         if not self.steps[-1].passed:
             return self.steps[-1].name
-        refusals = [each is not None and each.written is None for each in self.translations]
+        refusals = [each is not None and each.target_request is None for each in self.translations]
         return "translation" if refusals and all(refusals) else ""
 
     @property
@@ -139,10 +139,10 @@ class Rehearsal:
 
 
 def _is_of(translation: TargetTranslation, request: SentRequest) -> bool:
-    written = translation.written
+    target_request = translation.target_request
     return (
-        written is not None
+        target_request is not None
         and translation.upstream == request.upstream
-        and request.url.partition("?")[0].endswith(written.path)
-        and written.body == request.body
+        and request.url.partition("?")[0].endswith(target_request.path)
+        and target_request.body == request.body
     )

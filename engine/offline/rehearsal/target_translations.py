@@ -9,7 +9,7 @@ from typing import cast
 
 from engine.exchange.exchange import Exchange
 from engine.plan.route import Plan, Route
-from engine.translations.language import WrittenRequest
+from engine.translations.language import TargetRequest
 from engine.upstream.target import Target
 from engine.upstream.translations import RouteTranslations
 from engine.values.errors import GatewayError
@@ -19,15 +19,15 @@ from engine.values.errors import GatewayError
 class TargetTranslation:
     """The request for a target that speaks another language of chat.
 
-    `model` is its name there. `written` is None where the request cannot be carried: `refusal` is
-    the reason. `dropped` are the caller's fields that are not carried.
+    `model` is its name there. `target_request` is None where the request cannot be carried:
+    `refusal` is the reason. `dropped` are the caller's fields that are not carried.
     """
 
     upstream: str
     model: str
     caller_language: str
     target_language: str
-    written: WrittenRequest | None = None
+    target_request: TargetRequest | None = None
     dropped: Sequence[str] = ()
     refusal: GatewayError | None = None
 
@@ -63,5 +63,9 @@ def _translate(
         return TargetTranslation(upstream, model, *languages, refusal=error)
     assert translated is not None  # this target has a language
     return TargetTranslation(
-        upstream, model, *languages, written=translated.written, dropped=translated.dropped
+        upstream,
+        model,
+        *languages,
+        target_request=translated.target_request,
+        dropped=translated.dropped,
     )

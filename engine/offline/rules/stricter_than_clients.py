@@ -18,12 +18,12 @@ def check(case: AuditCase) -> None:
     for name, spec in case.config.specs.items():
         routes = [r for r in case.plan.routes if r.operation.spec == name]
         routes = [r for r in routes if r.validate == "strict" and r.operation.method == "POST"]
-        refused = dict(_refused(case, spec.dialect, routes))
-        if not refused:
+        refusals = dict(_refused(case, spec.dialect, routes))
+        if not refusals:
             continue
-        places = list(refused)[:_MOST_PLACES]
-        more = len(refused) - len(places)
-        clients = sorted({request.client for request in refused.values()})
+        places = list(refusals)[:_MOST_PLACES]
+        more = len(refusals) - len(places)
+        clients = sorted({request.client for request in refusals.values()})
         message = (
             f"read strictly, '{name}' refuses what its vendor accepts: {', '.join(places)}"
             f"{f' and {more} more' if more else ''} (sent by {', '.join(clients)})"

@@ -78,12 +78,21 @@ class ChunkedBody:
     """A chunked body. Chunk lines and trailers are bounded and end in CRLF; trailers are checked
     and dropped. A body that consists mostly of chunk lines is refused."""
 
-    __slots__ = ("_buffer", "_left", "_next", "_size", "_trailers", "chunks", "complete", "excess")
+    __slots__ = (
+        "_buffer",
+        "_next",
+        "_remaining",
+        "_size",
+        "_trailers",
+        "chunks",
+        "complete",
+        "excess",
+    )
 
     def __init__(self) -> None:
         self._buffer = b""
         self._next = _Part.CHUNK_LINE
-        self._left = 0  # bytes of the chunk's data that have not come
+        self._remaining = 0  # bytes of the chunk's data that have not come
         self._size = 0  # of all chunks
         self._trailers: list[int] = []  # their lengths
         self.chunks = 0
@@ -97,11 +106,11 @@ class ChunkedBody:
         at = 0
         while not self.complete:
             if self._next is _Part.DATA:
-                piece = data[at : at + self._left]
+                piece = data[at : at + self._remaining]
                 pieces.append(piece)
                 at += len(piece)
-                self._left -= len(piece)
-                if self._left:
+                self._remaining -= len(piece)
+                if self._remaining:
                     break
                 self._next = _Part.DATA_END
             end = data.find(b"\r\n", at)
@@ -140,11 +149,11 @@ class ChunkedBody:
         if match is None or len(line) > _LONGEST_CHUNK_LINE:
             raise InvalidFraming("a chunk's line is malformed")
         self.chunks += 1
-        self._left = int(match[1], 16)
-        self._size += self._left
+        self._remaining = int(match[1], 16)
+        self._size += self._remaining
         if self.chunks > _MOST_TINY_CHUNKS and self._size < self.chunks * _TINY:
             raise InvalidFraming("the chunks are too small")
-        self._next = _Part.DATA if self._left else _Part.TRAILERS
+        self._next = _Part.DATA if self._remaining else _Part.TRAILERS
 
     def _read_trailer(self, line: bytes) -> None:
         if not line:

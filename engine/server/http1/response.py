@@ -43,9 +43,9 @@ class ResponseWriter:
 
     __slots__ = (
         "_head_only",
-        "_left",
         "_lines",
         "_minor_version",
+        "_remaining",
         "_status",
         "_upgrade",
         "chunked",
@@ -58,7 +58,7 @@ class ResponseWriter:
         self._minor_version = minor_version
         self._status = ""
         self._lines = b""
-        self._left: int | None = None  # bytes of the announced length that were not sent
+        self._remaining: int | None = None  # bytes of the announced length that were not sent
         self._upgrade = False
         self.chunked = False
         self.close = close
@@ -69,12 +69,12 @@ class ResponseWriter:
         for a name that is not in lower case, as Falcon writes them all."""
         code = int(status[:3])
         self._status = status
-        self._left = None
+        self._remaining = None
         fields = dict(headers)
         _check_names(tuple(fields))
         framing_headers = _CONNECTION_HEADERS.intersection(fields)
         if framing_headers == _LENGTH and code >= 200 and code != 204:
-            self._left = int(fields["content-length"])
+            self._remaining = int(fields["content-length"])
         elif framing_headers:
             headers = [
                 pair
@@ -84,7 +84,7 @@ class ResponseWriter:
         self._lines = _lines(headers)
         self._head_only |= code in (204, 304) or code < 200
         self.chunked = False
-        if self._left is None and not self._head_only:
+        if self._remaining is None and not self._head_only:
             self.chunked = self._minor_version == 1
             self.close |= not self.chunked
 
@@ -93,7 +93,7 @@ class ResponseWriter:
         if name == "content-length":
             if code == 204 or code < 200:  # RFC 9110 8.6
                 return False
-            self._left = int(value)
+            self._remaining = int(value)
             return True
         if name == "connection" and value.lower() == "upgrade":
             self._upgrade = True
@@ -105,15 +105,15 @@ class ResponseWriter:
             data = chunk(data) if data else b""
         elif self._head_only:
             data = b""
-        elif self._left is not None:
-            data = data[: self._left]  # never more than was announced
-            self._left -= len(data)
+        elif self._remaining is not None:
+            data = data[: self._remaining]  # never more than was announced
+            self._remaining -= len(data)
         return data if self.head_sent else self._head() + data
 
     def end(self) -> bytes:
         """The bytes that end the response."""
         end = LAST_CHUNK if self.chunked else b""
-        if self._left and not self._head_only:
+        if self._remaining and not self._head_only:
             self.close = True  # the caller must not take another response for the rest
         return end if self.head_sent else self._head() + end
 

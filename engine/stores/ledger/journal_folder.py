@@ -21,13 +21,13 @@ class FolderInUse(Exception):
 @dataclass(slots=True)
 class ShippedFolder:
     """Counts of `ship_folder`: `files` shipped and deleted, `new` rows in the database,
-    `duplicates` that it had before, `refused` rows that it does not take, `torn` lines that were
-    not entries."""
+    `duplicates` that it had before, `refusals` of rows that it does not take, `torn` lines that
+    were not entries."""
 
     files: int = 0
     new: int = 0
     duplicates: int = 0
-    refused: int = 0
+    refusals: int = 0
     torn: int = 0
 
 
@@ -88,11 +88,11 @@ def _ship(segment: Segment, writer: LedgerWriter, counts: ShippedFolder) -> None
         batch = segment.read(_BATCH, closed=True)
         if batch.end == segment.offset:
             return
-        refused = writer.refused
+        refusals = writer.refusals
         new = writer.write(batch.entries)
-        refused = writer.refused - refused
+        refusals = writer.refusals - refusals
         segment.offset = batch.end
         counts.new += new
-        counts.refused += refused
-        counts.duplicates += len(batch.entries) - new - refused
+        counts.refusals += refusals
+        counts.duplicates += len(batch.entries) - new - refusals
         counts.torn += batch.torn

@@ -86,9 +86,9 @@ class Shipper:
         self._throttle = LogThrottle()
 
     @property
-    def refused(self) -> int:
+    def refusals(self) -> int:
         """Rows that the database does not take; they are in `refused.jsonl`."""
-        return 0 if self._writer is None else self._writer.refused
+        return 0 if self._writer is None else self._writer.refusals
 
     def lag(self) -> Lag:
         """What waits now: rows of this worker, and those without an owner as of the last search."""

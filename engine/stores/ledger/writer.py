@@ -23,13 +23,13 @@ class LedgerWriter:
     """Writes to `table`. A query that blocks its thread runs in gevent's thread pool; any other one
     may take `timeout` seconds.
 
-    `refused` counts entries that the database does not take; they are appended to `refused_file` as
-    lines of JSON.
+    `refusals` counts entries that the database does not take; they are appended to `refused_file`
+    as lines of JSON.
     """
 
     def __init__(self, table: UsageTable, refused_file: Path, timeout: float) -> None:
         self.table = table
-        self.refused = 0
+        self.refusals = 0
         self._refused_file = refused_file
         self._timeout = timeout
 
@@ -72,7 +72,7 @@ class LedgerWriter:
     def _refuse(self, entry: Entry, error: RowsRefused) -> None:
         with self._refused_file.open("ab") as file:
             file.write(orjson.dumps(entry._asdict(), option=orjson.OPT_APPEND_NEWLINE))
-        self.refused += 1
+        self.refusals += 1
         log.error("%s (%s): it is kept in %s", error, error.__cause__, self._refused_file)
 
 

@@ -49,7 +49,7 @@ class Shipper(Protocol):
     """Ships rows from the journal to the database."""
 
     @property
-    def refused(self) -> int: ...
+    def refusals(self) -> int: ...
     @property
     def shipped(self) -> int: ...
     def lag(self) -> Lag: ...
@@ -78,7 +78,7 @@ def ledger_collector(journal: Journal, shipper: Shipper) -> Collector:
         yield LEDGER_ROWS, (), lag.rows
         yield LEDGER_AGE, (), lag.seconds
         yield LEDGER_LOST, (), journal.lost_rows
-        yield LEDGER_REFUSED, (), shipper.refused
+        yield LEDGER_REFUSED, (), shipper.refusals
         yield LEDGER_SHIPPED, (), shipper.shipped
 
     return collect

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.translations.chat_completions.answer_fields import NAME
 from engine.translations.chat_completions.content_writer import MessageWriter
-from engine.translations.language import WrittenRequest
+from engine.translations.language import TargetRequest
 from engine.translations.neutral.cache_marks import CACHE_MARKS, mark
 from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 _CACHE_MARKS = Patterns(CACHE_MARKS)
 
 
-def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRequest:
+def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
     names = ToolNames()
     same_language = request.language == NAME
@@ -50,9 +50,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRe
             body["stream_options"] = {"include_usage": True}
     if same_language:
         add_extra(body, request.extra)
-    return WrittenRequest(
-        msgspec.json.encode(body), "/chat/completions", tool_names=names.originals
-    )
+    return TargetRequest(msgspec.json.encode(body), "/chat/completions", tool_names=names.originals)
 
 
 def _write_tools(

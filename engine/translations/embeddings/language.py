@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings
-from engine.translations.language import BaseLanguage, RequestLine, WrittenRequest
+from engine.translations.language import BaseLanguage, RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
 
 
@@ -20,6 +20,6 @@ class EmbeddingLanguage(BaseLanguage):
     """
 
     read_request: Callable[[bytes, RequestLine], EmbeddingRequest]
-    write_request: Callable[[EmbeddingRequest, str, Losses], WrittenRequest]
+    write_request: Callable[[EmbeddingRequest, str, Losses], TargetRequest]
     read_answer: Callable[[bytes], Embeddings]
     write_answer: Callable[[Embeddings, EmbeddingRequest], bytes]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.translations.embeddings.language import EmbeddingLanguage
 from engine.translations.embeddings.neutral import EmbeddingRequest
-from engine.translations.language import RequestLine, WrittenRequest
+from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.neutral.losses import Losses
 from engine.translations.refusals import (
@@ -47,11 +47,11 @@ class EmbeddingTranslation:
             request = self.source.read_request(check_text(body), line)
             for place in request.unread:
                 losses.add(place)
-            written = self.target.write_request(request, model, losses)
+            target_request = self.target.write_request(request, model, losses)
         except UNREADABLE as error:
             raise unreadable_request(error) from error
         refuse_losses(losses, rules, request.model)
-        return EmbeddingExchange(self, request, written, losses.fields())
+        return EmbeddingExchange(self, request, target_request, losses.fields())
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class EmbeddingExchange:
 
     translation: EmbeddingTranslation
     request: EmbeddingRequest
-    written: WrittenRequest
+    target_request: TargetRequest
     dropped: list[str]
 
     def answer(self, body: bytes) -> bytes:
@@ -76,8 +76,8 @@ class EmbeddingExchange:
 
     def for_answer(self) -> EmbeddingExchange:
         """What the answer needs of the exchange: no body."""
-        written = replace(self.written, body=b"")
-        return EmbeddingExchange(self.translation, self.request, written, self.dropped)
+        target_request = replace(self.target_request, body=b"")
+        return EmbeddingExchange(self.translation, self.request, target_request, self.dropped)
 
     def stream(self) -> NoStream:
         """The translator of a stream, which refuses it."""

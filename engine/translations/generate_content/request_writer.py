@@ -14,7 +14,7 @@ from engine.translations.generate_content.fields import NAME
 from engine.translations.generate_content.models import model_called
 from engine.translations.generate_content.tools_writer import write_tools
 from engine.translations.generate_content.turns_writer import write_turns
-from engine.translations.language import WrittenRequest
+from engine.translations.language import TargetRequest
 from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
@@ -28,7 +28,7 @@ _COLLECTIONS = ("models/", "tunedModels/")
 """What a model's name may begin with where it is no name alone."""
 
 
-def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRequest:
+def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so; its URL names the model."""
     names, facts = ToolNames(first_letter=True), model_called(model)
     same_language = request.language == NAME
@@ -42,7 +42,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRe
             body["generationConfig"] = config
     query = "alt=sse" if request.stream else ""
     path = _path(model, stream=request.stream)
-    return WrittenRequest(msgspec.json.encode(body), path, query, names.originals)
+    return TargetRequest(msgspec.json.encode(body), path, query, names.originals)
 
 
 def _path(model: str, *, stream: bool) -> str:

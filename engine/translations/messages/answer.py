@@ -62,7 +62,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     finish = write_finish(
         candidate.finish,
         calls=any(isinstance(block, ToolCall) for block in blocks),
-        refused=any(isinstance(block, Refusal) for block in blocks),
+        has_refusal=any(isinstance(block, Refusal) for block in blocks),
     )
     message: Json = {
         "id": answer_id(PREFIX, answer.id or request.id),
@@ -82,14 +82,14 @@ def _content(blocks: list[Block], request: ChatRequest) -> list[Any]:
     content: list[Any] = []
     needs_mark = thinks_on_budget(request)
     for block in blocks:
-        written = _block(block, hide=hides_thoughts(request))
-        if written is None:
+        part = _block(block, hide=hides_thoughts(request))
+        if part is None:
             continue
         needs_mark = needs_mark and not isinstance(block, Reasoning)
         if needs_mark and isinstance(block, ToolCall):
             content.append(write_reasoning("", NO_SIGNATURE))
             needs_mark = False
-        content.append(written)
+        content.append(part)
     return content
 
 

@@ -54,11 +54,11 @@ def read_finish(ending: Ending, *, called: bool) -> Finish:
     )
 
 
-def write_finish(finish: Finish, *, calls: bool, refused: bool) -> Json:
-    """The members that say why an answer ended; `calls`: it calls a tool; `refused`: it has words
-    of refusal. Some upstreams say neither in their reason."""
+def write_finish(finish: Finish, *, calls: bool, has_refusal: bool) -> Json:
+    """The members that say why an answer ended; `calls`: it calls a tool; `has_refusal`: it has
+    words of refusal. Some upstreams say neither in their reason."""
     stop = finish.stop
-    if stop == "end" and (calls or refused):
+    if stop == "end" and (calls or has_refusal):
         stop = "tool_calls" if calls else "filter"
     reason = finish.native if _STOPS.get(finish.native) == stop else _REASONS[stop]
     if reason == "stop_sequence" and not finish.sequence:

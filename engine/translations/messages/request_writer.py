@@ -6,7 +6,7 @@ import msgspec
 
 from engine.translations.anthropic_models import Model, model_called
 from engine.translations.anthropic_parameters import ParameterWriter, metadata_of
-from engine.translations.language import WrittenRequest
+from engine.translations.language import TargetRequest
 from engine.translations.messages.answer_fields import NAME, Json
 from engine.translations.messages.cache_control import MOST_MARKS, limit_marks
 from engine.translations.messages.content_writer import ContentWriter
@@ -24,7 +24,7 @@ _LONGEST_NAME = 128
 _CACHE_MARKS = Patterns(CACHE_MARKS)
 
 
-def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRequest:
+def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
     names = ToolNames(_LONGEST_NAME)
     facts = model_called(model)
@@ -42,7 +42,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRe
         marks = writer.marks + sum(isinstance(o, Tool) and o.cache != "" for o in request.tools)
         if marks > MOST_MARKS:
             limit_marks(body)
-    return WrittenRequest(
+    return TargetRequest(
         msgspec.json.encode(body), _PATH, tool_names=names.originals, answer_tool=answer_tool
     )
 

@@ -56,7 +56,7 @@ class Writer:
         self._index = 0
         self._block: Block = Text()
         self._signature: Signature | None = None
-        self._opened = self._calls = self._refused = False
+        self._opened = self._calls = self._has_refusal = False
         self._needs_mark = thinks_on_budget(request)
 
     def write(self, event: Event) -> bytes:
@@ -105,7 +105,7 @@ class Writer:
             return self._mark() + self._begin()
         if isinstance(block, Foreign) and block.language == NAME:
             return self._begin()
-        self._refused = self._refused or isinstance(block, Refusal)
+        self._has_refusal = self._has_refusal or isinstance(block, Refusal)
         return b""
 
     def _begin(self, content: Any = None) -> bytes:
@@ -169,7 +169,7 @@ class Writer:
 
     def _end(self, event: End) -> bytes:
         finish = event.finishes[min(event.finishes)]
-        delta = write_finish(finish, calls=self._calls, refused=self._refused)
+        delta = write_finish(finish, calls=self._calls, has_refusal=self._has_refusal)
         usage = write_usage(event.usage)
         end = {"type": "message_delta", "delta": delta, "usage": usage}
         return _event(end) + _event({"type": "message_stop"})

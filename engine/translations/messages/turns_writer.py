@@ -92,7 +92,7 @@ def _legal_turns(
     if last is not None and last.role == "assistant" and not model.prefill:
         losses.add(last.place, "the model does not continue an assistant's turn")
         messages = messages[:-1]
-    written: list[Message] = []
+    sources: list[Message] = []
     turns: list[Json] = []
     for message in messages:
         if message.name:
@@ -101,14 +101,14 @@ def _legal_turns(
         if message is last and message.role == "assistant":
             content = _without_end_space(content)
         if content:
-            written.append(message)
+            sources.append(message)
             turns.append({"role": message.role, "content": content})
-    early = list(takewhile(_is_assistants, written))
+    early = list(takewhile(_is_assistants, sources))
     for message in early:
         losses.add(message.place, "a conversation begins with the user's turn")
     if len(turns) == len(early):
         losses.remainder_error = WrongType(place, "a user's turn with content for this model")
-    elif _is_assistants(written[-1]) and written[-1] is not last:
+    elif _is_assistants(sources[-1]) and sources[-1] is not last:
         # The vendor refuses an empty turn, and would continue the assistant's before it.
         expected = "a last turn with content for this model"
         losses.remainder_error = WrongType(messages[-1].place, expected)

@@ -76,7 +76,7 @@ class Losses:
             self._withdrawn.append(fields)
             self.losses = [loss for loss in self.losses if not fields.match(loss.field)]
 
-    def refused(self, drop: Patterns) -> list[Loss]:
+    def refusals(self, drop: Patterns) -> list[Loss]:
         """The losses that are neither hints nor covered by the wildcards in `drop`, the first of
         each field."""
         fields: dict[str, Loss] = {}

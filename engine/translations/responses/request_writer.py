@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.language import WrittenRequest
+from engine.translations.language import TargetRequest
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
@@ -27,7 +27,7 @@ _PENALTIES = ("presence_penalty", "frequency_penalty")
 _ZEROS = (b"0", b"0.0")
 
 
-def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRequest:
+def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
     same_language = request.language == NAME
     names = ToolNames(_LONGEST_NAME)
@@ -51,7 +51,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRe
     else:
         body["store"] = False
         body |= _include(request, model)
-    return WrittenRequest(msgspec.json.encode(body), "/responses", tool_names=names.originals)
+    return TargetRequest(msgspec.json.encode(body), "/responses", tool_names=names.originals)
 
 
 def _include(request: ChatRequest, model: str) -> Json:

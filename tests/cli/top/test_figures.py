@@ -15,7 +15,7 @@ def busy(metrics):
 
 def test_totals_are_those_of_the_interval():
     figures = figures_after(busy)
-    assert (figures.requests, figures.failed, figures.refused) == (5.0, 0.5, 0.5)
+    assert (figures.requests, figures.failed, figures.refusals) == (5.0, 0.5, 0.5)
     assert (figures.tokens_in, figures.tokens_out) == (500.0, 250.0)
     assert figures.cost == {"USD": pytest.approx(180.0)}
 

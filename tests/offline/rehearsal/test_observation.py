@@ -11,7 +11,7 @@ from engine.offline.rehearsal.observation import (
     request,
 )
 from engine.offline.rehearsal.target_translations import TargetTranslation
-from engine.translations.language import WrittenRequest
+from engine.translations.language import TargetRequest
 from engine.values.errors import GatewayError
 
 GET = Request("GET", "/")
@@ -52,7 +52,7 @@ def test_an_error_of_the_upstream_is_no_refusal():
     assert rehearsal.reached_targets
 
 
-WRITTEN = WrittenRequest(b"{}", "/v1/messages")
+WRITTEN = TargetRequest(b"{}", "/v1/messages")
 CHAT_TO_MESSAGES = ("chat_completions", "messages")
 
 
@@ -61,7 +61,7 @@ def sent(upstream="main", url="http://main.test/v1/messages?key=x", body=b"{}"):
 
 
 def test_a_sent_request_is_known_as_the_result_of_a_translation():
-    translation = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, written=WRITTEN)
+    translation = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, target_request=WRITTEN)
     rehearsal = Rehearsal(GET, translations=[None, translation])
     assert rehearsal.translation(sent()) is translation
 
@@ -70,7 +70,7 @@ def test_a_sent_request_is_known_as_the_result_of_a_translation():
     "other", [sent("spare"), sent(url="http://main.test/v1/chat"), sent(body=b"{ }")]
 )
 def test_another_request_is_not(other):
-    translation = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, written=WRITTEN)
+    translation = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, target_request=WRITTEN)
     assert Rehearsal(GET, translations=[translation]).translation(other) is None
 
 
@@ -80,7 +80,7 @@ def test_another_request_is_not(other):
 def test_a_request_is_refused_by_translation_if_no_target_can_get_it(others, refused_by):
     refused = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, refusal=REFUSAL)
     more = [
-        written and TargetTranslation("spare", "m", *CHAT_TO_MESSAGES, written=written)
+        written and TargetTranslation("spare", "m", *CHAT_TO_MESSAGES, target_request=written)
         for written in others
     ]
     steps = [Step("limit", True)]

@@ -82,7 +82,7 @@ def test_the_second_reading_is_the_first(folder: Path) -> None:
     assert problems == said_again
     assert {p.file for p in problems} == {"api.yaml", "parts.yaml", "fix.yaml"}
     assert list(first.operations) == list(again.operations) == ["a"]
-    assert again.refused == first.refused
+    assert again.refusals == first.refusals
     rule = again.operations["a"].bodies.rules["application/json"]
     assert rule.validator is not None
     assert not rule.validator.is_valid({})

@@ -36,6 +36,6 @@ def test_an_operation_is_refused_if_its_requests_need_the_part(
     paths = {"/x": {**item, "get": get("y")}, "/z": {"get": get("z")}}
     specification, problems = read(tmp_path, document(paths=paths, components=components))
     assert specification is not None
-    assert sorted(specification.refused) == refused
+    assert sorted(specification.refusals) == refused
     assert "z" in specification.operations
     assert {p.code for p in problems} == ({"MW202", "MW209"} if refused else {"MW202"})

@@ -33,7 +33,7 @@ def test_known_and_refused_entries_are_counted(writer, table, tmp_path):
     unowned_file(folder, 5, "a")
     table.rows["a_0"] = ()
     table.refused_ids = ("a_1",)
-    assert ship_folder(folder, writer) == ShippedFolder(files=1, new=3, duplicates=1, refused=1)
+    assert ship_folder(folder, writer) == ShippedFolder(files=1, new=3, duplicates=1, refusals=1)
 
 
 def test_a_folder_in_use_is_not_touched(writer, table, journal):

@@ -189,7 +189,7 @@ def test_rows_that_are_refused_are_counted(shipper, journal, table):
     append_entries(journal, 25)
     for _ in range(2):
         shipper.round()
-        assert (len(table.rows), shipper.refused) == (23, 2)
+        assert (len(table.rows), shipper.refusals) == (23, 2)
 
 
 def test_the_lag_is_the_number_and_age_of_waiting_rows(shipper, journal, table, clock):
@@ -251,7 +251,7 @@ def test_without_a_database_files_are_released(journal, clock):
     assert journal_files(journal) == 1
     assert claim(files(journal.folder)[0]) is not None
     shipper.close()
-    assert shipper.refused == 0
+    assert shipper.refusals == 0
 
 
 def test_closing_ships_the_rest(journal, table):
@@ -353,7 +353,7 @@ def test_rows_of_an_older_program_are_shipped(records, tmp_path):
     (tmp_path / "1-1-a.journal").write_bytes(b'{"id":"old","time":5.0}\n{"id":"odd","cost":null}\n')
     shipper = Shipper(Journal(tmp_path), UsageTable(records))
     shipper.round()
-    assert (count(records), shipper.refused) == (2, 0)
+    assert (count(records), shipper.refusals) == (2, 0)
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(records, tmp_path):

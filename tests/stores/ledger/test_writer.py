@@ -27,7 +27,7 @@ def test_an_entry_that_is_refused_does_not_hold_up_the_others(writer, table, tmp
     table.refused_ids = ("req_3", "req_17")
     assert writer.write(ENTRIES) == 23
     assert len(table.rows) == 23
-    assert writer.refused == 2
+    assert writer.refusals == 2
     lines = (tmp_path / "refused.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == ["req_3", "req_17"]
 

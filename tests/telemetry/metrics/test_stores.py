@@ -9,7 +9,7 @@ from engine.telemetry.metrics import stores
 
 def test_the_ledger_reports_how_far_the_database_is_behind():
     lag = SimpleNamespace(rows=7, seconds=1.5)
-    shipper = SimpleNamespace(lag=lambda: lag, refused=1, shipped=9)
+    shipper = SimpleNamespace(lag=lambda: lag, refusals=1, shipped=9)
     samples = list(stores.ledger_collector(SimpleNamespace(lost_rows=2), shipper)())
     assert samples == [
         (stores.LEDGER_ROWS, (), 7),

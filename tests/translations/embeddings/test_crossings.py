@@ -52,8 +52,8 @@ def _exact(text: str | bytes) -> Any:
 @pytest.mark.parametrize("case", _with("written"))
 def test_a_request_is_written_for_the_target(case: Case) -> None:
     exchange = _translate(case)
-    assert _exact(exchange.written.body) == _exact(case["written"])
-    assert exchange.written.path == case["path"]
+    assert _exact(exchange.target_request.body) == _exact(case["written"])
+    assert exchange.target_request.path == case["path"]
     assert exchange.dropped == case["dropped"]
 
 
@@ -80,7 +80,7 @@ def test_an_answer_is_written_for_the_caller(case: Case) -> None:
 )
 def test_what_may_be_dropped_is_named(rules: LossRules) -> None:
     exchange = _translate(CASE_FILES["batch-openai-refused-task"], rules)
-    assert _exact(exchange.written.body) == _exact('{"model": "m", "input": ["fox", "dog"]}')
+    assert _exact(exchange.target_request.body) == _exact('{"model": "m", "input": ["fox", "dog"]}')
     assert exchange.dropped == ["requests.taskType"]
 
 

@@ -53,7 +53,7 @@ def test_a_field_that_may_be_dropped_is_named(rules):
 
 def test_an_answer_needs_no_body_of_the_request():
     short = exchange().for_answer()
-    assert short.written.body == b""
+    assert short.target_request.body == b""
     assert json.loads(short.answer(answer([1], [2])))["model"] == "alias"
 
 

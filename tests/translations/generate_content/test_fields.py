@@ -21,7 +21,9 @@ def test_a_request_in_snake_case_is_the_same_as_in_the_document() -> None:
         {"functionResponse": {"name": "a", "response": {"a_b": {"c_d": 1}}}}]}],
         "generationConfig": {"maxOutputTokens": 5}}"""
     translation = Translation(language("generate_content"), language("messages"))
-    written = [translation.request(body, LINE, "m", LossRules()).written for body in (snake, camel)]
+    written = [
+        translation.request(body, LINE, "m", LossRules()).target_request for body in (snake, camel)
+    ]
     assert written[0] == written[1]
 
 

@@ -50,7 +50,7 @@ def written(request: Json, target: str) -> tuple[bytes, list[str]]:
     exchange = translation.request(
         json.dumps(request).encode(), RequestLine(), TARGETS[target], LossRules(lossy=True)
     )
-    return exchange.written.body, exchange.dropped
+    return exchange.target_request.body, exchange.dropped
 
 
 def is_silent(variant: Variant, target: str) -> bool:

@@ -79,5 +79,5 @@ def test_marks_survive_a_gateway_between_two_of_anthropics_format() -> None:
         translation = Translation(language(source), language(target))
         exchange = translation.request(body, RequestLine(), "claude-sonnet-4-5", LossRules())
         assert exchange.dropped == []
-        body = exchange.written.body
+        body = exchange.target_request.body
     assert json.loads(body) == request

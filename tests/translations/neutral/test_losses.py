@@ -21,13 +21,13 @@ def test_a_field_is_a_place_without_indexes() -> None:
 
 def test_the_losses_that_may_not_be_dropped_are_refused_once_for_each_field() -> None:
     all_losses = losses("user", "seed", "m[1].name", "n", "t[0].x", "t[1].x", hints=("user",))
-    assert all_losses.refused(Patterns(("seed", "*.name"))) == [Loss("n"), Loss("t[0].x")]
+    assert all_losses.refusals(Patterns(("seed", "*.name"))) == [Loss("n"), Loss("t[0].x")]
 
 
 def test_hints_alone_are_not_refused() -> None:
     hints = losses("user", hints=("user",))
     hints.add("store", "nothing is stored", hint=True)
-    assert hints.refused(Patterns(())) == []
+    assert hints.refusals(Patterns(())) == []
     assert hints.fields() == ["user", "store"]
 
 

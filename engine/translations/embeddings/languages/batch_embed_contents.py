@@ -20,7 +20,7 @@ from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings
 from engine.translations.embeddings.vectors import as_numbers
 from engine.translations.generate_content.errors import read_error, stream_error
 from engine.translations.generate_content.fields import Fields
-from engine.translations.language import RequestLine, WrittenRequest
+from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
 
 
@@ -36,12 +36,12 @@ def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:
     return EmbeddingRequest(model=line.model, inputs=inputs, unread=unread)
 
 
-def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> WrittenRequest:
+def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
     lose_user(request, losses)
     requests = [{"model": full_name(model), **write_input(each)} for each in request.inputs]
     body = msgspec.json.encode({"requests": requests})
-    return WrittenRequest(body, path_of(model, "batchEmbedContents"))
+    return TargetRequest(body, path_of(model, "batchEmbedContents"))
 
 
 def read_answer(body: bytes) -> Embeddings:

@@ -19,7 +19,7 @@ from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings
 from engine.translations.embeddings.vectors import as_numbers
 from engine.translations.generate_content.errors import read_error, stream_error
 from engine.translations.generate_content.fields import Fields
-from engine.translations.language import RequestLine, WrittenRequest
+from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
 
@@ -31,13 +31,13 @@ def read_request(body: bytes, line: RequestLine) -> EmbeddingRequest:
     return EmbeddingRequest(model=line.model, inputs=inputs, unread=unread)
 
 
-def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> WrittenRequest:
+def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so. Raises WrongType for several texts."""
     if len(request.inputs) != 1:
         raise WrongType(request.inputs[1].place.rstrip("."), "one text: the model takes no list")
     lose_user(request, losses)
     body = msgspec.json.encode(write_input(request.inputs[0]))
-    return WrittenRequest(body, path_of(model, "embedContent"))
+    return TargetRequest(body, path_of(model, "embedContent"))
 
 
 def read_answer(body: bytes) -> Embeddings:

@@ -11,7 +11,7 @@ from engine.translations.embeddings.features import OPENAI
 from engine.translations.embeddings.language import EmbeddingLanguage
 from engine.translations.embeddings.neutral import EmbeddingInput, EmbeddingRequest, Embeddings
 from engine.translations.embeddings.vectors import as_base64, as_numbers
-from engine.translations.language import RequestLine, WrittenRequest
+from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.openai_answer_fields import error_inside, read_error
@@ -54,7 +54,7 @@ def _read_texts(members: Members) -> list[tuple[str, str]]:
     return [(f"input[{index}]", text) for index, text in enumerate(texts)]
 
 
-def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> WrittenRequest:
+def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> TargetRequest:
     """A request for a target that calls the model so."""
     inputs = request.inputs
     for each in inputs:
@@ -69,7 +69,7 @@ def write_request(request: EmbeddingRequest, model: str, losses: Losses) -> Writ
         body["dimensions"] = inputs[0].dimensions
     if request.user:
         body["user"] = request.user
-    return WrittenRequest(msgspec.json.encode(body), "/embeddings")
+    return TargetRequest(msgspec.json.encode(body), "/embeddings")
 
 
 def read_answer(body: bytes) -> Embeddings:
