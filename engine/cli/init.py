@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from engine.config import providers
+from engine.config.providers import Provider
+from engine.config.starter import starter
 from engine.source import files
+from engine.source.suggestion import did_you_mean
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-def command(folder: Path) -> None:
+@click.option(
+    "--provider",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Serve the models of this provider; may be repeated. `modelway providers` lists them.",
+)
+def command(folder: Path, names: tuple[str, ...]) -> None:
     """Write a starter project to FOLDER: gateway.yaml, openapi/, schemas/.
 
     These are the files shipped with this program, ready for `modelway check`. Existing files are
-    never overwritten.
+    never overwritten. With --provider, gateway.yaml serves the models of that provider; with
+    several, each serves its models under its own name: groq/*.
     """
+    for name in names:
+        if name not in providers.names():
+            hint = did_you_mean(name, providers.names())
+            message = f"unknown provider '{name}'; {hint}"
+            raise click.BadParameter(message, param_hint="--provider")
+    known = [providers.read(name) for name in dict.fromkeys(names)]
+    config = starter(known) if known else files.CONFIG.read_text("utf-8")
     try:
-        _write(folder)
+        _write(folder, config)
     except OSError as error:
         message = f"{error.filename or folder} cannot be written: {error.strerror}"
         raise click.ClickException(message) from error
@@ -27,20 +47,27 @@ def command(folder: Path) -> None:
         f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
         f"  cd {folder}\n"
         "  modelway token new alice     # a token for a caller; put the entry under tokens:\n"
-        "  export OPENAI_API_KEY=...    # and of the other vendors you use; see upstreams:\n"
+        f"  export {_variable(known)}=...    # see upstreams:\n"
         "  modelway check\n"
         "  modelway serve"
     )
 
 
-def _write(folder: Path) -> None:
+def _variable(known: Sequence[Provider]) -> str:
+    """The environment variable to set first."""
+    credentials = [p.credential for p in known if p.credential is not None]
+    names = (str(c[key]) for c in credentials for key in ("bearer", "value") if key in c)
+    return next(names, "OPENAI_API_KEY")
+
+
+def _write(folder: Path, config: str) -> None:
     """Raises OSError, and ClickException if the folder has such files."""
     names = ("gateway.yaml", "openapi", "schemas")
     existing = [name for name in names if (folder / name).exists()]
     if existing:
         raise click.ClickException(f"{folder / existing[0]} already exists; nothing was written")
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(files.CONFIG, folder / "gateway.yaml")
+    (folder / "gateway.yaml").write_text(config, "utf-8")
     for source, pattern in ((files.DOCUMENTS, "*.yaml"), (files.SCHEMA.parent, "*.json")):
         target = folder / source.name
         target.mkdir()

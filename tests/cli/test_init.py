@@ -27,3 +27,19 @@ def test_init_overwrites_nothing(folder, there):
 
 def test_init_into_a_file_is_wrong_usage(folder):
     assert modelway("init", "gateway.yaml").exit_code == 2
+
+
+def test_init_serves_the_models_of_providers(folder):
+    result = modelway("init", "p", "--provider", "groq", "--provider", "ollama")
+    assert result.exit_code == 0
+    assert "export GROQ_API_KEY=" in result.output
+    text = (folder / "p/gateway.yaml").read_text("utf-8")
+    assert '"groq/*": {to: [{upstream: groq, model: "*"}]}' in text
+    assert modelway("check", "-q", "-c", str(folder / "p/gateway.yaml")).exit_code == 0
+
+
+def test_init_for_an_unknown_provider_writes_nothing(folder):
+    result = modelway("init", "p", "--provider", "grok")
+    assert result.exit_code == 2
+    assert "did you mean 'groq'?" in result.output
+    assert not (folder / "p").exists()

@@ -1,0 +1,146 @@
+"""`modelway providers`: the providers that are known, and what each has."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from engine.config import providers
+from engine.config.provider_defaults import credential_text
+from engine.config.providers import Provider, ProviderModel
+from engine.config.starter import entry_lines
+from engine.source.suggestion import did_you_mean
+
+Document = dict[str, Any]
+
+_HEADINGS = ("PROVIDER", "TITLE", "DIALECT", "CREDENTIAL", "MODELS", "DATE")
+_MODEL_HEADINGS = ("MODEL", "FOR", "CONTEXT", "OUTPUT", "READS", "CAN", "PRICE IN / OUT")
+
+_MARKDOWN = """# Providers
+
+Written by `modelway providers --format markdown` from the files in `engine/providers/`; do not edit
+it here. `modelway providers NAME` shows one with its models, limits and prices, and the sources of
+these facts with their dates.
+
+| provider | | address | models |
+|---|---|---|---|
+"""
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="markdown is the list of the manual.",
+)
+def command(name: str | None, output_format: str) -> None:
+    """List the providers that an upstream can name, or show one with its models.
+
+    \b
+    Its lines for gateway.yaml, models and prices:  modelway providers groq
+    A project that uses it:                         modelway init --provider groq my-gateway
+    """
+    if name is not None and name not in providers.names():
+        hint = did_you_mean(name, providers.names())
+        raise click.BadParameter(f"unknown provider '{name}'; {hint}", param_hint="NAME")
+    known = [providers.read(each) for each in providers.names() if name in (None, each)]
+    if output_format == "json":
+        documents = [_document(provider) for provider in known]
+        value = documents[0] if name else documents
+        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    elif output_format == "markdown":
+        click.echo(markdown(known), nl=False)
+    elif name is None:
+        _print_table(_HEADINGS, map(_row, known))
+    else:
+        _print_one(known[0])
+
+
+def markdown(known: Sequence[Provider]) -> str:
+    """The list of providers in the manual."""
+    rows = (f"| `{p.name}` | {p.title} | `{p.upstream['url']}` | {_link(p)} |\n" for p in known)
+    return f"{_MARKDOWN}{''.join(rows)}"
+
+
+def _link(provider: Provider) -> str:
+    models = [model for model in provider.models.values() if not model.deprecated]
+    if provider.own_names:
+        return f"[your own]({provider.documentation})"
+    return f"[{len(models)}]({provider.documentation}), {provider.date}"
+
+
+def _document(provider: Provider) -> Document:
+    return {
+        **dataclasses.asdict(provider),
+        "date": provider.date.isoformat(),
+        "lines": entry_lines(provider),
+    }
+
+
+def _row(provider: Provider) -> tuple[str, ...]:
+    return (
+        provider.name,
+        provider.title,
+        provider.upstream.get("dialect", "-"),
+        "none" if provider.credential is None else credential_text(provider.credential),
+        "your own" if provider.own_names else str(len(provider.models)),
+        provider.date.isoformat(),
+    )
+
+
+def _print_one(provider: Provider) -> None:
+    click.echo(f"{provider.title}: {provider.upstream['url']}\n{provider.documentation}\n")
+    click.echo("upstreams:")
+    for line in entry_lines(provider):
+        click.echo(f"  {line}")
+    click.echo()
+    for name, variable in provider.variables.items():
+        default = f" (default {variable.default})" if variable.default else ""
+        click.echo(f"variable {name}: {variable.description}{default}")
+    for credential in provider.other_credentials:
+        click.echo(f"also: credential: {credential_text(credential)}")
+    for note in provider.notes:
+        click.echo(f"note: {note}")
+    for source in provider.sources:
+        click.echo(f"source of {source.of}: {source.url}, {source.date}")
+    for fact in provider.unverified:
+        click.echo(f"not verified: {fact}")
+    if provider.models:
+        click.echo(f"\nPrices in {provider.currency} per million tokens, of {provider.date}.")
+        _print_table(_MODEL_HEADINGS, map(_model_row, provider.models.values()))
+
+
+def _model_row(model: ProviderModel) -> tuple[str, ...]:
+    price = model.price or {}
+    return (
+        f"{model.name}{' (deprecated)' if model.deprecated else ''}",
+        ", ".join(model.tasks),
+        f"{model.context:,}" if model.context else "-",
+        f"{model.output:,}" if model.output else "-",
+        ", ".join(model.input),
+        ", ".join(model.capabilities) or "-",
+        f"{price.get('input', 0):g} / {price.get('output', 0):g}" if price else "-",
+    )
+
+
+def _print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        right = heading in ("CONTEXT", "OUTPUT", "PRICE IN / OUT", "MODELS")
+        table.add_column(heading, overflow="fold", justify="right" if right else "left")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # Text: no markup
+    console = Console(highlight=False)
+    console.width = max(console.width, 160)
+    console.print(table)

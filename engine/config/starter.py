@@ -1,0 +1,107 @@
+"""gateway.yaml for chosen providers, as text: what `modelway init --provider` writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from engine.config.provider_defaults import credential_text
+from engine.config.providers import Provider
+
+_WIDTH = 100
+_REFERENCE = re.compile(r'"\$\{([A-Z0-9_]+)\}"')
+
+_HEAD = """\
+# yaml-language-server: $schema=schemas/gateway.schema.json
+#
+# Every key is described in schemas/gateway.schema.json; `modelway check` reports problems,
+# `modelway routes` lists routes and models, `modelway providers NAME` what a provider has.
+version: 1
+
+server:
+  listen: "127.0.0.1:8080"
+
+specs:
+  openai:    {document: openapi/openai.yaml,    dialect: openai}
+  anthropic: {document: openapi/anthropic.yaml, dialect: anthropic}
+  gemini:    {document: openapi/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1, /v1alpha]}
+  rerank:    {document: openapi/rerank.yaml,    dialect: openai, mount: [/v1, /v2]}
+
+upstreams:                               # `check` warns of a variable that is not set
+"""
+_CHAT = (
+    "openai.createChatCompletion",
+    "openai.createResponse",
+    "anthropic.createMessage",
+    "anthropic.countTokens",
+)
+_OPENAI = (
+    "openai.createCompletion",
+    "openai.createEmbedding",
+    "openai.createImage",
+    "openai.createImageEdit",
+    "openai.createTranscription",
+    "openai.createSpeech",
+    "openai.createModeration",
+    "rerank.rerank",
+)
+"""Operations that are not translated, or only between two dialects: an upstream must speak them."""
+_GEMINI = """\
+    model:
+      from: $request.path.model
+      also:                              # places in the body that may repeat the name
+        - $request.body#/model
+        - $request.body#/generateContentRequest/model
+        - $request.body#/requests/*/model
+"""
+_TAIL = """\
+  - operations: [openai.listModels, openai.retrieveModel, gemini.listModels, gemini.getModel]
+    answer: models                       # the gateway answers itself, from `models`
+
+tokens:                                  # `modelway token new NAME` prints an entry for this list
+"""
+
+
+def starter(providers: Sequence[Provider]) -> str:
+    """A config with an upstream for each provider. One serves every name; of several, each serves
+    its models under its own name: `groq/*`."""
+    upstreams = "".join(f"  {line}\n" for provider in providers for line in entry_lines(provider))
+    upstreams = _REFERENCE.sub(r'"${\1:-not-set}"', upstreams)
+    names = [provider.name for provider in providers]
+    models = [f'  "{name}/*": {{to: [{{upstream: {name}, model: "*"}}]}}\n' for name in names]
+    if len(names) == 1:
+        models = [f'  "*": {{to: [{{upstream: {names[0]}}}]}}\n']
+    routes = "".join(_routes({p.upstream.get("dialect") for p in providers}))
+    heading = "models:                                  # names that callers may request\n"
+    return f"{_HEAD}{upstreams}\n{heading}{''.join(models)}\nroutes:\n{routes}{_TAIL}"
+
+
+def entry_lines(provider: Provider) -> list[str]:
+    """The lines of an entry under `upstreams` that make use of a provider: one if that is short."""
+    parts = [f"provider: {provider.name}"]
+    variables = [
+        f'{name}: "${{{variable.environment}}}"'
+        for name, variable in provider.variables.items()
+        if not variable.default
+    ]
+    parts += [f"variables: {{{', '.join(variables)}}}"] if variables else []
+    if provider.credential is not None:
+        parts.append(f"credential: {credential_text(provider.credential)}")
+    line = f"{provider.name}: {{{', '.join(parts)}}}"
+    return [line] if len(line) < _WIDTH - 2 else [f"{provider.name}:", *(f"  {p}" for p in parts)]
+
+
+def _routes(dialects: set[Any]) -> Iterator[str]:
+    """The routes of all formats of chat, and of what the dialects have beside it."""
+    operations = [*_CHAT, *(_OPENAI if "openai" in dialects else ())]
+    yield "  - operations:\n"
+    yield from (f"      - {operation}\n" for operation in operations)
+    yield "    model: $request.body#/model\n"
+    if "openai" in dialects:
+        yield "  - {operation: openai.connectRealtime, model: $request.query.model}\n"
+    names = ["generateContent", "streamGenerateContent", "countTokens"]
+    names += ["embedContent", "batchEmbedContents"] if dialects & {"openai", "gemini"} else []
+    yield "  - operations:\n"
+    yield from (f"      - gemini.{name}\n" for name in names)
+    yield _GEMINI
