@@ -96,6 +96,10 @@ class ModelOperations:
             self._of[chain] = tuple(op for op in self.all if self._serves(chain, op))
         return self._of[chain]
 
+    def dialects(self, entry: str) -> frozenset[str]:
+        """The dialects of an entry's own targets."""
+        return self._links[entry][2]
+
     def language(self, entry: str, dialect: str, operation: ModelOperation) -> str | None:
         """The language into which an operation is translated for a target under this entry, at an
         upstream of this dialect: "" if the target takes it as it is, None if it does not take it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any
 
 from engine.exchange.wsgi_environ import environ_key
@@ -21,23 +22,23 @@ NEVER_SENT = frozenset(
 belong to one hop (RFC 9110 section 7.6.1)."""
 
 
+_VALUE = itemgetter(1)
+
+
 class Forwarded:
     """The request headers that pass, compiled; `pick(environ)` returns them in a fixed order."""
 
     def __init__(self, names: Iterable[str], needed: Iterable[str] = ()) -> None:
         self._needed = frozenset(name.lower() for name in ("content-type", *needed))
         allowed = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names, *needed))
-        self._pairs = [(name, environ_key(name)) for name in allowed if name not in NEVER_SENT]
-        # Most requests have no others, so that a few lookups are enough.
-        self._usual = [pair for pair in self._pairs if pair[0] in ALWAYS_SENT]
-        self._others = frozenset(key for name, key in self._pairs if name not in ALWAYS_SENT)
+        self._names = [name for name in allowed if name not in NEVER_SENT]
+        self._keys = [environ_key(name) for name in self._names]
 
     def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Those that the request has, except the headers that its Connection header names; that
         cannot remove the `needed` ones."""
-        get = environ.get
-        pairs = self._usual if self._others.isdisjoint(environ) else self._pairs
-        picked = [(name, value) for name, key in pairs if (value := get(key))]
+        values: Iterable[Any] = map(environ.get, self._keys)
+        picked = list(filter(_VALUE, zip(self._names, values, strict=True)))
         hop = environ.get("HTTP_CONNECTION", "").lower()
         if hop in ("", "keep-alive", "close"):
             return picked

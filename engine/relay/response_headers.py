@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from engine.values.wildcard import matches
@@ -24,6 +25,7 @@ class Action(Enum):
     MOVE = auto()  # an address: rewritten to ours, see `Addresses`
     MOVE_LINKS = auto()
     RENAME = auto()  # to `x-upstream-request-id`
+    READ = auto()  # `connection`, which names others to drop
 
 
 class Row(NamedTuple):
@@ -35,7 +37,7 @@ class Row(NamedTuple):
 
 
 _HOP = (
-    *("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding"),
+    *("keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding"),
     *("upgrade", "http2-settings", "proxy-authenticate", "proxy-authorization"),
     *("proxy-authentication-info", "proxy-status", "sec-websocket-*"),
 )
@@ -74,6 +76,9 @@ _REPRESENTATION = (
 )
 
 TABLE = (
+    Row(
+        ("connection",), Action.READ, "belongs to one connection, as what it names (RFC 9110 7.6.1)"
+    ),
     Row(_HOP, Action.DROP, "belongs to one connection (RFC 9110 7.6.1, RFC 6455)"),
     Row(("content-length", "date"), Action.DROP, "written anew for the answer that is sent"),
     Row(
@@ -107,6 +112,7 @@ TABLE = (
     ),
 )
 _CACHED_NAMES = 1000
+_NAME = itemgetter(0)
 
 
 class Addresses(Protocol):
@@ -150,31 +156,27 @@ class ResponseHeaders:
         self._action = lru_cache(maxsize=_CACHED_NAMES)(decide)
 
     def pick(
-        self, headers: Iterable[tuple[str, str]], path: str = "/", mount: str = ""
+        self, headers: Sequence[tuple[str, str]], path: str = "/", mount: str = ""
     ) -> list[tuple[str, str]]:
         """Those that pass, of an answer to a request for `path` of the upstream, which callers
         know under the prefix `mount`."""
-        action_of, passes, drop = self._action, Action.PASS, Action.DROP
+        passes, drop = Action.PASS, Action.DROP
         picked = []
         of_the_hop: set[str] = set()
-        for pair in headers:
-            action = action_of(pair[0])
+        for pair, action in zip(headers, map(self._action, map(_NAME, headers)), strict=True):
             if action is passes:
                 picked.append(pair)
+            elif action is drop:
                 continue
-            if action is drop and pair[0] != "connection":
-                continue
-            name, value = pair
-            if action is Action.RENAME:
-                picked.append(("x-upstream-request-id", value))
-            elif action is Action.DROP:
-                if name == "connection":
-                    of_the_hop.update(word.strip().lower() for word in value.split(","))
+            elif action is Action.RENAME:
+                picked.append(("x-upstream-request-id", pair[1]))
+            elif action is Action.READ:
+                of_the_hop.update(word.strip().lower() for word in pair[1].split(","))
             else:
                 to = self._addresses
                 rewrite = to.rewrite if action is Action.MOVE else to.rewrite_links
-                if (rewritten := rewrite(value, path, mount)) is not None:
-                    picked.append((name, rewritten))
+                if (rewritten := rewrite(pair[1], path, mount)) is not None:
+                    picked.append((pair[0], rewritten))
         if of_the_hop:
             return [pair for pair in picked if pair[0] not in of_the_hop]
         return picked

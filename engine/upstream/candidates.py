@@ -80,10 +80,11 @@ class Candidates:
             return None
         if target.breaker.wait(moment) > 0:
             return None
-        if not self.attempts or not any(other.upstream is upstream for other in self.attempts):
+        if self.attempts and any(other.upstream is upstream for other in self.attempts):
+            if not upstream.budget.take():
+                return None
+        else:
             upstream.budget.request()
-        elif not upstream.budget.take():
-            return None
         return Candidate(target, credential, wait) if target.breaker.allows(moment) else None
 
     def _wait(self, target: Target, attempts: int) -> float | None:

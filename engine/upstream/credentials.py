@@ -33,11 +33,14 @@ class Credentials:
 
     def take(self, now: float) -> LiveCredential | None:
         """The next credential that is not set aside; None if there is none."""
-        for step in range(len(self._credentials)):
-            index = (self._next + step) % len(self._credentials)
+        credentials = self._credentials
+        if len(credentials) == 1:
+            return credentials[0]
+        for step in range(len(credentials)):
+            index = (self._next + step) % len(credentials)
             if self._resting_until[index] <= now:
                 self._next = index + 1
-                return self._credentials[index]
+                return credentials[index]
         return None
 
     def set_aside(self, credential: LiveCredential, until: float, *, refused: bool = False) -> None:

@@ -82,7 +82,7 @@ class Forward:
         targets = cast("Sequence[Target]", exchange.targets)  # set by `select_model`
         targets = targets or order(self._fixed, self._services.dice)
         requests = carries = None
-        if self._translations is not None:
+        if self._translations is not None and self._translations.concern(targets):
             requests = TranslatedRequests(self._translations, exchange)
             carries = requests.carries
         candidates = Candidates(targets, self._clock, self._services.dice, carries)
@@ -125,7 +125,8 @@ class Forward:
             request = translated_request(target, exchange, translated)
         else:
             headers = self._headers[target.upstream.name]
-            edits = () if requests is None else requests.relay_edits()
+            translations = self._translations
+            edits = () if translations is None else translations.relay_edits(exchange)
             request = build_request(target, exchange, headers, self._expression, edits)
         if target.edits:
             edit_request(target, request, exchange)

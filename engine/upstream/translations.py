@@ -3,7 +3,7 @@ another language gets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import translations
@@ -47,13 +47,12 @@ class RouteTranslations:
         self._relayed = source or counted_language
         self._stream = source is not None and operation.path.endswith(source.stream_suffix or "\0")
         self._clock = clock
-        self._operation = operation
         self._translations: dict[tuple[str, str], TargetTranslation] = {}
         if source is None:
             return
         for entry, model in models.items():
             rules = LossRules(model.translate == "lossy", Patterns(model.drop))
-            for dialect in translations.counterparts()[source.name]:
+            for dialect in operations.dialects(entry):
                 name = operations.language(entry, dialect, operation)
                 if name:
                     translation = translations.translation(source.name, name)
@@ -61,7 +60,12 @@ class RouteTranslations:
 
     def __bool__(self) -> bool:
         """Whether any target needs one, or a request that may have signatures of other vendors."""
-        return bool(self._translations) or bool(self._operation.counts)
+        return bool(self._translations) or self._relayed is not None
+
+    def concern(self, targets: Sequence[Target]) -> bool:
+        """Whether one of the targets gets a translated request."""
+        translated = self._translations
+        return any((target.entry, target.upstream.dialect) in translated for target in targets)
 
     def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
         """The translated request for a target, None for a target that takes it as it is.
@@ -124,10 +128,6 @@ class TranslatedRequests:
     def translated(self, target: Target) -> AnyExchange | None:
         """The request for a target that can get it; None for one that gets it as it is."""
         return self._translated[target]
-
-    def relay_edits(self) -> list[Edit]:
-        """The edits of the request for a target that gets it as it is."""
-        return self._translations.relay_edits(self._exchange)
 
 
 def translated_request(

@@ -29,6 +29,9 @@ MODEL = SimpleNamespace(translate="strict", drop=("seed",))
 class Operations:
     """Targets of Anthropic's dialect need a translation, those of others do not."""
 
+    def dialects(self, entry: str) -> frozenset[str]:
+        return frozenset({"anthropic", "gemini", "openai"})
+
     def language(self, entry: str, dialect: str, operation: ModelOperation) -> str | None:
         return "messages" if dialect == "anthropic" else ""
 
@@ -117,6 +120,13 @@ def test_a_chat_in_another_media_type_is_refused() -> None:
 
 COUNT = ModelOperation("anthropic.count", "anthropic", "/messages/count_tokens", counts="messages")
 MESSAGES = ModelOperation("anthropic.chat", "anthropic", "/messages", "messages")
+
+
+def test_only_targets_of_other_dialects_concern_it() -> None:
+    assert route().concern([target("openai"), target()])
+    assert not route().concern([target("openai")])
+
+
 SEALED = {"type": "thinking", "thinking": "Hm", "signature": "modelway:responses:x"}
 TURN = {"role": "assistant", "content": [SEALED, {"type": "text", "text": "Hi"}]}
 
