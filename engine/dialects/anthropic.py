@@ -11,7 +11,14 @@ from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_moment, write_moment
 from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
-from engine.dialects.interface.usage import Meter, RequestFields, count, first
+from engine.dialects.interface.usage import (
+    Meter,
+    RequestFields,
+    TokenParts,
+    count,
+    first,
+    token_usage,
+)
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
@@ -109,13 +116,13 @@ def _usage_in(counts: dict[str, Any]) -> Usage | None:
     read, cache_write = first(counts, "cache_read_input_tokens"), _cache_written(counts)
     if plain is None and output is None and read is None and cache_write is None:
         return None
+    for_an_hour = first(counts.get("cache_creation"), "ephemeral_1h_input_tokens") or 0
     thinking = first(counts.get("output_tokens_details"), "thinking_tokens") or 0
-    return Usage(
-        input=(plain or 0) + (read or 0) + (cache_write or 0),
-        output=output or 0,
-        cached=read or 0,
-        reasoning=min(thinking, output or 0),
-        source="upstream",
+    return token_usage(
+        (plain or 0) + (read or 0) + (cache_write or 0),
+        output or 0,
+        TokenParts(cached=read or 0, cache_write=cache_write or 0, cache_write_1h=for_an_hour),
+        TokenParts(reasoning=thinking),
     )
 
 

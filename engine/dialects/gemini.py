@@ -4,6 +4,7 @@ raises TypeError on a string; the gateway's own code is `details[0].reason`."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -18,7 +19,7 @@ from engine.dialects.interface.streams import (
     message_in,
     status_in,
 )
-from engine.dialects.interface.usage import Meter, RequestFields, first
+from engine.dialects.interface.usage import Meter, RequestFields, TokenParts, first, token_usage
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
@@ -36,6 +37,7 @@ _STATUS = {
     529: "UNAVAILABLE",
 }
 _MODELS = "models/"
+_MOST_MODALITIES = 20
 _KEY = re.compile(r"(?:^|&)key=")
 
 
@@ -136,13 +138,30 @@ def _usage_of(document: Any) -> Usage | None:
         output += thoughts
     if prompt is None and total is not None:
         input_tokens = max(input_tokens, total - output)
-    return Usage(
-        input=input_tokens,
-        output=output,
-        cached=min(first(counts, "cachedContentTokenCount") or 0, input_tokens),
-        reasoning=min(thoughts or 0, output),
-        source="upstream",
+    inputs = _media(counts, "promptTokensDetails", "toolUsePromptTokensDetails")
+    cached = _media(counts, "cacheTokensDetails")
+    outputs = _media(counts, "candidatesTokensDetails", "responseTokensDetails")
+    of_input = TokenParts(
+        audio=inputs["AUDIO"],
+        image=inputs["IMAGE"],
+        cached=first(counts, "cachedContentTokenCount") or 0,
+        cached_audio=cached["AUDIO"],
+        cached_image=cached["IMAGE"],
     )
+    of_output = TokenParts(outputs["AUDIO"], outputs["IMAGE"], reasoning=thoughts or 0)
+    return token_usage(input_tokens, output, of_input, of_output)
+
+
+def _media(counts: Any, *members: str) -> Counter[str]:
+    """The tokens of each modality in these members of `usageMetadata`."""
+    tokens: Counter[str] = Counter()
+    for member in members:
+        details = counts.get(member)
+        for detail in details[:_MOST_MODALITIES] if isinstance(details, list) else ():
+            modality = detail.get("modality") if isinstance(detail, dict) else None
+            if isinstance(modality, str):
+                tokens[modality] += first(detail, "tokenCount") or 0
+    return tokens
 
 
 class _LastUsage:

@@ -80,7 +80,11 @@ KEYS = st.sampled_from(
         *("prompt_tokens", "completion_tokens", "total_tokens", "input_tokens", "output_tokens"),
         *("prompt_tokens_details", "output_tokens_details", "cached_tokens", "thinking_tokens"),
         *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"),
-        *("cache_read_input_tokens", "cachedContentTokenCount"),
+        *("cache_read_input_tokens", "cachedContentTokenCount", "cache_creation_input_tokens"),
+        *("ephemeral_1h_input_tokens", "cached_tokens_details", "cache_write_tokens"),
+        *("audio_tokens", "image_tokens", "reasoning_tokens", "completion_tokens_details"),
+        *("promptTokensDetails", "cacheTokensDetails", "candidatesTokensDetails", "modality"),
+        "tokenCount",
     ]
 )
 SCALARS = (
@@ -88,7 +92,9 @@ SCALARS = (
     | st.booleans()
     | st.integers()
     | st.floats()
-    | st.sampled_from(["message_start", "message_delta", "compaction", "image_edit.completed", ""])
+    | st.sampled_from(
+        ["message_start", "message_delta", "compaction", "image_edit.completed", "", "AUDIO"]
+    )
 )
 DOCUMENTS = st.recursive(
     SCALARS, lambda below: st.lists(below, max_size=3) | st.dictionaries(KEYS, below), max_leaves=25
@@ -104,7 +110,13 @@ def test_any_document_is_read_within_bounds(name, documents):
         tally.take(document)
     usage = tally.usage()
     if usage is not None:
-        assert 0 <= usage.cached <= usage.input <= 400 * MOST
-        assert 0 <= usage.reasoning <= usage.output <= 400 * MOST
+        assert 0 <= usage.cached + usage.cache_write <= usage.input <= 400 * MOST
+        assert 0 <= usage.audio_input + usage.image_input <= usage.input
+        assert 0 <= usage.cache_write_1h <= usage.cache_write
+        assert 0 <= usage.cached_audio + usage.cached_image <= usage.cached
+        assert usage.cached_audio <= usage.audio_input
+        assert usage.cached_image <= usage.image_input
+        assert 0 <= usage.output <= 400 * MOST
+        assert 0 <= usage.reasoning + usage.audio_output + usage.image_output <= usage.output
         assert usage.seconds >= 0
         assert usage.source == "upstream"

@@ -89,7 +89,7 @@ def test_the_characters_to_be_spoken_are_those_of_the_request():
     aloud = Usage(input=3, characters=12, source="estimated")
     _, events = case(CASES[0].with_name("speech.sse"))
     assert read("openai", events).complete(aloud) == Usage(
-        14, 101, characters=12, source="upstream"
+        14, 101, characters=12, source="upstream", audio_output=101
     )
     sound = read("openai", [b"\x00" * 5000], "audio/mpeg")
     assert sound.complete(aloud) == Usage(input=3, characters=12, source="estimated")

@@ -97,6 +97,55 @@ class UsageOption:
     hide: Callable[[bytes], bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class TokenParts:
+    """Parts of the input or the output of an answer, as an upstream reports them: see Usage."""
+
+    audio: int = 0
+    image: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    cache_write_1h: int = 0
+    cached_audio: int = 0
+    cached_image: int = 0
+    reasoning: int = 0
+
+
+NO_PARTS = TokenParts()
+
+
+def token_usage(
+    tokens_in: int, tokens_out: int, of_input: TokenParts, of_output: TokenParts, images: int = 0
+) -> Usage:
+    """The usage that an upstream reported. A part is at most what is left of the whole, so that no
+    token counts twice whatever the upstream says."""
+    if of_input is NO_PARTS and of_output is NO_PARTS:
+        return Usage(tokens_in, tokens_out, images=images, source="upstream")
+    cached = min(of_input.cached, tokens_in)
+    write = min(of_input.cache_write, tokens_in - cached)
+    audio = min(of_input.audio, tokens_in)
+    image = min(of_input.image, tokens_in - audio)
+    cached_audio = min(of_input.cached_audio, cached, audio)
+    reasoning = min(of_output.reasoning, tokens_out)
+    voice = min(of_output.audio, tokens_out - reasoning)
+    return Usage(
+        input=tokens_in,
+        output=tokens_out,
+        cached=cached,
+        reasoning=reasoning,
+        images=images,
+        source="upstream",
+        cache_write=write,
+        cache_write_1h=min(of_input.cache_write_1h, write),
+        audio_input=audio,
+        cached_audio=cached_audio,
+        audio_output=voice,
+        image_input=image,
+        cached_image=min(of_input.cached_image, cached - cached_audio, image),
+        image_output=min(of_output.image, tokens_out - reasoning - voice),
+    )
+
+
 def count(value: Any) -> int | None:
     """A whole number from 0 to MOST (12.0 is one too); None for anything else."""
     if type(value) is int:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
-from engine.dialects.interface.usage import MOST, Meter, count, first, seconds
+from engine.dialects.interface.usage import (
+    MOST,
+    NO_PARTS,
+    Meter,
+    TokenParts,
+    count,
+    first,
+    seconds,
+    token_usage,
+)
 from engine.values.usage import Usage
 
 _IMAGE_EVENTS = frozenset({"image_generation.completed", "image_edit.completed"})
@@ -27,10 +37,10 @@ def usage_of(document: Any) -> Usage | None:
     if isinstance(inner, dict):  # an event of the Responses or Realtime API
         document = inner
     counts = _counts(document)
-    tokens = _tokens(counts)
     images = 0 if "choices" in document else _images(document)
-    if tokens is not None:
-        return Usage(*tokens, images, source="upstream")
+    usage = _token_usage(counts, _medium(document, images), images)
+    if usage is not None:
+        return usage
     # Audio is paid by the second only where its tokens are not counted.
     audio_seconds = seconds(counts.get("seconds")) or seconds(document.get("duration")) or 0.0
     if not images and not audio_seconds:
@@ -55,11 +65,12 @@ def _counts(document: dict[str, Any]) -> dict[str, Any]:
 
 
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
-_OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
+_OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details", "output_token_details")
+_MEDIA = ("audio_tokens", "image_tokens")
 
 
-def _tokens(counts: dict[str, Any]) -> tuple[int, int, int, int] | None:
-    """Input and output tokens, and of them those from a cache and those of reasoning."""
+def _token_usage(counts: dict[str, Any], medium: str, images: int) -> Usage | None:
+    """The usage of tokens; all of the output is of `medium` where its parts are not reported."""
     prompt, completion = count(counts.get("prompt_tokens")), count(counts.get("completion_tokens"))
     if prompt is None:
         prompt = count(counts.get("input_tokens"))
@@ -70,15 +81,61 @@ def _tokens(counts: dict[str, Any]) -> tuple[int, int, int, int] | None:
         return None
     if prompt is None:
         prompt = max((total or 0) - (completion or 0), 0)
-    cached = _detail(counts, "cached_tokens", _INPUT_DETAILS)
-    if cached is None:
-        cached = first(counts, "cached_tokens", "prompt_cache_hit_tokens") or 0
-    reasoning = _detail(counts, "reasoning_tokens", _OUTPUT_DETAILS) or 0
+    parts = _output_parts(counts)
     output = completion or 0
     if total is not None and completion is not None and total > prompt + completion:
         output = total - prompt
-        reasoning = max(reasoning, output - completion)
-    return prompt, output, min(cached, prompt), min(reasoning, output)
+        parts = replace(parts, reasoning=max(parts.reasoning, output - completion))
+    if medium and not parts.audio and not parts.image:
+        parts = replace(parts, **{medium: output})
+    return token_usage(prompt, output, _input_parts(counts), parts, images)
+
+
+def _input_parts(counts: dict[str, Any]) -> TokenParts:
+    details = _details(counts, _INPUT_DETAILS)
+    cached = first(details, "cached_tokens")
+    if cached is None:
+        cached = first(counts, "cached_tokens", "prompt_cache_hit_tokens") or 0
+    if not details:
+        return TokenParts(cached=cached) if cached else NO_PARTS
+    audio, image = (first(details, name) or 0 for name in _MEDIA)
+    write = first(details, "cache_write_tokens") or 0
+    if not (cached or audio or image or write):
+        return NO_PARTS
+    of_cached = details.get("cached_tokens_details")
+    cached_audio, cached_image = (first(of_cached, name) or 0 for name in _MEDIA)
+    return TokenParts(
+        audio=audio,
+        image=image,
+        cached=cached,
+        cache_write=write,
+        cached_audio=cached_audio,
+        cached_image=cached_image,
+    )
+
+
+def _output_parts(counts: dict[str, Any]) -> TokenParts:
+    details = _details(counts, _OUTPUT_DETAILS)
+    if not details:
+        return NO_PARTS
+    audio, image = (first(details, name) or 0 for name in _MEDIA)
+    reasoning = first(details, "reasoning_tokens") or 0
+    if not (audio or image or reasoning):
+        return NO_PARTS
+    return TokenParts(audio=audio, image=image, reasoning=reasoning)
+
+
+def _details(counts: dict[str, Any], members: Sequence[str]) -> dict[str, Any]:
+    """The first of these members that is an object; empty for none."""
+    for member in members:
+        if isinstance(details := counts.get(member), dict):
+            return details
+    return {}
+
+
+def _medium(document: dict[str, Any], images: int) -> str:
+    """What the output of an answer is where it is no text."""
+    return "image" if images else "audio" if document.get("type") == "speech.audio.done" else ""
 
 
 _COUNTS = itemgetter("prompt_tokens", "completion_tokens", "total_tokens")
@@ -96,13 +153,6 @@ def _simple_usage(counts: Any) -> Usage | None:
     if not is_valid or not prompt + completion == total <= MOST:
         return None
     return Usage(prompt, completion, source="upstream")
-
-
-def _detail(counts: dict[str, Any], name: str, members: Sequence[str]) -> int | None:
-    for member in members:
-        if member in counts and (value := first(counts[member], name)) is not None:
-            return value
-    return None
 
 
 def _images(document: dict[str, Any]) -> int:
