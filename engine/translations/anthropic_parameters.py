@@ -14,11 +14,10 @@ from engine.translations.anthropic_models import (
     SMALLEST_BUDGET,
     Model,
 )
-from engine.translations.neutral.effort import budget_of, effort_of, nearest_effort
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.parameters import budget_of, effort_of, is_wide, nearest_effort
 from engine.translations.neutral.request import ChatRequest, Thinking
-from engine.translations.neutral.sampling import is_wide
 
 Json = dict[str, Any]
 

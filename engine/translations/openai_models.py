@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from engine.translations.neutral.effort import EFFORTS, effort_of, nearest_effort
+from engine.translations.neutral.parameters import EFFORTS, effort_of, nearest_effort
 from engine.translations.neutral.request import Thinking
 from engine.values.wildcard import ByName, Patterns
 

@@ -19,9 +19,9 @@ from engine.translations.neutral.answer_tool import AnswerTool
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Law, Open, UpstreamError
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest
 from engine.translations.neutral.substitutes import with_substitutes
-from engine.translations.neutral.token_limit import with_token_limit
 from engine.translations.neutral.unique_calls import with_unique_calls
 from engine.translations.refusals import (
     UNREADABLE,

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Raw, Struct, field
 from msgspec.json import Decoder
 
-from engine.translations.openai_answer_shapes import InputDetails, OutputDetails, Token, UrlCitation
+from engine.translations.openai_answer_fields import InputDetails, OutputDetails, Token, UrlCitation
 
 
 class Counts(Struct):

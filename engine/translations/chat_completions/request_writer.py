@@ -22,8 +22,12 @@ from engine.translations.openai_models import (
     searches_in_chat,
     takes_cache_control,
 )
-from engine.translations.openai_request_fields import write_schema, write_tool_choice
-from engine.translations.openai_sampling import write_sampling, write_verbosity
+from engine.translations.openai_request_fields import (
+    write_sampling,
+    write_schema,
+    write_tool_choice,
+    write_verbosity,
+)
 from engine.values.wildcard import Patterns
 
 Json = dict[str, Any]

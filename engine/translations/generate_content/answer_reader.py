@@ -9,6 +9,7 @@ from itertools import chain
 import msgspec
 from msgspec import Raw
 
+from engine.translations.generate_content.answer_fields import UsageReader
 from engine.translations.generate_content.answer_shapes import (
     ANSWER,
     HEAD,
@@ -19,7 +20,6 @@ from engine.translations.generate_content.answer_shapes import (
 )
 from engine.translations.generate_content.candidate_reader import CandidateReader
 from engine.translations.generate_content.errors import stream_error
-from engine.translations.generate_content.usage import UsageReader
 from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.shapes import read_shape

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Raw
 
+from engine.translations.generate_content.answer_fields import read_finish, read_logprobs
 from engine.translations.generate_content.answer_shapes import (
     NULL,
     RAW_ANSWER,
@@ -15,8 +16,6 @@ from engine.translations.generate_content.answer_shapes import (
 )
 from engine.translations.generate_content.citation_reader import CitationReader
 from engine.translations.generate_content.fields import NAME, THOUGHT, Fields, read_signature
-from engine.translations.generate_content.finish import read_finish
-from engine.translations.generate_content.logprobs import read_logprobs
 from engine.translations.generate_content.media_reader import read_file, read_inline
 from engine.translations.generate_content.partial_arguments import PartialArguments
 from engine.translations.neutral.content import (

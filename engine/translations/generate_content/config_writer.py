@@ -9,8 +9,8 @@ from msgspec import Raw
 
 from engine.translations.generate_content.models import Model
 from engine.translations.generate_content.schemas import SubsetWriter
-from engine.translations.neutral.effort import budget_of, effort_of, nearest_effort
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.parameters import budget_of, effort_of, nearest_effort
 from engine.translations.neutral.request import ChatRequest
 
 Json = dict[str, Any]

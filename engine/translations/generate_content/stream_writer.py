@@ -6,9 +6,12 @@ from typing import Any
 
 import msgspec
 
-from engine.translations.generate_content.finish import write_finish
+from engine.translations.generate_content.answer_fields import (
+    write_finish,
+    write_logprobs,
+    write_usage,
+)
 from engine.translations.generate_content.grounding_writer import GroundingWriter
-from engine.translations.generate_content.logprobs import write_logprobs
 from engine.translations.generate_content.parts import (
     signs_thought,
     thought_part,
@@ -16,7 +19,6 @@ from engine.translations.generate_content.parts import (
     with_signature,
     write_part,
 )
-from engine.translations.generate_content.usage import write_usage
 from engine.translations.neutral.arguments import are_object
 from engine.translations.neutral.content import (
     Block,

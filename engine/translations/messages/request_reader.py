@@ -12,11 +12,11 @@ from engine.translations.language import RequestLine
 from engine.translations.messages.answer_fields import NAME
 from engine.translations.messages.content_reader import read_content, read_texts
 from engine.translations.messages.request_shapes import MessageObject, RequestObject, ToolObject
-from engine.translations.neutral import sampling
 from engine.translations.neutral.cache_marks import read_cache_mark
 from engine.translations.neutral.content import Extra, ToolCall, ToolResult
 from engine.translations.neutral.members import Members, WrongType
 from engine.translations.neutral.objects import ObjectReader, kind_of, present, raw_members
+from engine.translations.neutral.parameters import number
 from engine.translations.neutral.request import (
     BuiltInTool,
     ChatRequest,
@@ -94,7 +94,7 @@ def _number(raw: Raw, place: str) -> Raw | None:
     """A number as it is written."""
     if present(raw) is None:
         return None
-    if sampling.number(raw) is None:
+    if number(raw) is None:
         raise WrongType(place, "a number")
     return raw
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
-from engine.translations.openai_answer_shapes import InputDetails, OutputDetails, Token, UrlCitation
+from engine.translations.openai_answer_fields import InputDetails, OutputDetails, Token, UrlCitation
 
 
 class Counts(Struct):

@@ -13,8 +13,12 @@ from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.neutral.web_search import read_web_search
 from engine.translations.openai_models import reasoning_effort, reasons
-from engine.translations.openai_request_fields import write_schema, write_tool_choice
-from engine.translations.openai_sampling import write_sampling, write_verbosity
+from engine.translations.openai_request_fields import (
+    write_sampling,
+    write_schema,
+    write_tool_choice,
+    write_verbosity,
+)
 from engine.translations.responses.answer_fields import NAME
 from engine.translations.responses.item_writer import ItemWriter
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from engine.translations.embeddings.features import SINGLE
 from engine.translations.embeddings.gemini_contents import (
     lose_user,
     path_of,
@@ -14,9 +13,8 @@ from engine.translations.embeddings.gemini_contents import (
     write_input,
     write_usage,
 )
-from engine.translations.embeddings.language import EmbeddingLanguage
-from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings
-from engine.translations.embeddings.vectors import as_numbers
+from engine.translations.embeddings.language import SINGLE, EmbeddingLanguage
+from engine.translations.embeddings.neutral import EmbeddingRequest, Embeddings, as_numbers
 from engine.translations.generate_content.errors import read_error, stream_error
 from engine.translations.generate_content.fields import Fields
 from engine.translations.language import RequestLine, TargetRequest

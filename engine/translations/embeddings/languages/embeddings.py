@@ -7,10 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from engine.translations.embeddings.features import OPENAI
-from engine.translations.embeddings.language import EmbeddingLanguage
-from engine.translations.embeddings.neutral import EmbeddingInput, EmbeddingRequest, Embeddings
-from engine.translations.embeddings.vectors import as_base64, as_numbers
+from engine.translations.embeddings.language import OPENAI, EmbeddingLanguage
+from engine.translations.embeddings.neutral import (
+    EmbeddingInput,
+    EmbeddingRequest,
+    Embeddings,
+    as_base64,
+    as_numbers,
+)
 from engine.translations.language import RequestLine, TargetRequest
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType

@@ -1,14 +1,50 @@
-"""The most tokens that a model can answer with."""
+"""Efforts, budgets, limits of tokens and values of sampling."""
 
 from __future__ import annotations
 
 import pytest
+from msgspec import Raw
 
 from engine.translations import language
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.parameters import (
+    budget_of,
+    effort_of,
+    is_wide,
+    nearest_effort,
+    with_token_limit,
+)
 from engine.translations.neutral.request import ChatRequest
-from engine.translations.neutral.token_limit import with_token_limit
 from engine.values.wildcard import Patterns
+from tests.support.each import each
+
+
+@each(
+    ("budget", "effort"),
+    [
+        (0, "minimal"),
+        (1024, "minimal"),
+        (2048, "low"),
+        (8191, "medium"),
+        (8192, "high"),
+        (99_999, "max"),
+    ],
+)
+def test_a_budget_is_as_much_as_the_effort_that_it_is_enough_for(budget: int, effort: str) -> None:
+    assert effort_of(budget) == effort
+
+
+def test_an_effort_has_the_budget_that_comes_to_it() -> None:
+    for effort in ("minimal", "low", "medium", "high", "xhigh", "max"):
+        assert effort_of(budget_of(effort)) == effort
+
+
+@each(
+    ("effort", "nearest"),
+    [("minimal", "low"), ("low", "low"), ("xhigh", "high"), ("max", "max"), ("odd", "medium")],
+)
+def test_a_model_gets_the_nearest_effort_that_it_has(effort: str, nearest: str) -> None:
+    assert nearest_effort(effort, ("low", "medium", "high", "max")) == nearest
 
 
 @pytest.mark.parametrize(
@@ -46,3 +82,36 @@ def test_a_limit_is_lowered_to_what_the_model_can_write(
 )
 def test_models_are_known_by_their_names(name: str, model: str, most: int | None) -> None:
     assert language(name).most_tokens(model) == most
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("top_k", b"40"),
+        ("top_k", b"64"),
+        ("top_k", b"64.0"),
+        ("top_p", b"0.95"),
+        ("top_p", b"1"),
+    ],
+)
+def test_a_vendors_default_or_more_is_wide(name: str, text: bytes) -> None:
+    assert is_wide(name, Raw(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("top_k", b"39"),
+        ("top_k", b"0"),
+        ("top_k", b'"64"'),
+        ("top_k", b"true"),
+        ("top_p", b"0.949"),
+        ("top_p", b"{}"),
+    ],
+)
+def test_anything_else_is_not(name: str, text: bytes) -> None:
+    assert not is_wide(name, Raw(text))
+
+
+def test_nothing_is_not_wide() -> None:
+    assert not is_wide("top_k", None)
