@@ -20,6 +20,7 @@ from engine.plan.connections import check_connections
 from engine.plan.model_checks import check_operations
 from engine.plan.names import check_names
 from engine.plan.paths import check_paths
+from engine.plan.provider_checks import check_providers
 from engine.plan.route import Plan, PlanResult, Route
 from engine.plan.transforms import check_transforms
 from engine.policies import Guards, guards
@@ -67,6 +68,7 @@ def _make(
     planned.specifications = operations.read_all(config, findings, folder_of(environ))
     check_names(config, findings)
     check_connections(config, findings)
+    check_providers(config, findings)
     check_transforms(config, findings)
     routes = [
         _route(claim, config, planned.specifications, findings)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from engine import cli
 from engine.offline.explanations import codes, explanation
+from engine.plan import provider_checks
 from tests.support import paths
 from tests.support.each import each
 from tests.support.paths import ROOT
@@ -104,6 +106,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("MODELWAY_CONFIG", "GUNICORN_CMD_ARGS"):
         monkeypatch.delenv(name, raising=False)
+    # However new the files of providers are.
+    monkeypatch.setattr(provider_checks, "today", lambda: date(2100, 1, 1))
     return tmp_path
 
 

@@ -1,0 +1,64 @@
+"""Notes about models that a provider is not known to have, and about old files of providers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+
+from engine.config import providers
+from engine.config.config import Config
+from engine.config.models import STAR, TargetConfig
+from engine.config.providers import Provider
+from engine.source.problem import Findings, Level, Path
+from engine.source.suggestion import near
+
+OLD = 90
+"""Days after which prices and models of a provider are old."""
+
+
+def today() -> date:
+    """The date, in UTC."""
+    return datetime.now(UTC).date()
+
+
+def check_providers(config: Config, findings: Findings) -> None:
+    """Note, as infos: each target's model that its provider is not known to have, with the name
+    that is close to it, and each upstream whose provider's models are more than OLD days old."""
+    used = {
+        name: providers.read(upstream.provider)
+        for name, upstream in config.upstreams.items()
+        if upstream.provider
+    }
+    known = {name: p for name, p in used.items() if p.models and not p.own_names}
+    for target, model, at in _named_models(config):
+        if target.upstream in known:
+            _check_model(model, known[target.upstream], at, config, findings)
+    date_now = today()
+    for name, provider in known.items():
+        age = (date_now - provider.date).days
+        if age > OLD:
+            at = ("upstreams", name, "provider")
+            message = f"what is known of provider '{provider.name}' is {age} days old"
+            hint = f"newer models and prices: {provider.documentation}; set your own under `prices`"
+            findings.note(config.source, at, Level.INFO, "MW355", message, hint)
+
+
+def _named_models(config: Config) -> Iterator[tuple[TargetConfig, str, Path]]:
+    """The targets of `models` whose name for the model is in the config, and the place of it."""
+    for entry in config.models.values():
+        for target in entry.to:
+            if target.model and target.model != STAR:
+                yield target, target.model, (*target.at, "model")
+            elif "*" not in entry.name:
+                yield target, entry.name, target.at
+
+
+def _check_model(
+    model: str, provider: Provider, at: Path, config: Config, findings: Findings
+) -> None:
+    if model in provider.models:
+        return
+    close = near(model, provider.models)
+    message = f"provider '{provider.name}' was not known to have '{model}' on {provider.date}"
+    hint = f"did you mean '{close}'?" if close else "a newer model is served all the same"
+    findings.note(config.source, at, Level.INFO, "MW354", message, hint)
