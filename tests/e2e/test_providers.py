@@ -1,0 +1,124 @@
+"""Each provider through the whole gateway: three lines of config, and what reaches its address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from engine.config import providers
+from engine.config.load import load
+from engine.source.problem import Findings
+from tests.support.each import each
+from tests.support.paths import CASES
+from tests.support.recorded import RecordedGateway, recorded_gateway
+from tests.support.recording import ReceivedRequest, ask, request
+from tests.support.running import ALL, TOKENS, modelway
+
+EXPECTED: dict[str, Any] = yaml.safe_load((CASES / "providers.yaml").read_text("utf-8"))
+NAMES = list(providers.names())
+MESSAGES = [{"role": "user", "content": "hi"}]
+REQUESTS = {
+    "openai": ("/v1/chat/completions", {"messages": MESSAGES}),
+    "anthropic": ("/v1/messages", {"messages": MESSAGES, "max_tokens": 9}),
+    "gemini": (
+        "/v1beta/models/{model}:generateContent",
+        {"contents": [{"parts": [{"text": "hi"}]}]},
+    ),
+    "embeddings": ("/v1/embeddings", {"input": "hi"}),
+}
+"""A request in the language of the provider: nothing but what the provider changes is changed."""
+
+
+def entry(name: str) -> dict[str, Any]:
+    """The entry of a provider under `upstreams`, with a credential in the place that it says."""
+    provider = providers.read(name)
+    written: dict[str, Any] = {"provider": name}
+    variables = {n: "ours" for n, variable in provider.variables.items() if not variable.default}
+    if variables:
+        written["variables"] = variables
+    if provider.credential is not None:
+        places = {key: provider.credential.get(key) for key in ("header", "query")}
+        place = {key: value for key, value in places.items() if value}
+        written["credential"] = {**place, "value": "key"} if place else {"bearer": "key"}
+    return written
+
+
+def url_of(name: str) -> str:
+    """The address of a provider, with its variables filled in."""
+    text = json.dumps({"version": 1, "upstreams": {"main": entry(name)}})
+    config, _ = load(text, "gateway.yaml", Path("/"), {}, Findings())
+    assert config is not None
+    return config.upstreams["main"].url
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
+    """A gateway with every provider, each at the path of its own address."""
+    folder = tmp_path_factory.mktemp("providers") / "project"
+    made = modelway("init", folder, *(word for name in NAMES for word in ("--provider", name)))
+    assert made.returncode == 0, made.stdout + made.stderr
+    config = yaml.safe_load((folder / "gateway.yaml").read_text("utf-8"))
+    config["server"]["listen"] = "{listen}"
+    for name in NAMES:
+        url = "${UPSTREAM}" + urlsplit(url_of(name)).path
+        config["upstreams"][name] = {**entry(name), "url": url, "proxy": ""}
+    config["tokens"] = yaml.safe_load(TOKENS)["tokens"]
+    with recorded_gateway(folder, yaml.safe_dump(config, sort_keys=False)) as running:
+        yield running
+
+
+def sent(name: str, recorded: RecordedGateway) -> ReceivedRequest:
+    """What reaches the upstream of a chat request, or one for embeddings, for the model `m`."""
+    expected = EXPECTED[name]
+    language = "embeddings" if "embeddings" in expected["url"] else expected.get("language")
+    path, body = REQUESTS[language or str(providers.read(name).upstream["dialect"])]
+    model = f"{name}/m"
+    if "{model}" not in path:
+        body = {"model": model, **body}
+    recorded.upstream.reset()
+    data = request(path.replace("{model}", model), json.dumps(body).encode(), token=ALL)
+    ask(recorded.gateway.port, data)
+    return recorded.upstream.last
+
+
+def test_every_provider_is_in_the_table() -> None:
+    assert list(EXPECTED) == NAMES
+
+
+@each("name", NAMES)
+def test_the_request_has_the_address_and_the_credential_of_the_provider(
+    name: str, recorded: RecordedGateway
+) -> None:
+    expected, received = EXPECTED[name], sent(name, recorded)
+    parts = urlsplit(url_of(name))
+    assert f"{parts.scheme}://{parts.netloc}{received.target}" == expected["url"]
+    header, _, value = expected.get("header", "").partition(": ")
+    assert not header or received.values(header) == [value]
+    credentials = [text for _, text in received.headers if "key" in text.split()]
+    assert len(credentials) == (1 if header else 0)
+    assert ALL not in str(received.headers)
+    body = json.loads(received.body)
+    assert body.get("model", "m") == "m"
+
+
+def test_models_of_all_providers_are_listed_under_their_prefix(recorded: RecordedGateway) -> None:
+    answer = ask(recorded.gateway.port, request("/v1/models", token=ALL)).json()
+    names = {model["id"] for model in answer["data"]}
+    assert len(names) == len(answer["data"]) > 1000
+    assert {"groq/llama-3.3-70b-versatile", "anthropic/claude-sonnet-4-5", "openai/gpt-4o"} <= names
+    assert not any(name.startswith("azure/") for name in names)
+
+
+def test_a_model_that_no_file_knows_is_served(recorded: RecordedGateway) -> None:
+    recorded.upstream.reset()
+    body = json.dumps({"model": "groq/of-next-week", "messages": MESSAGES}).encode()
+    assert (
+        ask(recorded.gateway.port, request("/v1/chat/completions", body, token=ALL)).status == 200
+    )
+    assert json.loads(recorded.upstream.last.body)["model"] == "of-next-week"
