@@ -28,6 +28,7 @@ from tests.support.running import (
     engine,
     environment,
     gateway,
+    listens,
     mock,
     modelway,
     pointed_at,
@@ -69,12 +70,6 @@ def changed(folder: Path, old: str, new: str) -> int:
     assert text.count(old) == 1
     file.write_text(text.replace(old, new))
     return text[: text.index(old)].count("\n") + 1
-
-
-def listens(port: int) -> bool:
-    """Whether anyone listens there, without knocking."""
-    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return any(row[1] == f"0100007F:{port:04X}" and row[3] == "0A" for row in rows)
 
 
 def knock(port: int) -> None:
@@ -514,20 +509,6 @@ def test_idle_gateway_ends_at_once(tmp_path: Path) -> None:
             running.process.send_signal(signal.SIGTERM)
             assert running.process.wait(15) == 0  # half of the grace
         assert not any(alive(pid) for pid in workers)
-
-
-def test_first_answer_comes_soon_after_the_command(tmp_path: Path) -> None:
-    """Counted in CPU seconds of the master, since tests beside this one take their share; and they
-    make those longer too, so one quick start of five is enough."""
-    config = shipped(tmp_path / "project")
-
-    def cpu_seconds() -> float:
-        with gateway(tmp_path / "project", config) as running:
-            path = Path(f"/proc/{running.process.pid}/stat")
-            fields = path.read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    assert any(cpu_seconds() < 2 for _ in range(5))
 
 
 def test_mock_asks_for_its_credential(tmp_path: Path) -> None:

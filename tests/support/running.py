@@ -256,6 +256,12 @@ def mock(folder: Path, *options: str) -> Iterator[Running]:
         running.stop()
 
 
+def listens(port: int) -> bool:
+    """Whether anyone listens there, without knocking."""
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(row[1] == f"0100007F:{port:04X}" and row[3] == "0A" for row in rows)
+
+
 def shipped(folder: Path) -> str:
     """Write the shipped project into `folder`; the text of its gateway.yaml, for `gateway`.
 
