@@ -17,6 +17,7 @@ from engine.config.routes import WebSocket
 from engine.plan import model_location, operations
 from engine.plan.assign import Claim, assign
 from engine.plan.connections import check_connections
+from engine.plan.denials import check_denials
 from engine.plan.model_checks import check_operations
 from engine.plan.names import check_names
 from engine.plan.paths import check_paths
@@ -76,6 +77,7 @@ def _make(
     ]
     resolved = tuple(route for route in routes if route is not None)
     check_paths(resolved, config, findings)
+    check_denials(resolved, config, planned.specifications, findings)
     by_model = tuple(route.by_model for route in resolved if route.model is not None)
     defaults = [
         (route.default_model, route.by_model, (*route.at[:2], "model", "default"))

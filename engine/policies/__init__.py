@@ -2,10 +2,11 @@
 
 A policy is a module here that defines `SCHEMA`, the JSON Schema of its options, and either
 `quota(options, currency)`, which returns the Quota it enforces, or `build(options, services)`,
-which returns its stage. `NEEDS_MODEL = True` puts a stage after the selection of the model, and so
-after validation. `read(options)` turns the options of a stage into the typed value for `build`.
-`read` and `quota` raise ValueError for what a schema cannot express. A quota of a new kind needs a
-row in `values/quota.py: KINDS`. Nothing else names a policy.
+which returns its stage. `AFTER_VALIDATION = True` puts a stage after validation, `NEEDS_MODEL =
+True` after the selection of the model, which follows. `read(options)` turns the options of a stage
+into the typed value for `build`; one with `reads_body` gets a parsed body. `read` and `quota` raise
+ValueError for what a schema cannot express. A quota of a new kind needs a row in
+`values/quota.py: KINDS`. Nothing else names a policy.
 """
 
 from __future__ import annotations
@@ -39,12 +40,18 @@ class PolicyStep:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The policies of a route, compiled: steps before validation, steps after the selection of the
-    model, and quotas, each in the order of the config."""
+    """The policies of a route, compiled: steps before validation, steps after it, steps after the
+    selection of the model, and quotas, each in the order of the config. `reads_body`: a step after
+    validation needs the parsed body."""
 
     early: tuple[PolicyStep, ...] = ()
+    checks: tuple[PolicyStep, ...] = ()
     late: tuple[PolicyStep, ...] = ()
     rules: tuple[QuotaRule, ...] = ()
+
+    @property
+    def reads_body(self) -> bool:
+        return any(getattr(step.options, "reads_body", False) for step in self.checks)
 
 
 @cache
@@ -82,6 +89,7 @@ def guards(listed: Sequence[Policy], currency: str) -> Guards:
     """Compile the policies of a route. Their options match the schemas; ValueError for a value that
     is wrong nevertheless."""
     early: list[PolicyStep] = []
+    checks: list[PolicyStep] = []
     late: list[PolicyStep] = []
     rules: list[QuotaRule] = []
     for policy in listed:
@@ -91,8 +99,11 @@ def guards(listed: Sequence[Policy], currency: str) -> Guards:
             continue
         options = module.read(policy.options) if hasattr(module, "read") else policy.options
         step = PolicyStep(policy.name, options)
-        (late if getattr(module, "NEEDS_MODEL", False) else early).append(step)
-    return Guards(tuple(early), tuple(late), tuple(rules))
+        if getattr(module, "AFTER_VALIDATION", False):
+            checks.append(step)
+        else:
+            (late if getattr(module, "NEEDS_MODEL", False) else early).append(step)
+    return Guards(tuple(early), tuple(checks), tuple(late), tuple(rules))
 
 
 def _rule(policy: Policy, quota: Quota, names_in_use: set[str]) -> QuotaRule:

@@ -20,18 +20,18 @@ from engine.values.json_edit import without_members
 
 
 def validate(
-    operation: Operation, mode: str, names_model: bool = False, unknown: str = "pass"
+    operation: Operation, mode: str, needs_body: bool = False, unknown: str = "pass"
 ) -> Stage:
     """A stage that reads, parses and checks the request; a refusal names the place in it.
 
     Raises GatewayError 400, 408, 413 or 415. With mode `off` nothing is checked; the body is
-    parsed only if it names the model (`names_model`). `unknown` is what happens to members of a
+    parsed only if a later step needs it (`needs_body`). `unknown` is what happens to members of a
     JSON body that the document does not have: pass, reject or drop. Mode `report` rejects them too.
     """
     bodies = operation.bodies
     validates = mode != "off"
     checks = operation.parameters if validates else ()
-    parse = validates or names_model or unknown != "pass"
+    parse = validates or needs_body or unknown != "pass"
     refuse = _note_refusal(operation.id) if mode == "report" else _raise
 
     def stage(exchange: Exchange, following: Handler) -> Response:

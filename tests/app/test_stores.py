@@ -66,7 +66,7 @@ def test_what_decides_while_redis_does_not_answer(config, opened, settings, kind
 
 
 def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, tmp_path):
-    def foreign(config: Path) -> Path:
+    def foreign(config: Path, overlays: object = ()) -> Path:
         folder = tmp_path / "open"
         folder.mkdir(exist_ok=True)
         folder.chmod(0o777)

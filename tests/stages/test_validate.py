@@ -157,7 +157,7 @@ def test_without_validation_invalid_requests_pass(operations, more):
 
 def test_without_validation_a_body_that_names_the_model_is_parsed(operations):
     requests = []
-    stage = validate(operations["make"], "off", names_model=True)
+    stage = validate(operations["make"], "off", needs_body=True)
     stage(exchange(b'{"model": "m"}'), lambda request: requests.append(request))
     assert requests[0].value == {"model": "m"}
 

@@ -1,0 +1,183 @@
+"""Checks of the policy `deny`: its places exist, and its conditions can hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine import policies
+from engine.config.config import Config
+from engine.config.routes import Policy
+from engine.plan.route import Route
+from engine.policies.deny import Deny
+from engine.source.problem import Findings, Level, Path
+from engine.source.suggestion import did_you_mean, near
+from engine.spec.conditions import Condition
+from engine.spec.document.node import Node
+from engine.spec.request_places import Presence, RequestPlace, find_place, may_match
+from engine.spec.spec import Specification
+
+_MOST_NAMED = 3
+_KINDS = {"body": "member of the body", "query": "query parameter", "path": "path variable"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A condition of a policy, and the operations that it guards. `lets_through`: it stands under
+    `unless`; `alone`: without an `if`, so that every request that does not meet it is refused."""
+
+    condition: Condition
+    at: Path
+    lets_through: bool
+    alone: bool
+    routes: Sequence[Route]
+
+
+def check_denials(
+    routes: Iterable[Route],
+    config: Config,
+    specifications: Mapping[str, Specification],
+    findings: Findings,
+) -> None:
+    """Note what is wrong in the policies `deny` of routes. Policies with other problems are left
+    out."""
+    for use in _uses(routes):
+        _Check(use, config, specifications, findings).run()
+
+
+def _uses(routes: Iterable[Route]) -> Iterator[_Use]:
+    guarded: dict[Path, tuple[Policy, list[Route]]] = {}
+    for route in routes:
+        for policy in route.policies:
+            if policy.name == "deny":
+                guarded.setdefault(policy.at, (policy, []))[1].append(route)
+    for policy, guarded_routes in guarded.values():
+        deny = _compiled(policy)
+        if deny is None:
+            continue
+        for word, conditions in (("if", deny.conditions), ("unless", deny.exceptions)):
+            for each in conditions:
+                at = (*policy.at, word, each.place, each.name)
+                alone = word == "unless" and not deny.conditions
+                yield _Use(each, at, word == "unless", alone, guarded_routes)
+
+
+def _compiled(policy: Policy) -> Deny | None:
+    try:
+        (step,) = policies.guards([policy], "").checks
+    except (ValueError, TypeError, AttributeError, KeyError):  # noted where options are checked
+        return None
+    deny: Deny = step.options
+    return deny
+
+
+class _Check:
+    """The check of one condition at all operations that it guards."""
+
+    def __init__(
+        self,
+        use: _Use,
+        config: Config,
+        specifications: Mapping[str, Specification],
+        findings: Findings,
+    ) -> None:
+        self.use = use
+        self.config = config
+        self.specifications = specifications
+        self.findings = findings
+
+    def run(self) -> None:
+        if self.use.condition.place == "body":
+            self._bodies()
+        expression = self.use.condition.expression
+        if expression is None:
+            return
+        places = [
+            (route, find_place(route.operation, self._node(route), expression))
+            for route in self.use.routes
+            if not (expression.place == "body" and route.websocket is not None)
+        ]
+        if not places:
+            return
+        if not any(place.presence is Presence.NAMED for _, place in places):
+            self._unnamed(places)
+            return
+        possible = [(route, self._is_possible(route, place)) for route, place in places]
+        impossible = [route for route, is_possible in possible if not is_possible]
+        if len(impossible) == len(possible):
+            self._never(impossible)
+        elif impossible and self.use.alone:
+            self._all_refused(impossible)
+
+    def _node(self, route: Route) -> Node:
+        return self.specifications[route.operation.spec].node(route.operation)
+
+    def _bodies(self) -> None:
+        """Operations whose bodies the policy cannot read."""
+        sessions = [route for route in self.use.routes if route.websocket is not None]
+        if sessions:
+            message = f"a condition on the body cannot hold for {_names(sessions)}: a WebSocket"
+            hint = "conditions on header, query and path hold for its handshake"
+            level = Level.ERROR if len(sessions) == len(self.use.routes) else Level.WARNING
+            self._note(level, "MW373", message, hint)
+        opaque = [route for route in self.use.routes if _is_opaque(route)]
+        if opaque:
+            message = f"every body of {_names(opaque)} is refused: its media type cannot be read"
+            hint = "write the policy at the routes whose bodies have this member"
+            self._note(Level.WARNING, "MW373", message, hint)
+
+    def _unnamed(self, places: Sequence[tuple[Route, RequestPlace]]) -> None:
+        """A place that no operation names."""
+        condition, expression = self.use.condition, self.use.condition.expression
+        assert expression is not None
+        if condition.place == "header":
+            return
+        names = list(dict.fromkeys(name for _, place in places for name in place.names))
+        owners = _names([route for route, _ in places])
+        message = f"{owners} has no {_KINDS[condition.place]} '{expression.param}'"
+        known = near(expression.steps[-1], names) is not None
+        sure = known or all(place.presence is Presence.NONE for _, place in places)
+        hint = did_you_mean(expression.steps[-1], names, "correct the name, or take it out")
+        self._note(Level.ERROR if sure else Level.WARNING, "MW371", message, hint)
+
+    def _is_possible(self, route: Route, place: RequestPlace) -> bool:
+        """Whether a request that is validated can meet the condition."""
+        if place.presence is not Presence.NAMED:
+            return place.presence is Presence.OPEN
+        if route.validate != "strict":
+            return True
+        rule, accepts = json.loads(self.use.condition.schema), self.use.condition.validator.is_valid
+        schemas = [schema for schema in place.schemas if schema.value is not None]
+        return not schemas or any(may_match(schema, rule, accepts) for schema in schemas)
+
+    def _never(self, routes: Sequence[Route]) -> None:
+        if self.use.alone:
+            self._all_refused(routes)
+            return
+        effect = "this lets nothing through" if self.use.lets_through else "this refuses nothing"
+        message = f"no valid request of {_names(routes)} can meet this: {effect}"
+        self._note(Level.WARNING, "MW372", message, "compare it with the schema in the document")
+
+    def _all_refused(self, routes: Sequence[Route]) -> None:
+        message = f"no request of {_names(routes)} can meet this: all are refused"
+        hint = "write the policy at the routes that it is meant for"
+        self._note(Level.WARNING, "MW372", message, hint)
+
+    def _note(self, level: Level, code: str, message: str, hint: str) -> None:
+        self.findings.note(self.config.source, self.use.at, level, code, message, hint, key=True)
+
+
+def _is_opaque(route: Route) -> bool:
+    """Whether the operation takes bodies, all of media types that are not parsed."""
+    bodies = route.operation.bodies
+    rules = [*bodies.rules.values()]
+    for each in bodies.ranges.values():
+        rules += [*each.rules.values(), each.other]
+    return bool(rules) and all(rule.parse is None for rule in rules)
+
+
+def _names(routes: Sequence[Route]) -> str:
+    names = list(dict.fromkeys(route.operation.id for route in routes))
+    shown = ", ".join(names[:_MOST_NAMED])
+    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown

@@ -1,0 +1,127 @@
+"""`deny: {if: {body: {n: {minimum: 2}}}, message: "..."}`: requests that are refused.
+
+A request is refused when all conditions of `if` hold and not all of `unless`. A condition is a JSON
+Schema for a member of the body, a query parameter, a header or a variable of the path; a plain
+value stands for itself, a list for its values. What a request does not have meets no condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.exchange.services import Services
+from engine.spec.conditions import Condition, compile_condition
+from engine.values.errors import GatewayError
+
+_VALUE = "A JSON Schema; a value that stands for itself; or a list of values."
+
+
+def _conditions(description: str) -> dict[str, Any]:
+    of_body = "Members of the body by name or JSON pointer; a schema of all of it under `schema`."
+    places = {
+        "body": of_body,
+        "query": "Query parameters by name.",
+        "header": "Headers by name.",
+        "path": "Variables of the path by name.",
+    }
+    return {
+        "description": description,
+        "type": "object",
+        "additionalProperties": False,
+        "minProperties": 1,
+        "properties": {
+            place: {
+                "description": words,
+                "type": "object",
+                "minProperties": 1,
+                "additionalProperties": {"description": _VALUE},
+            }
+            for place, words in places.items()
+        },
+    }
+
+
+SCHEMA: dict[str, Any] = {
+    "description": "Refuse requests for which all of `if` holds, and not all of `unless`.",
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "if": _conditions("What a request must say to be refused."),
+        "unless": _conditions("What a request must say to be let through."),
+        "status": {
+            "description": "The status of the refusal.",
+            "enum": [400, 403],
+            "default": 400,
+        },
+        "message": {"description": "What the caller is told.", "type": "string", "minLength": 1},
+    },
+}
+
+AFTER_VALIDATION = True
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """The compiled options. `reads_body`: there is a condition on the body."""
+
+    conditions: tuple[Condition, ...]
+    exceptions: tuple[Condition, ...]
+    status: int
+    message: str
+
+    @property
+    def all(self) -> tuple[Condition, ...]:
+        return (*self.conditions, *self.exceptions)
+
+    @property
+    def reads_body(self) -> bool:
+        return any(condition.place == "body" for condition in self.all)
+
+
+def read(options: dict[str, Any]) -> Deny:
+    if "if" not in options and "unless" not in options:
+        raise ValueError("'deny' needs 'if' or 'unless'")
+    return Deny(
+        tuple(_compiled(options.get("if", {}), required=False)),
+        tuple(_compiled(options.get("unless", {}), required=True)),
+        options.get("status", 400),
+        options.get("message", ""),
+    )
+
+
+def _compiled(places: dict[str, Any], *, required: bool) -> Iterator[Condition]:
+    for place, conditions in places.items():
+        for name, value in conditions.items():
+            yield compile_condition(place, name, value, required=required)
+
+
+def build(options: Deny, services: Services) -> Stage:
+    def deny(exchange: Exchange, following: Handler) -> Response:
+        if options.reads_body:
+            _refuse_unread(exchange)
+        if not all(condition.holds(exchange) for condition in options.conditions):
+            return following(exchange)
+        unmet = [each for each in options.exceptions if not each.holds(exchange)]
+        if options.exceptions and not unmet:
+            return following(exchange)
+        raise _refusal(options, unmet, exchange)
+
+    return deny
+
+
+def _refuse_unread(exchange: Exchange) -> None:
+    """Refuse a body that could not be read: what it says is not known."""
+    if exchange.body.size and exchange.value is MISSING:
+        message = "The request body cannot be read, and a rule of this gateway depends on it."
+        raise GatewayError(400, "unreadable_body", message)
+
+
+def _refusal(options: Deny, unmet: list[Condition], exchange: Exchange) -> GatewayError:
+    param, _, sentence = [*options.conditions, *unmet][0].refusal(exchange)
+    words = options.message or sentence
+    if param and f"'{param}'" not in words:
+        words = f"{words} ('{param}')"
+    return GatewayError(options.status, "request_denied", words, param=param)
