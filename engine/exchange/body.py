@@ -28,11 +28,14 @@ class Body:
 
     def __init__(self, data: bytes = b"", file: IO[bytes] | None = None, size: int = 0) -> None:
         """`in_memory` is all of it, None for a body on disk."""
-        self.in_memory = data if file is None else None
-        self.size = size if file is not None else len(data)
         self._file = file
         self._map: mmap | None = None
-        self._pieces: list[bytes | tuple[int, int]] = [data if file is None else (0, size)]
+        self._pieces: list[bytes | tuple[int, int]]
+        self.in_memory: bytes | None
+        if file is None:
+            self.in_memory, self.size, self._pieces = data, len(data), [data]
+        else:
+            self.in_memory, self.size, self._pieces = None, size, [(0, size)]
 
     @property
     def buffer(self) -> bytes | mmap:

@@ -167,4 +167,5 @@ def new_request_id() -> str:
 
     Ids are ordered by time, so that a database index of them grows at its end.
     """
-    return f"req_{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
+    milliseconds = (time.time_ns() // 1_000_000).to_bytes(6, "big")
+    return f"req_{(milliseconds + os.urandom(10)).hex()}"

@@ -94,7 +94,6 @@ class CallerWatch:
 
     def __enter__(self) -> None:
         self._begin()
-        self.waits = True
 
     def __exit__(
         self,
@@ -131,6 +130,6 @@ class CallerWatch:
         self._watcher.drop(self)
 
     def _begin(self) -> None:
-        self.greenlet = gevent.getcurrent()
+        self.greenlet, self.waits = gevent.getcurrent(), True
         if self.descriptor >= 0:
             self._watcher.add(self)

@@ -198,13 +198,13 @@ def _record_attempt(
         record.first_byte = now - record.start
     record.attempts.append(
         Attempt(
-            target=target.name,
-            upstream=target.upstream.name,
-            model=target.model or exchange.model,
-            failure=result.failure,
-            status=result.status,
-            start=start,
-            seconds=now - start,
-            language="" if translated is None else translated.translation.target.name,
+            target.name,
+            target.upstream.name,
+            target.model or exchange.model,
+            result.failure,
+            result.status,
+            start,
+            now - start,
+            "" if translated is None else translated.translation.target.name,
         )
     )

@@ -65,7 +65,9 @@ class RouteTranslations:
     def concern(self, targets: Sequence[Target]) -> bool:
         """Whether one of the targets gets a translated request."""
         translated = self._translations
-        return any((target.entry, target.upstream.dialect) in translated for target in targets)
+        return bool(translated) and any(
+            (t.entry, t.upstream.dialect) in translated for t in targets
+        )
 
     def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
         """The translated request for a target, None for a target that takes it as it is.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from mmap import mmap
 from typing import Any
 
@@ -35,8 +36,8 @@ def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
     `pointer` holds the unescaped steps of a JSON Pointer (RFC 6901). Raises Ambiguous when a key
     on the path is repeated in one object.
     """
-    if len(pointer) == 1 and _PLAIN.fullmatch(pointer[0]) and _OBJECT.match(text):
-        match = _only_mention(text, pointer[0])
+    if len(pointer) == 1 and (quoted := _quoted(pointer[0])) and _OBJECT.match(text):
+        match = _only_mention(text, quoted)
         if match is not None:
             return match
     matches = spans(text, pointer)
@@ -126,14 +127,19 @@ def _entries(text: Buffer, start: int) -> Iterator[tuple[str | int, int, int, in
             at = _after_space(text, at + 1)
 
 
-def _only_mention(text: Buffer, key: str) -> tuple[int, int] | None:
-    """The span of the string value after the only `"key"` in the text; None where a full walk must
-    decide.
+@lru_cache(maxsize=256)
+def _quoted(key: str) -> bytes:
+    """A key in quotes; b"" for one that JSON may write in several ways."""
+    return f'"{key}"'.encode() if _PLAIN.fullmatch(key) else b""
+
+
+def _only_mention(text: Buffer, quoted: bytes) -> tuple[int, int] | None:
+    """The span of the string value after the only mention of a quoted key in the text; None where
+    a full walk must decide.
 
     With a single mention and no escaped spelling of a letter (`\\u00..`), that mention is the key
     the parser saw at the top, provided that the caller knows there is one.
     """
-    quoted = b'"' + key.encode() + b'"'
     at = text.find(quoted)
     if at < 0 or text.find(quoted, at + 1) >= 0 or text.find(b"\\u00") >= 0:
         return None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, unquote_to_bytes
 
 from engine.credentials.interface.credential import Request
+
+_NAME = itemgetter(0)
 
 VALUE: dict[str, Any] = {
     "value": {
@@ -93,6 +96,6 @@ def _name(pair: str) -> str:
 def set_header(request: Request, name: str, value: str) -> None:
     """Set a header, in place of any of its name."""
     headers = request.headers
-    if name in dict(headers):
+    if name in map(_NAME, headers):
         headers[:] = [pair for pair in headers if pair[0] != name]
     headers.append((name, value))

@@ -13,7 +13,7 @@ from engine.offline.rehearsal.stand_in_answers import NO_ANSWER, StandInAnswer, 
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.failures import ConnectFailed, FirstByteTimeout, Reset, UpstreamFailure
-from engine.upstream.client.http1 import asks_upgrade, request_head
+from engine.upstream.client.http1 import request_head
 from engine.upstream.client.request import Spool
 from engine.upstream.client.response import UpstreamResponse
 from engine.values.counters import Limit, TakeResult
@@ -71,7 +71,7 @@ class Recorder(Client):
     ) -> UpstreamResponse:
         """Record the request. Raises the configured UpstreamFailure, and ValueError as a Client."""
         data = body if isinstance(body, bytes) else b"".join(body.chunks()) if body else b""
-        request_head(method, target, self.host, headers, len(data), asks_upgrade(headers))
+        request_head(method, target, self.host, headers, len(data))
         answer = self._answers.of(self.name)
         url = f"{self._base}{target}"
         self._requests.append(SentRequest(self.name, method, url, tuple(headers), data, answer))

@@ -88,8 +88,8 @@ class Client:
         length = _length(method, body)
         if self._extra:
             headers = [*headers, *self._extra]
-        upgrade = asks_upgrade(headers)
-        head = request_head(method, self._prefix + target, self.host, headers, length, upgrade)
+        head = request_head(method, self._prefix + target, self.host, headers, length)
+        upgrade = asks_upgrade(head)
         deadlines = Deadlines(self._timeouts, self._clock, total)
         connection = self._pool.take()
         if connection is not None:

@@ -33,7 +33,7 @@ class Connection:
     def __init__(self, sock: Socket, born: float) -> None:
         self.socket = sock
         self.born = born  # both on the clock of the pool
-        self.idle_since = born
+        self.usable_until = born
         self.bytes_sent = 0  # bytes of the current request that have been sent
         poller = _poll()
         poller.register(sock.fileno(), _POLLIN)

@@ -19,6 +19,8 @@ from engine.upstream.client.failures import (
 )
 
 HEADER_LIMIT = 256 * 1024
+_UPGRADE = "Connection: Upgrade\r\n"
+_UPGRADE_END = f"{_UPGRADE}\r\n".encode()
 _LENGTH, _CODING = "content-length", "transfer-encoding"
 
 _WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
@@ -34,11 +36,11 @@ def request_head(
     host: str,
     headers: Sequence[tuple[str, str]],
     length: int | None,
-    upgrade: bool = False,
 ) -> bytes:
-    """The request line and all headers; `length` None means no Content-Length.
+    """The request line and all headers, whose names are in lower case; `length` None means no
+    Content-Length.
 
-    Host, Content-Length and, if `upgrade`, Connection are written here. ValueError for a header
+    Host, Content-Length and, with Upgrade, Connection are written here. ValueError for a header
     that is written here, is not one line (CR, LF, NUL) or is not valid HTTP; the message has its
     name and never its value.
     """
@@ -46,15 +48,14 @@ def request_head(
     if not _START.fullmatch(f"{method} {target}"):
         raise ValueError("the method or the target of the request cannot be sent")
     size = "" if length is None else f"Content-Length: {length}\r\n"
-    if upgrade:
-        size += "Connection: Upgrade\r\n"
-    head = f"{method} {target} HTTP/1.1\r\nHost: {host}\r\n{lines}{size}\r\n"
+    upgrade = _UPGRADE if f"\n{lines}".find("\nupgrade: ") >= 0 else ""
+    head = f"{method} {target} HTTP/1.1\r\nHost: {host}\r\n{lines}{size}{upgrade}\r\n"
     return head.encode("latin-1")
 
 
-def asks_upgrade(headers: Sequence[tuple[str, str]]) -> bool:
-    """Whether request headers, whose names are in lower case, have an Upgrade."""
-    return "upgrade" in dict(headers)
+def asks_upgrade(head: bytes) -> bool:
+    """Whether the head of a request has an Upgrade."""
+    return head.endswith(_UPGRADE_END)
 
 
 @lru_cache(maxsize=256)

@@ -36,22 +36,22 @@ class Pool:
         while self._connections:
             connection = self._connections.pop()
             # What arrives without a request (an end, an error, bytes) makes it unusable.
-            if not (self._expired(connection, now) or connection.readable()):
+            if now < connection.usable_until and not connection.readable():
                 return connection
             connection.close()
         return None
 
     def give(self, connection: Connection) -> None:
         """Take a connection back after a complete response."""
-        now = self._clock()
-        connection.idle_since = now
-        if self._closed or self._size < 1 or self._expired(connection, now):
+        now, end = self._clock(), connection.born + self._age
+        if self._closed or self._size < 1 or now >= end:
             connection.close()
             return
+        connection.usable_until = min(now + self._idle, end)
         self._connections.append(connection)
         oldest = self._connections[0]
         while oldest is not connection and (
-            len(self._connections) > self._size or self._expired(oldest, now)
+            len(self._connections) > self._size or now >= oldest.usable_until
         ):
             self._connections.popleft().close()
             oldest = self._connections[0]
@@ -61,6 +61,3 @@ class Pool:
         self._closed = True
         while self._connections:
             self._connections.pop().close()
-
-    def _expired(self, connection: Connection, now: float) -> bool:
-        return now - connection.idle_since >= self._idle or now - connection.born >= self._age

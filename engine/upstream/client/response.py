@@ -55,10 +55,9 @@ class UpstreamResponse:
 
     def begin(self, head: bytes, body: bytes | Spool | None) -> Self:
         """Send the request and wait for the head of the response. `Client` calls it once."""
-        parser = self._parser
+        parser, deadlines = self._parser, self._deadlines
         try:
             self._send(head, body)
-            deadlines = self._deadlines
             deadline = deadlines.now() + deadlines.timeouts.first_byte
             while not parser.has_head and self._failure is None:
                 # After an interim response the time limit of the first byte still holds.
@@ -68,11 +67,9 @@ class UpstreamResponse:
             raise
         if not parser.has_head and self._failure is not None:
             raise self._failure
-        self.status = parser.status
-        self.headers = parser.headers
-        self.length = parser.length
-        if self._connection is not None:
-            self._settle()
+        self.status, self.headers, self.length = parser.status, parser.headers, parser.length
+        if parser.is_complete and self._connection is not None:
+            self._settle()  # it arrived while the request was sent
         return self
 
     def header(self, name: str) -> str | None:
@@ -160,8 +157,9 @@ class UpstreamResponse:
                 self._settle()
 
     def _settle(self) -> None:
-        """Release the connection with the last byte, not when the caller closes the response."""
-        if self._parser.is_complete and self._parser.status != 101:
+        """Release the connection of a complete response with the last byte, not when the caller
+        closes the response."""
+        if self._parser.status != 101:
             self._release()
 
     def _fail(self, failure: UpstreamFailure) -> None:

@@ -317,8 +317,8 @@ def test_request_head() -> None:
 
 
 def test_request_head_that_asks_for_another_protocol() -> None:
-    head = request_head("GET", "/", "h", [("Upgrade", "websocket")], None, upgrade=True)
-    assert head.endswith(b"Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+    head = request_head("GET", "/", "h", [("upgrade", "websocket")], None)
+    assert head.endswith(b"upgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
 
 
 @pytest.mark.parametrize(
