@@ -1,8 +1,9 @@
 """Chat and embeddings between dialects. ONE FOLDER = ONE LANGUAGE OF CHAT, found by its place.
 
 Each language reads requests and answers into the neutral form (`neutral/`) and writes them from it;
-no language knows another. Read `language.py` first, then `translation.py`. The languages of
-embeddings are the modules of `embeddings/languages/`.
+no language knows another. One that no caller speaks only writes requests and reads answers. Read
+`language.py` first, then `translation.py`. The languages of embeddings are the modules of
+`embeddings/languages/`.
 """
 
 from __future__ import annotations
@@ -13,14 +14,13 @@ from importlib import import_module
 from itertools import chain
 from pkgutil import iter_modules
 
-from engine.translations.embeddings.language import EmbeddingLanguage
 from engine.translations.embeddings.languages import embedding_languages
 from engine.translations.embeddings.translation import (
     EmbeddingExchange,
     EmbeddingTranslation,
     NoStream,
 )
-from engine.translations.language import BaseLanguage, Language
+from engine.translations.language import BaseLanguage, Language, TargetLanguage
 from engine.translations.translation import StreamTranslator, TranslatedExchange, Translation
 
 AnyTranslation = Translation | EmbeddingTranslation
@@ -33,7 +33,13 @@ _NO_LANGUAGES = ("embeddings", "neutral")
 
 @cache
 def languages() -> tuple[Language, ...]:
-    """Every language of chat, by its name."""
+    """Every language of chat that callers speak, by its name."""
+    return tuple(each for each in target_languages() if isinstance(each, Language))
+
+
+@cache
+def target_languages() -> tuple[TargetLanguage, ...]:
+    """Every language of chat that targets speak, by its name: all of them."""
     return tuple(
         import_module(f"{__name__}.{module.name}").LANGUAGE
         for module in iter_modules(__path__)
@@ -41,16 +47,14 @@ def languages() -> tuple[Language, ...]:
     )
 
 
-def families() -> tuple[tuple[Language, ...] | tuple[EmbeddingLanguage, ...], ...]:
-    """The languages that are translated into one another."""
-    return languages(), embedding_languages()
-
-
 @cache
 def counterparts() -> dict[str, dict[str, tuple[str, ...]]]:
-    """The languages into which each language is translated, itself among them, by their dialects;
-    the one to translate into first."""
-    return {language.name: _by_dialect(family) for family in families() for language in family}
+    """The languages into which each language of callers is translated, itself among them, by their
+    dialects; the one to translate into first."""
+    chat, embeddings = _by_dialect(target_languages()), _by_dialect(embedding_languages())
+    return {each.name: chat for each in languages()} | {
+        each.name: embeddings for each in embedding_languages()
+    }
 
 
 def _by_dialect(family: Iterable[BaseLanguage]) -> dict[str, tuple[str, ...]]:
@@ -61,13 +65,18 @@ def _by_dialect(family: Iterable[BaseLanguage]) -> dict[str, tuple[str, ...]]:
 
 
 def language(name: str) -> Language:
-    """The language of chat of that name."""
+    """The language of chat of that name, which callers speak."""
     return next(each for each in languages() if each.name == name)
+
+
+def target_language(name: str) -> TargetLanguage:
+    """The language of chat of that name."""
+    return next(each for each in target_languages() if each.name == name)
 
 
 def language_of(dialect: str, path: str) -> BaseLanguage | None:
     """The language of an operation with this path template, None if it is never translated."""
-    every: Iterable[BaseLanguage] = chain.from_iterable(families())
+    every: Iterable[BaseLanguage] = chain(languages(), embedding_languages())
     return next((each for each in every if each.dialect == dialect and each.speaks(path)), None)
 
 
@@ -83,6 +92,6 @@ def counted_language(dialect: str, path: str) -> Language | None:
 def translation(source: str, target: str) -> AnyTranslation:
     """The translation from one language into another of its family."""
     if source in {each.name for each in languages()}:
-        return Translation(language(source), language(target))
+        return Translation(language(source), target_language(target))
     names = {each.name: each for each in embedding_languages()}
     return EmbeddingTranslation(names[source], names[target])

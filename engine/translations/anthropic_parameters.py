@@ -90,8 +90,8 @@ class ParameterWriter:
     def sampling(self, *, thinks: bool) -> Json:
         """Temperature, top_p and top_k, unless they say what happens without them."""
         members: Json = {}
-        temperature = self._number("temperature")
-        top_p, top_k = self._number("top_p"), self._number("top_k")
+        temperature = self.number("temperature")
+        top_p, top_k = self.number("top_p"), self.number("top_k")
         if temperature is not None and temperature != 1:
             self._sample(members, "temperature", thinks=thinks)
             if members and temperature > 1:
@@ -118,7 +118,8 @@ class ParameterWriter:
         else:
             members[name] = getattr(self._request, name)
 
-    def _number(self, field: str) -> float | None:
+    def number(self, field: str) -> float | None:
+        """The value of a field, None for none. Raises WrongType."""
         raw: Raw | None = getattr(self._request, field)
         if raw is None:
             return None
@@ -166,7 +167,7 @@ class ParameterWriter:
         if request.verbosity not in ("", "medium"):
             self._lose("verbosity")
         for name in ("presence_penalty", "frequency_penalty"):
-            if self._number(name):
+            if self.number(name):
                 self._lose(name)
 
 

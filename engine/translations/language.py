@@ -109,24 +109,32 @@ class TokenCount:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Language(BaseLanguage):
-    """One language of chat, readable and writable.
+class TargetLanguage(BaseLanguage):
+    """One language of chat that targets speak.
 
-    Requests: `read_request` raises WrongType. `write_request` writes a request for a target that
-    calls the model so; what it cannot say it adds to the losses.
+    `write_request` writes a request for a target that calls the model so; what it cannot say it
+    adds to the losses. `read_answer` reads an answer in one piece, `stream_reader` a stream.
     `most_tokens` is the most that a model can answer with, None where that is not known.
+    `example_answer` is a short answer in one piece.
+    """
 
-    Answers: `read_answer` and `write_answer` treat one in one piece, `stream_reader` and
-    `stream_writer` a stream; the request is the caller's. `token_count` is the operation that
-    counts the tokens of a request, where the dialect has one. `needs_turns`: instructions alone are
-    no request.
+    write_request: Callable[[ChatRequest, str, Losses], TargetRequest]
+    read_answer: Callable[[bytes], Iterable[Event]]
+    stream_reader: Callable[[], StreamReader]
+    example_answer: bytes = b"{}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Language(TargetLanguage):
+    """One language of chat that callers speak, too.
+
+    `read_request` raises WrongType. `write_answer` writes an answer in one piece, `stream_writer` a
+    stream; the request is the caller's. `token_count` is the operation that counts the tokens of a
+    request, where the dialect has one. `needs_turns`: instructions alone are no request.
     """
 
     read_request: Callable[[bytes, RequestLine], ChatRequest]
-    write_request: Callable[[ChatRequest, str, Losses], TargetRequest]
-    read_answer: Callable[[bytes], Iterable[Event]]
     write_answer: Callable[[Answer, ChatRequest], bytes]
-    stream_reader: Callable[[], StreamReader]
     stream_writer: Callable[[ChatRequest], StreamWriter]
     token_count: TokenCount | None = None
     needs_turns: bool = False

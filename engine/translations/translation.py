@@ -13,7 +13,13 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.translations.language import Language, RequestLine, StreamWriter, TargetRequest
+from engine.translations.language import (
+    Language,
+    RequestLine,
+    StreamWriter,
+    TargetLanguage,
+    TargetRequest,
+)
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_tool import AnswerTool
 from engine.translations.neutral.content import ToolCall
@@ -47,7 +53,7 @@ class Translation:
     """Callers speak `source`, the target speaks `target`."""
 
     source: Language
-    target: Language
+    target: TargetLanguage
 
     def request(
         self,

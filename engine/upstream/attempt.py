@@ -87,7 +87,9 @@ def attempt(
         received = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
-        response = result.response = with_server_sent_events(received)
+        as_it_is = dialect.transparent or dialect.amazon_streams
+        response = received if as_it_is else with_server_sent_events(received)
+        result.response = response
         if translated is not None:
             result.dropped = translated.dropped
             redaction = target.upstream.redaction

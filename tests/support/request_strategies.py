@@ -35,7 +35,7 @@ from engine.values.wildcard import Patterns
 _EVERYWHERE = frozenset(
     (
         *("system", "image", "calls", "tools", "tool_choice", "allowed_tools", "temperature"),
-        *("top_p", "json_schema", "effort", "stream"),
+        *("top_p", "json_schema", "effort", "stream", "no_calls"),
     )
 )
 FEATURES: dict[str, frozenset[str]] = {
@@ -47,6 +47,8 @@ FEATURES: dict[str, frozenset[str]] = {
     | {"user"},
     "messages": _EVERYWHERE | {"image_link", "document", "parallel_calls", "stop", "top_k", "user"},
     "generate_content": _EVERYWHERE | {"stop", "seed", "candidates", "logprobs", "json", "top_k"},
+    # Calls cannot be forbidden there once there were some.
+    "converse": _EVERYWHERE - {"no_calls"} | {"document", "parallel_calls", "stop", "top_k"},
 }
 """What requests of each language can say."""
 
@@ -55,6 +57,7 @@ MODELS = {
     "responses": "some-model",
     "messages": "claude-opus-4-6",
     "generate_content": "gemini-3-flash",
+    "converse": "us.anthropic.claude-opus-4-6-v1",
 }
 """A model of each language that takes all of it."""
 
@@ -160,15 +163,15 @@ def _draw_parameters(draw: st.DrawFn, features: frozenset[str], request: ChatReq
     elif has("json"):
         request.output = OutputFormat(kind="json")
     if request.tools:
-        request.tool_choice = draw(_choices(request))
+        request.tool_choice = draw(_choices(request, "no_calls" in features))
         if request.tool_choice is None or request.tool_choice.mode != "none":
             request.parallel_calls = False if has("parallel_calls") else None
 
 
 @st.composite
-def _choices(draw: st.DrawFn, request: ChatRequest) -> ToolChoice | None:
+def _choices(draw: st.DrawFn, request: ChatRequest, forbids: bool) -> ToolChoice | None:
     names = tuple(tool.name for tool in request.tools)
-    choices = [None, ToolChoice("auto"), ToolChoice("none")]
+    choices = [None, ToolChoice("auto"), *([ToolChoice("none")] if forbids else [])]
     if request.thinking is None:
         choices += [ToolChoice("any"), ToolChoice("any", names[:1])]
     return draw(st.sampled_from(choices))

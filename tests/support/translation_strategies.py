@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from engine.translations.language import Language
+from engine.translations.language import Language, TargetLanguage
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
     Block,
@@ -38,6 +38,7 @@ from engine.translations.neutral.events import (
     Usage,
 )
 from engine.translations.neutral.request import ChatRequest, Message, Thinking
+from tests.support import converse_answers
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -103,7 +104,7 @@ ANSWERS = st.builds(
 )
 
 
-def request_in(language: Language, *, stream: bool = False) -> ChatRequest:
+def request_in(language: TargetLanguage, *, stream: bool = False) -> ChatRequest:
     """A request of a caller that wants to see everything."""
     return ChatRequest(
         language=language.name,
@@ -156,13 +157,17 @@ def _block_events(block: Block, index: int, size: int, *more: Event) -> Iterator
     yield Close(index)
 
 
-def write_whole(language: Language, answer: Answer) -> bytes:
-    """An answer in one piece, in a language."""
+def write_whole(language: TargetLanguage, answer: Answer) -> bytes:
+    """An answer in one piece, in a language; in one that no caller speaks as its vendor does."""
+    if not isinstance(language, Language):
+        return json.dumps(converse_answers.whole(answer)).encode()
     return language.write_answer(copy.deepcopy(answer), request_in(language))
 
 
-def write_stream(language: Language, events: Sequence[Event]) -> bytes:
+def write_stream(language: TargetLanguage, events: Sequence[Event]) -> bytes:
     """The stream of events, in a language."""
+    if not isinstance(language, Language):
+        return converse_answers.server_sent(events)
     writer = language.stream_writer(request_in(language, stream=True))
     return b"".join(map(writer.write, events))
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.translations import languages
-from engine.translations.language import Language, RequestLine
+from engine.translations import languages, target_languages
+from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.values.errors import GatewayError
@@ -22,6 +22,7 @@ MODELS = {
     "responses": "gpt-4o",
     "messages": "claude-sonnet-4-5",
     "generate_content": "gemini-2.5-flash",
+    "converse": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 }
 
 
@@ -30,7 +31,7 @@ def table() -> str:
     rows = [
         f"| {source.name} | {target.name} | {', '.join(_refused(source, target))} |"
         for source in languages()
-        for target in languages()
+        for target in target_languages()
         if target is not source
     ]
     return "\n".join(
@@ -38,7 +39,7 @@ def table() -> str:
     )
 
 
-def _refused(source: Language, target: Language) -> Iterator[str]:
+def _refused(source: Language, target: TargetLanguage) -> Iterator[str]:
     model = MODELS[target.name]
     line, translation = RequestLine(model=model), Translation(source, target)
     for feature in source.features.features:

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from engine.translations import languages
-from engine.translations.language import Language
+from engine.translations import target_languages
+from engine.translations.language import Language, TargetLanguage
 from engine.translations.neutral.events import Event
 
 CASES = Path(__file__).parent.parent / "cases" / "translations"
 
 
-def cases(kind: str, pattern: str) -> list[object]:
-    """Each language with each of its files of a kind."""
+def cases(kind: str, pattern: str, base: type[TargetLanguage] = Language) -> list[object]:
+    """Each language of a type (those of callers, or all) with each of its files of a kind."""
     return [
         pytest.param(language, file, id=f"{language.name}-{file.stem}")
-        for language in languages()
+        for language in target_languages()
+        if isinstance(language, base)
         for file in sorted((CASES / language.name / kind).glob(pattern))
     ]
 
@@ -30,7 +31,7 @@ def event_data(stream: bytes) -> list[bytes]:
     ]
 
 
-def events_of(language: Language, stream: bytes) -> Iterator[Event]:
+def events_of(language: TargetLanguage, stream: bytes) -> Iterator[Event]:
     """The neutral events of a clean stream."""
     reader = language.stream_reader()
     for data in event_data(stream):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from engine import dialects
 from engine.metering.readers import reader
-from engine.translations import language, languages
-from engine.translations.language import Language
+from engine.translations import language, languages, target_language, target_languages
+from engine.translations.language import TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.losses import Losses
@@ -39,8 +39,12 @@ from tests.support.translations import event_data
 EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "30"))
 
 NAMES = [each.name for each in languages()]
-EVERY_LANGUAGE = pytest.mark.parametrize("name", NAMES)
-EVERY_PAIR = pytest.mark.parametrize(("caller", "target"), [*itertools.permutations(NAMES, 2)])
+TARGETS = [each.name for each in target_languages()]
+EVERY_LANGUAGE = pytest.mark.parametrize("name", TARGETS)
+EVERY_PAIR = pytest.mark.parametrize(
+    ("caller", "target"),
+    [pair for pair in itertools.product(NAMES, TARGETS) if pair[0] != pair[1]],
+)
 some = settings(max_examples=EXAMPLES)
 
 
@@ -51,7 +55,7 @@ def exchange(pair: Translation, *, stream: bool) -> TranslatedExchange:
     return TranslatedExchange(pair, request, written, [])
 
 
-def read_stream(written_in: Language, stream: bytes) -> Answer:
+def read_stream(written_in: TargetLanguage, stream: bytes) -> Answer:
     stream_reader = written_in.stream_reader()
     events: list[Event] = []
     for data in event_data(stream):
@@ -65,7 +69,7 @@ def translate_stream(pair: Translation, stream: bytes) -> bytes:
     return b"".join([*output, translator.end()])
 
 
-def answer_in(written_in: Language, answer: Answer) -> Answer:
+def answer_in(written_in: TargetLanguage, answer: Answer) -> Answer:
     """The answer with its blocks in an order that the language keeps in one piece and in a stream
     alike."""
     return sorted_by_kind(answer) if written_in.name == "chat_completions" else answer
@@ -77,7 +81,7 @@ def answer_in(written_in: Language, answer: Answer) -> Answer:
 def test_a_stream_says_what_the_answer_in_one_piece_says(
     name: str, answer: Answer, size: int
 ) -> None:
-    caller = language(name)
+    caller = target_language(name)
     answer = answer_in(caller, answer)
     streamed = read_stream(caller, write_stream(caller, events_of(answer, size)))
     whole = collect(caller.read_answer(write_whole(caller, answer)))
@@ -90,7 +94,7 @@ def test_a_stream_says_what_the_answer_in_one_piece_says(
 def test_a_translated_stream_says_what_the_translated_answer_says(
     caller: str, target: str, answer: Answer, size: int
 ) -> None:
-    pair = Translation(language(caller), language(target))
+    pair = Translation(language(caller), target_language(target))
     answer = answer_in(pair.target, answer)
     stream = translate_stream(pair, write_stream(pair.target, events_of(answer, size)))
     body = exchange(pair, stream=False).answer(write_whole(pair.target, answer))
@@ -105,7 +109,7 @@ def test_a_translated_stream_says_what_the_translated_answer_says(
 def test_a_stream_may_be_split_anywhere(
     caller: str, target: str, answer: Answer, data: st.DataObject
 ) -> None:
-    pair = Translation(language(caller), language(target))
+    pair = Translation(language(caller), target_language(target))
     stream = write_stream(pair.target, events_of(answer, 4))
     places = data.draw(st.lists(st.integers(0, len(stream)), max_size=9).map(sorted))
     cuts = [0, *places, len(stream)]
@@ -137,7 +141,7 @@ def test_the_beginning_of_a_stream_is_an_error_or_the_whole_answer(
     caller: str, target: str, answer: Answer, data: st.DataObject
 ) -> None:
     """The usage may be missing: in chat completions it follows the end of the answer."""
-    pair = Translation(language(caller), language(target))
+    pair = Translation(language(caller), target_language(target))
     stream = write_stream(pair.target, events_of(answer, 4))
     beginning = stream[: data.draw(st.integers(0, len(stream)))]
     output, failure = interrupted(pair, [beginning])

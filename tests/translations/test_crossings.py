@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from engine.translations import languages
-from engine.translations.language import Language, RequestLine
+from engine.translations import language, target_language
+from engine.translations.language import RequestLine
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
@@ -36,10 +36,6 @@ _REQUESTS = {
 """What a caller has asked of whom only the answer matters."""
 
 
-def _language(name: str) -> Language:
-    return next(language for language in languages() if language.name == name)
-
-
 def _load(file: Path) -> Case:
     return yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)  # type: ignore[no-any-return]
 
@@ -50,7 +46,7 @@ def _files(member: str) -> list[object]:
 
 
 def _translate(case: Case) -> TranslatedExchange:
-    translation = Translation(_language(case["caller"]), _language(case["target"]))
+    translation = Translation(language(case["caller"]), target_language(case["target"]))
     request = case.get("request", _REQUESTS[case["caller"]])
     return translation.request(request.encode(), _LINE, case.get("model", "m"), LossRules())
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.translations import languages
+from engine.translations import languages, target_languages
 from engine.translations.features import Feature
-from engine.translations.language import Language, RequestLine
+from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.translation import LossRules, Translation
 from engine.values.errors import GatewayError
 
@@ -15,6 +15,7 @@ TARGETS = {
     "responses": "gpt-4o",
     "messages": "claude-sonnet-4-5",
     "generate_content": "gemini-2.5-flash",
+    "converse": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 }
 FEATURES = [
     pytest.param(language, feature, id=f"{language.name}-{feature.name}")
@@ -36,7 +37,7 @@ def test_every_language_names_its_features_once(language: Language) -> None:
 @EVERY_LANGUAGE
 def test_the_least_request_is_carried_to_every_language(language: Language) -> None:
     least = Feature("", "", {})
-    for target in languages():
+    for target in target_languages():
         model = TARGETS[target.name]
         body = language.features.request(least, model)
         exchange = Translation(language, target).request(
@@ -45,7 +46,7 @@ def test_the_least_request_is_carried_to_every_language(language: Language) -> N
         assert exchange.dropped == []
 
 
-def refusal(language: Language, target: Language, feature: Feature) -> GatewayError | None:
+def refusal(language: Language, target: TargetLanguage, feature: Feature) -> GatewayError | None:
     """The refusal of a request that asks a target for a feature, None if it carries it."""
     model = TARGETS[target.name]
     body, line = language.features.request(feature, model), RequestLine(model=model)
@@ -59,7 +60,7 @@ def refusal(language: Language, target: Language, feature: Feature) -> GatewayEr
 @pytest.mark.parametrize(("language", "feature"), FEATURES)
 def test_a_feature_is_carried_or_refused_by_name(language: Language, feature: Feature) -> None:
     """Never refused as a wrong request, and never by a field that it does not ask for."""
-    others = [target for target in languages() if target is not language]
+    others = [target for target in target_languages() if target is not language]
     for error in filter(None, (refusal(language, target, feature) for target in others)):
         assert error.code == "unsupported_parameter"
         assert error.param.partition(".")[0].partition("[")[0] in feature.members

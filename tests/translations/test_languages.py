@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.translations import languages
-from engine.translations.language import Language, RequestLine
+from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
 from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.losses import Losses
@@ -22,6 +22,7 @@ from tests.support.translations import CASES, cases, event_data, events_of
 REQUESTS = cases("requests", "*.json")
 ANSWERS = cases("answers", "*.json")
 STREAMS = cases("streams", "*.sse")
+TARGETS_STREAMS = cases("streams", "*.sse", TargetLanguage)
 EVERY_LANGUAGE = pytest.mark.parametrize("language", languages(), ids=lambda o: o.name)
 
 
@@ -64,16 +65,16 @@ def test_a_stream_survives_its_own_language(language: Language, file: Path) -> N
     ]
 
 
-@pytest.mark.parametrize(("language", "file"), STREAMS)
-def test_a_stream_comes_to_the_answer_of_its_name(language: Language, file: Path) -> None:
+@pytest.mark.parametrize(("language", "file"), TARGETS_STREAMS)
+def test_a_stream_comes_to_the_answer_of_its_name(language: TargetLanguage, file: Path) -> None:
     whole = CASES / language.name / "answers" / f"{file.stem}.json"
     streamed = collect(events_of(language, file.read_bytes()))
     assert streamed == collect(language.read_answer(whole.read_bytes()))
 
 
-@pytest.mark.parametrize(("language", "file"), STREAMS)
+@pytest.mark.parametrize(("language", "file"), TARGETS_STREAMS)
 def test_the_beginning_of_a_stream_is_broken_or_a_complete_answer(
-    language: Language, file: Path
+    language: TargetLanguage, file: Path
 ) -> None:
     data = event_data(file.read_bytes())
     whole = collect(events_of(language, file.read_bytes()))
@@ -83,7 +84,7 @@ def test_the_beginning_of_a_stream_is_broken_or_a_complete_answer(
             assert answer.candidates == whole.candidates
 
 
-def _answer_or_none(language: Language, data: list[bytes]) -> Answer | None:
+def _answer_or_none(language: TargetLanguage, data: list[bytes]) -> Answer | None:
     reader = language.stream_reader()
     events: list[Event] = []
     try:

@@ -8,6 +8,7 @@ from engine.translations.translation import Translation
 
 CHAT = {
     "anthropic": ("messages",),
+    "bedrock": ("converse",),
     "gemini": ("generate_content",),
     "openai": ("chat_completions", "responses"),
 }
@@ -18,6 +19,13 @@ def test_a_folder_is_a_language_of_chat():
     names = [language.name for language in translations.languages()]
     assert names == ["chat_completions", "generate_content", "messages", "responses"]
     assert [translations.language(name).name for name in names] == names
+
+
+def test_a_language_may_be_one_of_targets_alone():
+    every = [language.name for language in translations.target_languages()]
+    assert every == ["chat_completions", "converse", "generate_content", "messages", "responses"]
+    assert [translations.target_language(name).name for name in every] == every
+    assert translations.language_of("bedrock", "/model/{modelId}/converse") is None
 
 
 @pytest.mark.parametrize(
@@ -63,6 +71,7 @@ def test_an_operation_that_counts_tokens_has_the_language_that_it_counts(dialect
     ("source", "target", "kind"),
     [
         ("messages", "responses", Translation),
+        ("messages", "converse", Translation),
         ("embeddings", "embed_content", EmbeddingTranslation),
     ],
 )

@@ -40,7 +40,8 @@ class Dialect:
     JSON answer that begins with one of `error_prefixes` is held until it can.
 
     Streams: `stream` are the rules of the SDKs; `has_content` is false for events that only begin a
-    stream; `heartbeat` is an event that changes nothing, `b""` where there is none.
+    stream; `amazon_streams`: its SDKs read Amazon's binary streams, which pass as they are;
+    `heartbeat` is an event that changes nothing, `b""` where there is none.
 
     Models: `models` (with the query's parameters) and `model` render the list of models. A name in
     a body may have the `model_prefix`.
@@ -82,6 +83,7 @@ class Dialect:
     error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
     stream: StreamRules = DEFAULT_RULES
     heartbeat: bytes = b""
+    amazon_streams: bool = False
     request_headers: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
     hidden_headers: frozenset[str] = frozenset()

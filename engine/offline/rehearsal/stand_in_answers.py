@@ -44,6 +44,9 @@ def _answer_to(target: str, body: bytes) -> StandInAnswer:
     for embedding_language in embedding_languages():
         if embedding_language.speaks(path):
             return _embeddings(embedding_language, body)
+    for language in translations.target_languages():
+        if language.speaks(path) and not isinstance(language, Language):
+            return StandInAnswer("application/json", language.example_answer)
     for language in translations.languages():
         if language.speaks(path):
             streams = path.endswith(language.stream_suffix or "\0")

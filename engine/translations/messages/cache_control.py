@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.translations.messages.answer_fields import Json
-from engine.translations.neutral.content import Block, CacheMark, Reasoning, ToolResult
 
 MOST_MARKS = 4
-
-
-def mark_of(block: Block) -> CacheMark:
-    """The mark that a block can have: thoughts have none, a result that of its last content."""
-    if block.cache:
-        return "" if isinstance(block, Reasoning) else block.cache
-    if isinstance(block, ToolResult):
-        return next((each.cache for each in reversed(block.content) if each.cache), "")
-    return ""
 
 
 def limit_marks(body: Json) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.translations.messages.answer_fields import NAME, Json, write_reasoning
-from engine.translations.messages.cache_control import mark_of
 from engine.translations.neutral.arguments import arguments_object
-from engine.translations.neutral.cache_marks import mark
+from engine.translations.neutral.cache_marks import mark, mark_of
 from engine.translations.neutral.content import (
     NOT_WEB,
     Block,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.translations.neutral.content import CacheMark, Extra
+from engine.translations.neutral.content import Block, CacheMark, Extra, Reasoning, ToolResult
 
 CACHE_MARKS = ("*.cache_control", "*.prompt_cache_breakpoint")
 """Wildcards over the fields."""
@@ -31,3 +31,12 @@ def read_cache_mark(extra: Extra) -> CacheMark:
     if (control := extra.get("cache_control")) is not None:
         return "1h" if b'"1h"' in bytes(control) else "5m"
     return "5m" if "prompt_cache_breakpoint" in extra else ""
+
+
+def mark_of(block: Block) -> CacheMark:
+    """The mark that a block can have: thoughts have none, a result that of its last content."""
+    if block.cache:
+        return "" if isinstance(block, Reasoning) else block.cache
+    if isinstance(block, ToolResult):
+        return next((each.cache for each in reversed(block.content) if each.cache), "")
+    return ""

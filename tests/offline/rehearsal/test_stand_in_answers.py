@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.offline.rehearsal.stand_in_answers import NO_ANSWER, stand_in_answer
-from engine.translations import language
+from engine.translations import language, target_language
 from engine.translations.neutral.answer import collect
 from tests.support.translations import events_of
 
@@ -23,6 +23,14 @@ def test_a_chat_is_answered_in_its_language(name):
     media_type, answer = stand_in_answer(path, json.dumps(body).encode())
     assert media_type == "application/json"
     (candidate,) = collect(language(name).read_answer(answer)).candidates
+    assert candidate.blocks[0].text == "OK"
+
+
+@pytest.mark.parametrize("method", ["converse", "converse-stream"])
+def test_a_language_of_targets_alone_is_answered_with_its_example(method):
+    media_type, answer = stand_in_answer(f"/model/m%3A0/{method}", b"{}")
+    assert media_type == "application/json"
+    (candidate,) = collect(target_language("converse").read_answer(answer)).candidates
     assert candidate.blocks[0].text == "OK"
 
 

@@ -10,7 +10,8 @@ from msgspec import Raw
 
 from engine.translations import language
 from engine.translations.language import RequestLine
-from engine.translations.neutral.cache_marks import CACHE_MARKS, mark, read_cache_mark
+from engine.translations.neutral.cache_marks import CACHE_MARKS, mark, mark_of, read_cache_mark
+from engine.translations.neutral.content import Reasoning, Text, ToolResult
 from engine.translations.neutral.objects import JsonObject, ObjectReader
 from engine.translations.translation import LossRules, Translation
 from engine.values.wildcard import Patterns
@@ -81,3 +82,10 @@ def test_marks_survive_a_gateway_between_two_of_anthropics_format() -> None:
         assert exchange.dropped == []
         body = exchange.target_request.body
     assert json.loads(body) == request
+
+
+def test_a_result_has_the_last_mark_inside_of_it_and_thoughts_have_none() -> None:
+    texts = [Text(text="a", cache="1h"), Text(text="b", cache="5m"), Text(text="c")]
+    assert mark_of(ToolResult(id="x", content=[*texts])) == "5m"
+    assert mark_of(ToolResult(id="x", content=[*texts], cache="1h")) == "1h"
+    assert mark_of(Reasoning(text="hm", cache="5m")) == ""

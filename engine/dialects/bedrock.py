@@ -1,0 +1,131 @@
+"""The dialect of Amazon Bedrock's runtime: Converse.
+
+Callers speak other dialects, and a translation reads what an upstream of this one answers. A route
+of this dialect relays: its callers get the vendor's binary streams as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.dialects.interface.dialect import Dialect, Document
+from engine.dialects.interface.model_list import ModelCard, ModelList
+from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
+from engine.dialects.interface.usage import Meter, RequestFields, first
+from engine.values.errors import GatewayError
+from engine.values.usage import OutputFields, Usage
+
+_TYPES = {
+    400: "ValidationException",
+    401: "AccessDeniedException",
+    403: "AccessDeniedException",
+    404: "ResourceNotFoundException",
+    408: "ModelTimeoutException",
+    429: "ThrottlingException",
+    503: "ServiceUnavailableException",
+}
+
+
+def _type_of(status: int) -> str:
+    fallback = "InternalServerException" if status >= 500 else "ValidationException"
+    return _TYPES.get(status, fallback)
+
+
+def _error(error: GatewayError, request_id: str) -> Document:
+    """The vendor's SDKs read `__type` and `message`."""
+    kind = _type_of(error.status)
+    details = {"type": kind, "message": error.message, "param": error.param, "code": error.code}
+    return {"__type": kind, "message": error.message, "error": details}
+
+
+def _is_error(document: Any) -> bool:
+    return isinstance(document, dict) and isinstance(document.get("message"), str)
+
+
+def _stream_error(document: Any) -> StreamError | None:
+    """An exception of a stream, in the form that `engine.relay.amazon_events` gives it."""
+    error = error_in(document)
+    status = None if error is None else status_in(error.get("code"))
+    if error is None or status is None:
+        return None
+    return StreamError(status, {"__type": _type_of(status), "message": message_in(error)})
+
+
+def _usage_of(document: Any) -> Usage | None:
+    """The usage of an answer, or of the event `metadata`; `inputTokens` leaves out what was read
+    from the prompt cache or written to it."""
+    if not isinstance(document, dict):
+        return None
+    holder = document.get("metadata", document)
+    counts = holder.get("usage") if isinstance(holder, dict) else None
+    plain, output = first(counts, "inputTokens"), first(counts, "outputTokens")
+    cached, cache_write = first(counts, "cacheReadInputTokens"), first(counts, _CACHE_WRITE)
+    if plain is None and output is None and cached is None and cache_write is None:
+        return None
+    return Usage(
+        input=(plain or 0) + (cached or 0) + (cache_write or 0),
+        output=output or 0,
+        cached=cached or 0,
+        cache_write=cache_write or 0,
+        cache_write_1h=min(_hour(counts), cache_write or 0),
+        source="upstream",
+    )
+
+
+_CACHE_WRITE = "cacheWriteInputTokens"
+
+
+def _hour(counts: Any) -> int:
+    """The tokens that were written to the prompt cache for an hour."""
+    details = counts.get("cacheDetails")
+    return sum(
+        first(each, "inputTokens") or 0
+        for each in (details[:10] if isinstance(details, list) else ())
+        if isinstance(each, dict) and each.get("ttl") == "1h"
+    )
+
+
+class _LastUsage:
+    """Only the last event reports usage."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._usage: Usage | None = None
+
+    def take(self, document: Any) -> None:
+        self._usage = _usage_of(document) or self._usage
+        self.ended = self._usage is not None
+
+    def usage(self) -> Usage | None:
+        return self._usage
+
+
+def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
+    return {"modelSummaries": list(models.documents)}
+
+
+def _model(card: ModelCard) -> Document:
+    return {"modelId": card.name, "modelName": card.title, "providerName": card.owner}
+
+
+DIALECT = Dialect(
+    name="bedrock",
+    error=_error,
+    is_error=_is_error,
+    error_event=lambda body: b"data: " + body + b"\n\n",
+    stream_error=_stream_error,
+    models=_models,
+    model=_model,
+    has_content=lambda document: True,
+    amazon_streams=True,
+    request_fields=RequestFields(
+        output=OutputFields(limits=(("inferenceConfig", "maxTokens"),)),
+    ),
+    meter=Meter(usage_of=_usage_of, tally=_LastUsage),
+    response_headers=("x-amzn-*",),
+    hidden_headers=frozenset({"set-cookie"}),
+    request_id_headers=("x-request-id", "x-amzn-requestid"),
+    provider="aws.bedrock",
+    operation_names={"Converse": "chat", "ConverseStream": "chat"},
+)

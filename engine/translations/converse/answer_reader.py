@@ -1,0 +1,102 @@
+"""Converse answers and the events of ConverseStream -> neutral events.
+
+A stream is `messageStart`, then each block as `contentBlockStart` (only where a delta does not say
+its kind), deltas and `contentBlockStop`, one after another, then `messageStop`, and `metadata` with
+the usage. Events of kinds not known here say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from engine.translations.converse.answer_shapes import (
+    ANSWER,
+    NULL,
+    STREAM_EVENT,
+    Counts,
+    Delta,
+    Ending,
+)
+from engine.translations.converse.block_reader import BlockReader
+from engine.translations.converse.fields import read_finish, read_usage
+from engine.translations.neutral.events import BrokenAnswer, End, Event, Finish, Start, Usage
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.shapes import read_shape
+
+
+def read_answer(body: bytes) -> Iterator[Event]:
+    """The events of an answer in one piece. Raises WrongType or BrokenAnswer."""
+    answer = read_shape(ANSWER, body)
+    message = None if answer.output is None else answer.output.message
+    if message is None:
+        raise WrongType("output.message", "an object")
+    reader = Reader()
+    yield reader.start()
+    for index, block in enumerate(message.content or ()):
+        yield from reader.blocks.whole(block, index)
+    reader.stop(answer)
+    reader.usage(answer.usage)
+    yield from reader.end()
+
+
+class Reader:
+    """Reads the events of one stream."""
+
+    def __init__(self) -> None:
+        self.blocks = BlockReader()
+        self._started = self._ended = False
+        self._finish: Finish | None = None
+        self._usage: Usage | None = None
+
+    def read(self, data: bytes) -> Iterable[Event]:
+        """The events of one event of the stream."""
+        if self._ended:
+            return ()
+        event = read_shape(STREAM_EVENT, data)
+        if (more := event.content_block_delta) is not None:  # nearly every event
+            self._check_order()
+            return self.blocks.delta(more.content_block_index, more.delta or Delta())
+        if (start := event.content_block_start) is not None:
+            self._check_order()
+            return self.blocks.start(start.content_block_index, start.start)
+        if event.content_block_stop is not None:
+            return self.blocks.stop(event.content_block_stop.content_block_index)
+        if event.message_start != NULL:
+            return (self.start(),)
+        if event.message_stop is not None:
+            self.stop(event.message_stop)
+        elif event.metadata is not None:
+            self.usage(event.metadata.usage)
+            return self.end() if self._finish is not None else ()
+        return ()
+
+    def start(self) -> Start:
+        """The first event."""
+        if self._started:
+            raise BrokenAnswer("the upstream's answer starts twice")
+        self._started = True
+        return Start()
+
+    def stop(self, ending: Ending) -> None:
+        """Take the reason of the end."""
+        if not ending.stop_reason:
+            raise WrongType("stopReason", "a string that is not empty")
+        fields = ending.additional_model_response_fields
+        self._finish = read_finish(ending.stop_reason, fields, called=self.blocks.called)
+
+    def usage(self, counts: Counts | None) -> None:
+        """Take the usage."""
+        self._usage = read_usage(counts) or self._usage
+
+    def end(self) -> Iterable[Event]:
+        """The last event. Raises BrokenAnswer for an answer that is not complete."""
+        if self._ended:
+            return ()
+        if not self._started or self.blocks.is_open or self._finish is None:
+            raise BrokenAnswer("the upstream's answer ended before it was complete")
+        self._ended = True
+        return (End(finishes={0: self._finish}, usage=self._usage),)
+
+    def _check_order(self) -> None:
+        if not self._started or self._finish is not None:
+            raise BrokenAnswer("the upstream's answer has a block out of order")

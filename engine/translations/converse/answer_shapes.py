@@ -1,0 +1,198 @@
+"""The shapes of answers and of the events of streams: what is read of them.
+
+A block, and a delta of one, is an object with one member, which names its kind.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+NULL = Raw(b"null")
+
+
+class CacheDetail(Struct, rename="camel"):
+    """The tokens that were written to the prompt cache for a time."""
+
+    ttl: str | None = None
+    input_tokens: int | None = None
+
+
+class Counts(Struct, rename="camel"):
+    """`usage`."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+    cache_details: list[CacheDetail] | None = None
+
+
+class ExtraFields(Struct):
+    """`additionalModelResponseFields`, as far as they were asked for."""
+
+    stop_sequence: str | None = None
+
+
+class ToolUse(Struct, rename="camel"):
+    """A call of a tool, `type` names one that the vendor runs. In a stream it has no input."""
+
+    tool_use_id: str | None = None
+    name: str | None = None
+    type: str | None = None
+    input: Raw = NULL
+
+
+class ReasoningText(Struct):
+    """Thoughts that can be read."""
+
+    text: str | None = None
+    signature: str | None = None
+
+
+class Reasoning(Struct, rename="camel"):
+    """Thoughts; a delta of them has their text and signature beside one another."""
+
+    reasoning_text: ReasoningText | None = None
+    redacted_content: str | None = None
+    text: str | None = None
+    signature: str | None = None
+
+
+class Words(Struct):
+    """A text in a list."""
+
+    text: str | None = None
+
+
+class Web(Struct):
+    """A place in the web."""
+
+    url: str | None = None
+
+
+class Location(Struct):
+    """Where a source is; only those of the web are read."""
+
+    web: Web | None = None
+
+
+class Citation(Struct, rename="camel"):
+    """A source."""
+
+    title: str | None = None
+    source_content: list[Words] | None = None
+    location: Location | None = None
+
+
+class CitationsContent(Struct):
+    """A text with its sources."""
+
+    content: list[Words] | None = None
+    citations: list[Citation] | None = None
+
+
+class ImageSource(Struct):
+    """The bytes of an image, in base64."""
+
+    bytes: str | None = None
+
+
+class Image(Struct):
+    """An image; in a stream its format is in the beginning and its source in a delta."""
+
+    format: str | None = None
+    source: ImageSource | None = None
+
+
+class Block(Struct, rename="camel"):
+    """A block of an answer in one piece, or the beginning of one in a stream."""
+
+    text: str | None = None
+    tool_use: ToolUse | None = None
+    reasoning_content: Reasoning | None = None
+    citations_content: CitationsContent | None = None
+    image: Image | None = None
+
+
+class ToolUseDelta(Struct):
+    """More of a call's arguments."""
+
+    input: str | None = None
+
+
+class Delta(Struct, rename="camel"):
+    """More of a block."""
+
+    text: str | None = None
+    tool_use: ToolUseDelta | None = None
+    reasoning_content: Reasoning | None = None
+    citation: Citation | None = None
+    image: Image | None = None
+
+
+class Message(Struct):
+    """What the model says."""
+
+    content: list[Block] | None = None
+
+
+class Output(Struct):
+    """`output`."""
+
+    message: Message | None = None
+
+
+class Ending(Struct, rename="camel"):
+    """Why an answer ends."""
+
+    stop_reason: str | None = None
+    additional_model_response_fields: ExtraFields | None = None
+
+
+class Answer(Ending, rename="camel"):
+    """An answer in one piece."""
+
+    output: Output | None = None
+    usage: Counts | None = None
+
+
+class BlockStart(Struct, rename="camel"):
+    """A block begins."""
+
+    content_block_index: int | None = None
+    start: Block | None = None
+
+
+class BlockDelta(Struct, rename="camel"):
+    """A block goes on."""
+
+    content_block_index: int | None = None
+    delta: Delta | None = None
+
+
+class BlockStop(Struct, rename="camel"):
+    """A block is complete."""
+
+    content_block_index: int | None = None
+
+
+class Metadata(Struct):
+    """The last event."""
+
+    usage: Counts | None = None
+
+
+class StreamEvent(Struct, rename="camel"):
+    """An event of a stream: one of these."""
+
+    content_block_delta: BlockDelta | None = None
+    content_block_start: BlockStart | None = None
+    content_block_stop: BlockStop | None = None
+    message_start: Raw = NULL
+    message_stop: Ending | None = None
+    metadata: Metadata | None = None
+
+
+ANSWER = Decoder(Answer)
+STREAM_EVENT = Decoder(StreamEvent)

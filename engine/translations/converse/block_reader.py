@@ -1,0 +1,157 @@
+"""The blocks of an answer, one after another -> neutral events, in a stream and in one piece alike.
+
+A block of a kind that is not known here, such as a tool that the vendor runs and its result, says
+nothing to callers of other languages: it is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.translations.converse.answer_shapes import (
+    NULL,
+    Delta,
+    Image,
+    Reasoning,
+    ToolUse,
+    Words,
+)
+from engine.translations.converse.answer_shapes import Block as BlockShape
+from engine.translations.converse.answer_shapes import Citation as CitationShape
+from engine.translations.converse.fields import read_signature
+from engine.translations.neutral import content
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Inline,
+    Media,
+    Signature,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import BrokenAnswer, Cite, Close, Event, Open, Sign
+from engine.translations.neutral.events import Delta as TextDelta
+from engine.translations.neutral.members import WrongType
+
+
+class BlockReader:
+    """Reads one block after another. A text begins with its first content: an empty one is none.
+
+    `called`: a block was a call of the caller's tools.
+    """
+
+    def __init__(self) -> None:
+        self.called = False
+        self._index: int | None = None
+        self._open: Block | None = None
+        self._signature: Signature | None = None
+        self._image: Image | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a block has begun and not ended."""
+        return self._index is not None
+
+    def whole(self, block: BlockShape, index: int) -> Iterator[Event]:
+        """A block of an answer in one piece."""
+        yield from self.start(index, block)
+        thoughts = block.reasoning_content
+        if thoughts is not None and (text := thoughts.reasoning_text) is not None:
+            thoughts = Reasoning(text=text.text, signature=text.signature)
+        yield from self.delta(index, Delta(text=block.text, reasoning_content=thoughts))
+        if (cited := block.citations_content) is not None:
+            yield from self.delta(index, Delta(text=_joined(cited.content)))
+            for citation in cited.citations or ():
+                yield from self.delta(index, Delta(citation=citation))
+        yield from self.stop(index)
+
+    def start(self, index: int | None, start: BlockShape | None) -> Iterator[Event]:
+        """A block begins; one whose kind is in its deltas may begin without this."""
+        self._begin(index)
+        if start is None:
+            return
+        self._image = start.image
+        if (call := start.tool_use) is not None and call.type is None:
+            yield self._call(call)
+            if call.input != NULL and bytes(call.input) != b"{}":
+                yield TextDelta(bytes(call.input).decode())
+
+    def delta(self, index: int | None, delta: Delta) -> Iterator[Event]:
+        """More of a block."""
+        if self._index is None:
+            self._begin(index)
+        elif index != self._index:
+            raise _disorder()
+        if delta.text:
+            yield from self._text(Text(), delta.text)
+        elif delta.tool_use is not None:
+            if delta.tool_use.input and isinstance(self._open, ToolCall):
+                yield TextDelta(delta.tool_use.input)
+        elif delta.reasoning_content is not None:
+            yield from self._thoughts(delta.reasoning_content)
+        elif delta.citation is not None:
+            yield from self._cite(delta.citation)
+        elif delta.image is not None and self._image is not None:
+            self._image.source = delta.image.source
+
+    def stop(self, index: int | None) -> Iterator[Event]:
+        """A block is complete."""
+        if index is None or index != self._index:
+            raise _disorder()
+        if self._signature is not None:
+            yield Sign(self._signature)
+        if (image := self._image) is not None and image.source is not None:
+            source = Inline(f"image/{image.format or 'png'}", image.source.bytes or "")
+            self._open = Media(kind="image", source=source)
+            yield Open(self._open)
+        if self._open is not None:
+            yield Close()
+        self._index = self._open = self._signature = self._image = None
+
+    def _begin(self, index: int | None) -> None:
+        if index is None:
+            raise WrongType("contentBlockIndex", "a whole number")
+        if self._index is not None:
+            raise _disorder()
+        self._index = index
+
+    def _call(self, call: ToolUse) -> Event:
+        if not call.tool_use_id or not call.name:
+            name = "name" if call.tool_use_id else "toolUseId"
+            raise WrongType(f"toolUse.{name}", "a string that is not empty")
+        self.called = True
+        self._open = ToolCall(id=call.tool_use_id, name=call.name)
+        return Open(self._open)
+
+    def _text(self, block: Text | content.Reasoning, text: str) -> Iterator[Event]:
+        yield from self._open_as(block)
+        if text:
+            yield TextDelta(text)
+
+    def _open_as(self, block: Text | content.Reasoning) -> Iterator[Event]:
+        if self._open is None:
+            self._open = block
+            yield Open(block)
+        elif type(self._open) is not type(block):
+            raise BrokenAnswer("the upstream's answer has blocks of two kinds in one")
+
+    def _thoughts(self, thoughts: Reasoning) -> Iterator[Event]:
+        signature = read_signature(thoughts.signature, thoughts.redacted_content)
+        if thoughts.text or signature is not None:
+            yield from self._text(content.Reasoning(), thoughts.text or "")
+        self._signature = signature or self._signature
+
+    def _cite(self, shape: CitationShape) -> Iterator[Event]:
+        web = None if shape.location is None else shape.location.web
+        if web is not None and web.url:
+            yield from self._open_as(Text())
+            cited = _joined(shape.source_content)
+            yield Cite(Citation(url=web.url, title=shape.title or "", cited=cited))
+
+
+def _joined(words: list[Words] | None) -> str:
+    return "".join(each.text or "" for each in words or ())
+
+
+def _disorder() -> BrokenAnswer:
+    return BrokenAnswer("the upstream's answer has a block out of order")

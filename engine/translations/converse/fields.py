@@ -1,0 +1,92 @@
+"""What requests, answers and streams of this language have in common: stop reasons, usage,
+signatures and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.translations.converse.answer_shapes import Counts, ExtraFields
+from engine.translations.neutral.content import Signature
+from engine.translations.neutral.events import BrokenAnswer, Finish, Stop, UpstreamError, Usage
+
+NAME = "converse"
+
+Json = dict[str, Any]
+
+_REDACTED = "redacted:"
+"""Begins the signature of thoughts that come encrypted (`redactedContent`)."""
+
+_STOPS: dict[str, Stop] = {
+    "end_turn": "end",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "stop_sequence": "stop_sequence",
+    "guardrail_intervened": "filter",
+    "content_filtered": "filter",
+}
+_MALFORMED = ("malformed_model_output", "malformed_tool_use")
+_EXPLANATIONS = {"guardrail_intervened": "A guardrail of the upstream intervened."}
+
+
+def read_finish(reason: str, fields: ExtraFields | None, *, called: bool) -> Finish:
+    """Why an answer ended. `fields` are those that only its model has; `called`: it calls a tool,
+    which some models do not say in their reason. Raises BrokenAnswer for an answer that the vendor
+    found broken."""
+    if reason in _MALFORMED:
+        raise BrokenAnswer(f"the upstream's answer is malformed ({reason})")
+    stop = _STOPS.get(reason, "end")
+    return Finish(
+        stop="tool_calls" if stop == "end" and called else stop,
+        native=reason,
+        sequence="" if fields is None else fields.stop_sequence or "",
+        explanation=_EXPLANATIONS.get(reason, ""),
+    )
+
+
+def read_usage(counts: Counts | None) -> Usage | None:
+    """The usage of an answer: `inputTokens` leaves out what was read from the prompt cache or
+    written to it (the vendor's page "Prompt caching")."""
+    if counts is None:
+        return None
+    cached = _positive(counts.cache_read_input_tokens)
+    cache_write = _positive(counts.cache_write_input_tokens)
+    details = counts.cache_details or ()
+    hour = sum(_positive(each.input_tokens) for each in details if each.ttl == "1h")
+    return Usage(
+        input=_positive(counts.input_tokens) + cached + cache_write,
+        output=_positive(counts.output_tokens),
+        cached=cached,
+        cache_write=cache_write,
+        cache_write_1h=min(hour, cache_write),
+    )
+
+
+def _positive(count: int | None) -> int:
+    return count if count is not None and count > 0 else 0
+
+
+def read_signature(signature: str | None, redacted: str | None) -> Signature | None:
+    """The signature of thoughts, or encrypted thoughts as one; None for neither."""
+    if signature:
+        return Signature(NAME, signature)
+    return Signature(NAME, _REDACTED + redacted) if redacted else None
+
+
+def write_reasoning(text: str, signature: Signature) -> Json:
+    """The content of a block of thoughts with a signature of this language."""
+    value = signature.value
+    if value.startswith(_REDACTED):
+        return {"redactedContent": value.removeprefix(_REDACTED)}
+    return {"reasoningText": {"text": text, "signature": value}}
+
+
+def read_error(status: int, document: Any) -> UpstreamError:
+    """The error in an error response. A 424 says that the model failed, which is no fault of the
+    caller's."""
+    status = 502 if status == 424 else status
+    members = document if isinstance(document, dict) else {}
+    texts = [members.get(name) for name in ("message", "Message")]
+    message = next((text for text in texts if isinstance(text, str)), "")
+    kind = members.get("__type")
+    return UpstreamError(status, message, kind.rpartition("#")[2] if isinstance(kind, str) else "")

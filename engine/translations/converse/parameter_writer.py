@@ -1,0 +1,173 @@
+"""How much a model is to reason, how it picks its words, where it stops: `inferenceConfig`,
+`outputConfig`, and the fields that only its vendor has (`additionalModelRequestFields`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
+from engine.translations.converse.fields import Json
+from engine.translations.converse.models import Model
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.parameters import effort_of, is_wide, nearest_effort
+from engine.translations.neutral.request import ChatRequest, Thinking
+
+
+class ParameterWriter:
+    """Writes the parameters of one request, as this model accepts them."""
+
+    def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
+        self._request, self._model, self._losses = request, model, losses
+
+    def write_thinking(self, body: Json, claude: AnthropicWriter) -> bool:
+        """How much the model is to reason; whether it is one of Anthropic's and does. `claude`
+        knows their parameters."""
+        thinking = self._request.thinking
+        if thinking is None:
+            return False
+        if not self._model.claude:
+            self._write_effort(body, thinking)
+            return False
+        most = self._request.max_tokens or self._model.parameters.max_tokens
+        members = claude.thinking(most)
+        if effort := members.pop("output_config", {}).get("effort"):
+            body["outputConfig"] = {"effort": effort}
+        if reason := self._why_not_think(body, members.get("thinking", {})):
+            self._lose("thinking", reason, hint=True)
+            return False
+        if not members:
+            return False
+        _own_fields(body).update(members)
+        if "budget_tokens" in members["thinking"]:
+            _inference(body)["maxTokens"] = most  # which must be above the budget
+        return bool(members["thinking"]["type"] != "disabled")
+
+    def _write_effort(self, body: Json, thinking: Thinking) -> None:
+        """How much a model of another vendor is to reason."""
+        model, off = self._model, thinking.off or thinking.effort == "none"
+        if not model.thinking:
+            if not off:
+                self._lose("thinking", "the model cannot be told how much to reason", hint=True)
+            return
+        if off and model.thinking == "reasoningConfig":
+            return  # as it does by itself
+        effort = thinking.effort
+        if thinking.budget is not None:
+            effort = effort_of(thinking.budget)
+        word = model.efforts[0] if off else nearest_effort(effort, model.efforts)
+        value: Any = word
+        if model.thinking == "reasoningConfig":
+            value = {"type": "enabled", "maxReasoningEffort": word}
+        _own_fields(body)[model.thinking] = value
+
+    def _why_not_think(self, body: Json, config: Json) -> str:
+        """The reason why one of Anthropic's models cannot be asked to think here, "" for none."""
+        if config.get("type") not in ("enabled", "adaptive"):
+            return ""
+        choice = self._request.tool_choice
+        if self._request.tools and choice is not None and choice.mode == "any":
+            return "the model does not think about a tool call that is demanded"
+        if "budget_tokens" in config and not _can_think_on(body["messages"]):
+            return "the thoughts before the last tool calls were not sent back"
+        return ""
+
+    def write_sampling(self, body: Json, common: AnthropicWriter, *, thinks: bool) -> None:
+        """The limit of tokens, temperature, top_p and top_k."""
+        members = common.sampling(thinks=thinks) if self._model.claude else self._sampling(common)
+        limit = self._request.max_tokens
+        if limit is not None and limit < 1:
+            self._lose("max_tokens", "an answer has at least one token")
+        elif limit is not None:
+            _inference(body).setdefault("maxTokens", limit)
+        for name, word in (("temperature", "temperature"), ("top_p", "topP")):
+            if name in members:
+                _inference(body)[word] = members[name]
+        if "top_k" in members:
+            *path, last = self._model.top_k
+            fields = _own_fields(body)
+            for step in path:
+                fields = fields.setdefault(step, {})
+            fields[last] = members["top_k"]
+
+    def _sampling(self, common: AnthropicWriter) -> Json:
+        """Temperature, top_p and top_k for models of other vendors."""
+        request = self._request
+        members: Json = {}
+        temperature = common.number("temperature")
+        if temperature is not None:
+            members["temperature"] = request.temperature
+            if temperature > 1:
+                self._lose("temperature", "temperatures end at 1")
+                members["temperature"] = 1
+        if common.number("top_p") is not None:
+            members["top_p"] = request.top_p
+        top_k = common.number("top_k")
+        if top_k is not None and top_k > 0:
+            if self._model.top_k:
+                members["top_k"] = int(top_k)
+            else:
+                self._lose("top_k", "the model takes none", hint=is_wide("top_k", request.top_k))
+        return members
+
+    def write_stop(self, body: Json, stop: list[str]) -> None:
+        """The stop sequences. Anthropic's models are asked which one they met."""
+        if not stop:
+            return
+        _inference(body)["stopSequences"] = stop
+        if self._model.claude:
+            body["additionalModelResponseFieldPaths"] = ["/stop_sequence"]
+
+    def write_output(self, body: Json) -> None:
+        """The schema of the answer."""
+        output = self._request.output
+        assert output is not None
+        assert output.schema is not None
+        schema: Json = {"schema": bytes(output.schema).decode()}
+        if output.name:
+            schema["name"] = output.name
+        if output.description:
+            schema["description"] = output.description
+        text_format = {"type": "json_schema", "structure": {"jsonSchema": schema}}
+        body["outputConfig"] = {**body.get("outputConfig", {}), "textFormat": text_format}
+
+    def write_parallel_calls(self, body: Json) -> None:
+        """Whether several tools may be called at once: only newer models of Anthropic's can be told
+        so, in their own words."""
+        if self._request.parallel_calls is not False:
+            return
+        choice = body["toolConfig"].get("toolChoice", {})
+        if not (self._model.claude and self._model.parameters.json_schema):
+            self._lose("parallel_calls", "the upstream cannot be held to one call at a time")
+            return
+        kind, members = next(iter(choice.items()), ("auto", {}))
+        own = {"type": kind, **members, "disable_parallel_tool_use": True}
+        _own_fields(body)["tool_choice"] = own
+
+    def lose_unsupported(self) -> None:
+        """Note what this language has no parameter for."""
+        if self._request.user:
+            self._lose("user", hint=True)
+
+    def _lose(self, field: str, reason: str = "", *, hint: bool = False) -> None:
+        self._losses.add(self._request.place_of(field), reason, hint=hint)
+
+
+def _inference(body: Json) -> Json:
+    members: Json = body.setdefault("inferenceConfig", {})
+    return members
+
+
+def _own_fields(body: Json) -> Json:
+    members: Json = body.setdefault("additionalModelRequestFields", {})
+    return members
+
+
+def _can_think_on(messages: list[Json]) -> bool:
+    """Whether thoughts on a budget are accepted: in the middle of a round of tool calls, the turn
+    that called them must begin with its thoughts."""
+    if len(messages) < 2 or messages[-2]["role"] != "assistant":
+        return True
+    if not any("toolResult" in block for block in messages[-1]["content"]):
+        return True
+    content = messages[-2]["content"]
+    return bool(content) and "reasoningContent" in content[0]

@@ -1,0 +1,67 @@
+"""The neutral form -> Converse requests."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import msgspec
+
+from engine.translations.anthropic_parameters import ParameterWriter as AnthropicWriter
+from engine.translations.converse.content_writer import ContentWriter, limit_cache_points
+from engine.translations.converse.fields import Json
+from engine.translations.converse.models import Model, model_called
+from engine.translations.converse.parameter_writer import ParameterWriter
+from engine.translations.converse.tool_writer import ToolWriter
+from engine.translations.converse.turns_writer import write_turns
+from engine.translations.language import TargetRequest
+from engine.translations.neutral.cache_marks import CACHE_MARKS
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.names import ToolNames
+from engine.translations.neutral.request import ChatRequest
+from engine.values.wildcard import Patterns
+
+_CACHE_MARKS = Patterns(CACHE_MARKS)
+
+
+def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetRequest:
+    """A request for a target that calls the model so; its URL names the model, as an id or an ARN,
+    percent-encoded as the vendor's SDKs do it."""
+    names, facts = ToolNames(), model_called(model)
+    writer = ContentWriter(names, losses, facts)
+    body = write_turns(request, writer, facts, losses)
+    answer_tool = _write_parameters(request, body, names, facts, losses)
+    if facts.caches:
+        losses.withdraw(_CACHE_MARKS)
+        contents = [body.get("toolConfig", {}).get("tools", []), body.get("system", [])]
+        limit_cache_points(contents + [each["content"] for each in body["messages"]])
+    method = "converse-stream" if request.stream else "converse"
+    path = f"/model/{quote(model, safe='')}/{method}"
+    return TargetRequest(
+        msgspec.json.encode(body), path, tool_names=names.originals, answer_tool=answer_tool
+    )
+
+
+def _write_parameters(
+    request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
+) -> str:
+    """The parameters. Returns the name of the tool whose arguments are the answer, "" for none."""
+    common = AnthropicWriter(request, model.parameters, losses)
+    own = ParameterWriter(request, model, losses)
+    thinks = own.write_thinking(body, common)
+    tools = ToolWriter(request, names, model, losses)
+    config = tools.write(body["messages"])
+    tools.lose_others()
+    answer_tool = ""
+    form = common.answer_form(thinks=thinks)
+    if form == "tool":
+        answer_tool = tools.add_answer_tool(config)
+    elif form == "format":
+        own.write_output(body)
+    if config:
+        body["toolConfig"] = config
+        own.write_parallel_calls(body)
+    own.write_sampling(body, common, thinks=thinks)
+    own.write_stop(body, common.stop())
+    common.lose_unsupported()
+    own.lose_unsupported()
+    return answer_tool

@@ -1,0 +1,123 @@
+"""Answers and streams of Converse."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.relay.amazon_events import AmazonEvents
+from engine.translations.converse.answer_reader import Reader, read_answer
+from engine.translations.neutral.answer import collect
+from engine.translations.neutral.events import BrokenAnswer, Event
+from engine.translations.neutral.members import WrongType
+from tests.support import bedrock
+from tests.support.amazon_events import event
+from tests.support.each import each
+from tests.support.translations import CASES, event_data
+
+FOLDER = CASES / "converse"
+WHOLE = sorted([*FOLDER.glob("answers/*.json"), *FOLDER.glob("upstream/*.json")])
+STREAMS = sorted(file for file in [*FOLDER.glob("*/*.sse")] if file.stem != "broken")
+
+
+def read(*events: Any) -> list[Event]:
+    reader = Reader()
+    read = [each for o in events for each in reader.read(json.dumps(o).encode())]
+    return [*read, *reader.end()]
+
+
+def without_padding(value: Any) -> Any:
+    """A payload without what the vendor's model does not have."""
+    if isinstance(value, dict):
+        unknown = ("p", "serverToolUsage")
+        return {k: without_padding(v) for k, v in value.items() if k not in unknown}
+    return [without_padding(each) for each in value] if isinstance(value, list) else value
+
+
+def with_bytes(value: Any) -> Any:
+    """A value as JSON, bytes as base64."""
+    return json.loads(json.dumps(value, default=_base64))
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+@pytest.mark.parametrize("file", WHOLE, ids=lambda file: file.stem)
+def test_the_vendors_sdk_reads_the_same_answers(file: Path) -> None:
+    document = json.loads(file.read_bytes())
+    parsed = bedrock.parsed(file.read_bytes())
+    del parsed["ResponseMetadata"]
+    assert with_bytes(parsed) == without_padding(document)
+
+
+@pytest.mark.parametrize("file", STREAMS, ids=lambda file: file.stem)
+def test_the_vendors_sdk_reads_the_same_streams_out_of_frames(file: Path) -> None:
+    events = [json.loads(data) for data in event_data(file.read_bytes())]
+    frames = b"".join(event(name, o) for each in events for name, o in each.items())
+    assert with_bytes(bedrock.parsed_stream(frames)) == without_padding(events)
+    assert event_data(AmazonEvents().feed(frames)) == event_data(file.read_bytes())
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("upstream/*.json")), ids=lambda o: o.stem)
+def test_a_stream_says_what_the_answer_says(file: Path) -> None:
+    stream = file.with_suffix(".sse").read_bytes()
+    events = [json.loads(data) for data in event_data(stream)]
+    assert collect(read(*events)) == collect(read_answer(file.read_bytes()))
+
+
+START: Any = {"messageStart": {"role": "assistant"}}
+STOP: Any = {"messageStop": {"stopReason": "end_turn"}}
+USAGE: Any = {"metadata": {"usage": {"inputTokens": 1, "outputTokens": 2, "totalTokens": 3}}}
+TEXT: Any = {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "a"}}}
+CLOSE: Any = {"contentBlockStop": {"contentBlockIndex": 0}}
+
+BROKEN = {
+    "nothing": [],
+    "no stop": [START, TEXT, CLOSE],
+    "an open block": [START, TEXT, STOP, USAGE],
+    "no start": [TEXT, CLOSE, STOP],
+    "two starts": [START, START, STOP],
+    "a block behind the end": [START, STOP, TEXT, CLOSE],
+    "a block that never began": [START, CLOSE, STOP],
+    "another block's delta": [START, TEXT, {"contentBlockDelta": {"contentBlockIndex": 1}}],
+    "another block's end": [START, TEXT, {"contentBlockStop": {"contentBlockIndex": 1}}],
+    "malformed": [START, {"messageStop": {"stopReason": "malformed_tool_use"}}],
+}
+
+
+@pytest.mark.parametrize("events", BROKEN.values(), ids=BROKEN)
+def test_a_stream_out_of_order_is_broken(events: list[Any]) -> None:
+    with pytest.raises(BrokenAnswer):
+        read(*events)
+
+
+@each(
+    "event",
+    [{"messageStop": {}}, {"contentBlockDelta": {"delta": {"text": "a"}}}, [], {"messageStop": 1}],
+)
+def test_an_event_of_another_type_is_named(event: Any) -> None:
+    with pytest.raises(WrongType):
+        read(START, event)
+
+
+@pytest.mark.parametrize("order", [[START, STOP, USAGE], [START, USAGE, STOP]])
+def test_the_usage_may_precede_the_end(order: list[Any]) -> None:
+    answer = collect(read(*order))
+    assert answer.usage is not None
+    assert (answer.usage.input, answer.usage.output) == (1, 2)
+
+
+def test_events_of_unknown_kinds_and_behind_the_end_say_nothing() -> None:
+    events = [START, {"somethingNew": {}}, TEXT, CLOSE, STOP, USAGE]
+    assert collect(read(*events, TEXT)) == collect(read(START, TEXT, CLOSE, STOP, USAGE))
+
+
+@each("body", [b"{}", b'{"output":{}}', b'{"output":{"message":{}}}', b"[]", b"x"])
+def test_an_answer_without_its_members_is_refused(body: bytes) -> None:
+    with pytest.raises(WrongType):
+        collect(read_answer(body))

@@ -1,0 +1,95 @@
+"""The blocks of an answer, in a stream and in one piece."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import Raw
+
+from engine.translations.converse.answer_shapes import (
+    Block,
+    CitationsContent,
+    Delta,
+    Reasoning,
+    ToolUse,
+    ToolUseDelta,
+    Words,
+)
+from engine.translations.converse.block_reader import BlockReader
+from engine.translations.neutral import content
+from engine.translations.neutral.content import Text, ToolCall
+from engine.translations.neutral.events import BrokenAnswer, Close, Event, Open, Sign
+from engine.translations.neutral.events import Delta as TextDelta
+from engine.translations.neutral.members import WrongType
+
+CALL = ToolUse(tool_use_id="t", name="f")
+
+
+def streamed(start: Block | None, *deltas: Delta) -> list[Event]:
+    reader = BlockReader()
+    events = [] if start is None else [*reader.start(0, start)]
+    for delta in deltas:
+        events += reader.delta(0, delta)
+    return [*events, *reader.stop(0)]
+
+
+def test_an_empty_text_is_no_block() -> None:
+    assert streamed(None, Delta(text="")) == []
+    assert [*BlockReader().whole(Block(text=""), 0)] == []
+
+
+def test_a_text_begins_with_its_first_delta() -> None:
+    events = streamed(None, Delta(text=""), Delta(text="a"), Delta(text="b"))
+    assert events == [Open(Text()), TextDelta("a"), TextDelta("b"), Close()]
+
+
+def test_the_arguments_of_a_call() -> None:
+    deltas = [Delta(tool_use=ToolUseDelta(text)) for text in ("", '{"a"', ":1}")]
+    opened = Open(ToolCall(id="t", name="f"))
+    assert streamed(Block(tool_use=CALL), *deltas) == [
+        opened,
+        TextDelta('{"a"'),
+        TextDelta(":1}"),
+        Close(),
+    ]
+    whole = Block(tool_use=ToolUse(tool_use_id="t", name="f", input=Raw(b'{"a":1.50}')))
+    assert [*BlockReader().whole(whole, 0)] == [opened, TextDelta('{"a":1.50}'), Close()]
+
+
+def test_a_call_is_noted_and_one_of_the_vendors_tools_is_passed_over() -> None:
+    reader = BlockReader()
+    server = ToolUse(tool_use_id="t", name="f", type="server_tool_use", input=Raw(b'{"a":1}'))
+    assert [*reader.whole(Block(tool_use=server), 0)] == []
+    assert not reader.called
+    assert [*reader.whole(Block(tool_use=CALL), 1)]
+    assert reader.called
+
+
+@pytest.mark.parametrize("call", [ToolUse(name="f"), ToolUse(tool_use_id="t")])
+def test_a_call_without_a_name_or_an_id_is_refused(call: ToolUse) -> None:
+    with pytest.raises(WrongType, match="toolUse"):
+        [*BlockReader().whole(Block(tool_use=call), 0)]
+
+
+def test_thoughts_are_signed_at_their_end() -> None:
+    deltas = [Reasoning(text="hm"), Reasoning(signature="s")]
+    events = streamed(None, *(Delta(reasoning_content=each) for each in deltas))
+    signature = content.Signature("converse", "s")
+    assert events == [Open(content.Reasoning()), TextDelta("hm"), Sign(signature), Close()]
+
+
+def test_a_cited_text_without_a_source_in_the_web_is_a_text() -> None:
+    cited = CitationsContent(content=[Words("a"), Words("b")])
+    events = [*BlockReader().whole(Block(citations_content=cited), 0)]
+    assert events == [Open(Text()), TextDelta("ab"), Close()]
+
+
+def test_a_block_of_two_kinds_is_broken() -> None:
+    with pytest.raises(BrokenAnswer, match="two kinds"):
+        streamed(None, Delta(text="a"), Delta(reasoning_content=Reasoning(text="b")))
+
+
+def test_a_block_in_a_block_is_broken() -> None:
+    reader = BlockReader()
+    [*reader.start(0, None)]
+    with pytest.raises(BrokenAnswer, match="out of order"):
+        [*reader.start(1, None)]
