@@ -43,6 +43,7 @@ class TokenReader:
             operations=tuple(token["operations"]) if "operations" in token else None,
             ips=self._ips(token["ips"], (*at, "ips")) if "ips" in token else None,
             limits=self._limits(token, at),
+            team=token.get("team", ""),
         )
 
     def _ips(self, texts: list[str], at: Path) -> tuple[str, ...]:

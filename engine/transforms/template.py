@@ -52,8 +52,14 @@ def _token_name(values: TemplateValues) -> str | None:
     return None if caller is None else caller.name
 
 
+def _token_team(values: TemplateValues) -> str | None:
+    caller = values.exchange.caller
+    return None if caller is None else caller.team or None
+
+
 NAMES: Mapping[str, Read] = {
     "token.name": _token_name,
+    "token.team": _token_team,
     "model": lambda values: values.exchange.model or None,
     "request.id": lambda values: values.exchange.request_id,
     "request.method": lambda values: values.exchange.method,

@@ -26,6 +26,8 @@ def digest(secret: str) -> str:
 class Caller:
     """The caller of a token, and what the token permits.
 
+    `team` is "" for none.
+
     `models` are names or wildcards (`gpt-4o*`); None allows every model, an empty tuple none.
     `operations` are wildcards over `spec.operationId`, `ips` addresses or networks, None allows
     all. `expires` is in Unix seconds; None means never. `limits` apply beside those of policies.
@@ -37,6 +39,7 @@ class Caller:
     operations: tuple[str, ...] | None = None
     ips: tuple[str, ...] | None = None
     limits: tuple[Quota, ...] = ()
+    team: str = ""
     _models: Patterns = field(init=False, repr=False, compare=False)
     _operations: Patterns = field(init=False, repr=False, compare=False)
 

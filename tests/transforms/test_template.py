@@ -12,7 +12,7 @@ def values(**fields):
         path="/v1/chat",
         query="team=a%20b&team=c&bad=%ff",
         environ={"HTTP_X_TEAM": "blue"},
-        caller=Caller("alice"),
+        caller=Caller("alice", team="blue"),
         model="small",
         **fields,
     )
@@ -25,7 +25,7 @@ def values(**fields):
         ("plain", "plain"),
         ("", ""),
         ("{{a}} }}{{", "{a} }{"),
-        ("{token.name}", "alice"),
+        ("{token.name} {token.team}", "alice blue"),
         ("{model}/{target.model}", "small/s-1"),
         ("{request.id} {request.method} {request.path}", "req_1 POST /v1/chat"),
         ("{request.header.X-Team}", "blue"),
@@ -42,6 +42,11 @@ def test_a_template_is_filled(text, filled):
 
 def test_a_caller_without_a_token_has_no_name():
     assert parse("{token.name}", upstream=False).fill(TemplateValues(new_exchange())) is None
+
+
+def test_a_token_without_a_team_has_none():
+    exchange = new_exchange(caller=Caller("alice"))
+    assert parse("{token.team}", upstream=False).fill(TemplateValues(exchange)) is None
 
 
 def test_a_filled_value_is_not_read_as_a_template():

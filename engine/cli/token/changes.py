@@ -26,8 +26,9 @@ from engine.values.caller import digest, new_secret
 @click.option(
     "--models", multiple=True, help="A model or wildcard that it may use; may be repeated."
 )
+@click.option("--team", callback=option_callback(fields.team), help="The team it belongs to.")
 @click.option("--expires", help="Last day on which it is valid, like 2027-01-31.")
-def new(name: str, models: tuple[str, ...], expires: str | None) -> None:
+def new(name: str, models: tuple[str, ...], team: str | None, expires: str | None) -> None:
     """Create a token for NAME: print its secret once, and the entry for gateway.yaml.
 
     Give the secret to the caller and put the entry under `tokens:`. A lost secret cannot be shown
@@ -37,6 +38,8 @@ def new(name: str, models: tuple[str, ...], expires: str | None) -> None:
         raise click.BadParameter("a token needs a name", param_hint="NAME")
     secret = new_secret()
     entry = [f"name: {json.dumps(name)}", f"sha256: {json.dumps(digest(secret))}"]
+    if team is not None:
+        entry.append(f"team: {json.dumps(team)}")
     if expires is not None:
         entry.append(f"expires: {json.dumps(_day(expires))}")
     if models:
@@ -89,6 +92,7 @@ def _expiry(text: str) -> float:
     "--concurrency", callback=option_callback(fields.concurrency),
     help="Requests at the same time, like 10.",
 )  # fmt: skip
+@click.option("--team", callback=option_callback(fields.team), help="The team it belongs to.")
 @click.option(
     "--note", default="", callback=option_callback(fields.note), help="A note for operators."
 )

@@ -31,6 +31,13 @@ def name(text: str) -> str:
     return text
 
 
+def team(text: str) -> str:
+    """The name of a team: one line of visible characters, without surrounding space."""
+    if not text or not text.isprintable() or text != text.strip() or len(text) > _MAX_NAME:
+        raise ValueError(f"a team has 1 to {_MAX_NAME} visible characters and no surrounding space")
+    return text
+
+
 def note(text: str) -> str:
     """A note: one line of text."""
     if text and (not text.isprintable() or len(text) > _MAX_NOTE):

@@ -156,6 +156,7 @@ def _checks(currency: str) -> dict[str, Callable[[Any], Any]]:
         "budget": _text(partial(fields.budget, currency=currency)),
         "concurrency": fields.concurrency,
         "note": _text(fields.note),
+        "team": _text(fields.team),
     }
 
 

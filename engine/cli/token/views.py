@@ -20,7 +20,7 @@ from engine.source.excerpt import printable
 from engine.stores.records import tokens
 from engine.stores.records.tokens import Token
 
-_COLUMNS = ("name", "state", "models", "operations", "ips", "limits", "expires", "note")
+_COLUMNS = ("name", "team", "state", "models", "operations", "ips", "limits", "expires", "note")
 _LIMITS = ("rate", "token_budget", "budget", "concurrency")
 _DEFAULTS = {"models": "all", "operations": "all", "ips": "all", "expires": "never"}
 
@@ -105,6 +105,7 @@ def _fields(token: Token, now: float) -> Mapping[str, Any]:
     rotated = token.previous_until is not None and token.previous_until > now
     return {
         "name": token.name,
+        "team": token.team,
         "state": _state(token, now),
         "models": _list(token.models),
         "operations": _list(token.operations),

@@ -49,6 +49,7 @@ tokens = Table(
     Column("previous_sha256", Text, unique=True),
     Column("previous_until", Double),
     Column("note", Text, nullable=False),
+    Column("team", Text),
 )
 """One row per token. What is NULL sets no bound; `previous_*` is the secret before a rotation."""
 

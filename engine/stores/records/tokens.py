@@ -42,6 +42,7 @@ class Token:
     previous_sha256: str | None = None
     previous_until: float | None = None
     note: str = ""
+    team: str | None = None
 
     def limits(self, currency: str) -> tuple[Quota, ...]:
         """Its quotas. ValueError for an invalid value, or another currency."""
@@ -67,6 +68,7 @@ class Token:
             operations=self.operations,
             ips=self.ips,
             limits=self.limits(currency),
+            team=self.team or "",
         )
 
 

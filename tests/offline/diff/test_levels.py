@@ -258,6 +258,7 @@ CHANGES = [
     ("routes.3.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
     ("routes.2.websocket.compression", None, True),
     ("tokens.0.sha256", "1" * 64, "2" * 64),
+    ("tokens.0.team", "blue", "red"),
 ]
 """Each is told, and guards no less in either direction."""
 ELSEWHERE = [

@@ -31,6 +31,7 @@ FULL = Token(
     previous_sha256=digest("before"),
     previous_until=NOW + 10,
     note="for 'us'; DROP TABLE tokens",
+    team="Łódź",
 )
 PLAIN = Token(name="plain", sha256=digest("b"), created=NOW)
 

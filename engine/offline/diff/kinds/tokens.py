@@ -29,6 +29,9 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if before[name][0] != digest:
             words = "has another secret"
             yield Difference(Effect.CHANGED, "token-rotated", place, subject, words)
+        if before[name][1].team != caller.team:
+            words = f"is of {_team(caller)}, before of {_team(before[name][1])}"
+            yield Difference(Effect.CHANGED, "token-team", place, subject, words)
         yield from _allowed(before[name][1], caller, place, subject)
         yield from _expiry(before[name][1], caller, place, subject)
         yield from _limits(before[name][1], caller, place, subject, new.config.currency)
@@ -52,6 +55,10 @@ def _allowed(
         if excluded := beyond(after, before, covers):
             words = f"may use fewer {field}: no longer {listed(excluded)}"
             yield Difference(Effect.CHANGED, f"token-{field}-narrowed", place, subject, words)
+
+
+def _team(caller: Caller) -> str:
+    return f"team '{caller.team}'" if caller.team else "no team"
 
 
 def _expiry(
