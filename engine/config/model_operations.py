@@ -4,7 +4,8 @@ The law: a model has an operation that is routed by model if its `operations` ma
 absent) and one of its targets speaks the operation's dialect. It also has every operation of a
 family (chat, embeddings) if its `operations` match one (or are absent) and requests may be
 translated for one of its targets. The targets of a fallback count as well, as far as the
-`operations` of the fallback allow.
+`operations` of the fallback allow. A model without `operations` has none at a path that one of its
+upstreams is missing: requests for it are translated.
 
 Tokens of requests can be counted wherever the requests can be made: by an upstream that speaks the
 dialect, or as an estimate, where none of a model's upstreams does.
@@ -13,7 +14,7 @@ dialect, or as an estimate, where none of a model's upstreams does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from engine.config.models import Model, TargetConfig
@@ -54,6 +55,8 @@ Counterparts = Mapping[str, Mapping[str, Sequence[str]]]
 one to translate into first."""
 
 _NO_LANGUAGES: Counterparts = {}
+_NOTHING = ""
+"""A name that no operation has."""
 
 _Link = tuple[tuple[str, ...], bool, frozenset[str]]
 """An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated, and
@@ -71,9 +74,9 @@ class ModelOperations:
         operations: Iterable[ModelOperation],
         counterparts: Counterparts = _NO_LANGUAGES,
     ) -> None:
-        self._models = models
         self._upstreams = upstreams
         self.all = tuple(operations)
+        self._models = models = {name: self._narrowed(model) for name, model in models.items()}
         self._counterparts = counterparts
         self._of: dict[tuple[_Link, ...], tuple[ModelOperation, ...]] = {}
         self._patterns = {m.operations: Patterns(m.operations) for m in models.values()}
@@ -158,6 +161,15 @@ class ModelOperations:
     def _allows(self, names: tuple[str, ...], operation: ModelOperation) -> bool:
         return not names or self._patterns[names].match(operation.id)
 
+    def _narrowed(self, model: Model) -> Model:
+        """The model with the `operations` that all its upstreams have, if it has none of its own
+        and an upstream is missing some."""
+        upstreams = [self._upstreams[target.upstream] for target in model.to]
+        if model.operations or not any(upstream.missing_paths for upstream in upstreams):
+            return model
+        names = [op.id for op in self.all if not any(_is_missing(op, each) for each in upstreams)]
+        return replace(model, operations=tuple(names) or (_NOTHING,))
+
     def _link(self, model: Model) -> _Link:
         dialects = frozenset(self._upstreams[target.upstream].dialect for target in model.to)
         return model.operations, model.translate != "off", dialects
@@ -171,6 +183,12 @@ class ModelOperations:
                 visited.add(name)
                 yield name
                 queue += self._models[name].fallback
+
+
+def _is_missing(operation: ModelOperation, upstream: UpstreamConfig) -> bool:
+    """Whether an operation of the upstream's dialect has a path that it does not have."""
+    path = operation.path
+    return operation.accepts_dialect(upstream.dialect) and path.endswith(upstream.missing_paths)
 
 
 def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -> str:

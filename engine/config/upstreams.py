@@ -66,7 +66,8 @@ class UpstreamConfig:
     """A server that requests are forwarded to.
 
     `dialect` "" is the dialect of the routed operation. `ask_usage`: requests for streams ask for
-    a report of usage. `provider` "" is none; `variables` are all of the provider's.
+    a report of usage. `missing_paths` are ends of paths of the dialect that it does not have.
+    `provider` "" is none; `variables` are all of the provider's.
     `transform` are the transforms in order: the provider's and its own.
     """
 
@@ -85,6 +86,7 @@ class UpstreamConfig:
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
+    missing_paths: tuple[str, ...] = ()
     provider: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
     transform: tuple[TransformConfig, ...] = ()
@@ -122,6 +124,7 @@ class UpstreamReader:
             breaker=BreakerConfig(**values.get("breaker", {})),
             heartbeat=values.get("heartbeat") or None,
             headers=self._headers(values.get("headers", {}), (*at, "headers")),
+            missing_paths=tuple(values.get("missing_paths", ())),
             provider=values.get("provider", ""),
             variables=completed.variables,
             transform=(

@@ -1,10 +1,11 @@
 """The operations of each model."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.config.models import Model, TargetConfig
-from tests.support.upstreams import Client, upstream
 
 CHAT, EMBED, MESSAGES = (
     ModelOperation("openai.chat", "openai"),
@@ -12,9 +13,11 @@ CHAT, EMBED, MESSAGES = (
     ModelOperation("anthropic.messages", "anthropic"),
 )
 UPSTREAMS = {
-    name: upstream(Client(), name=name, dialect="" if name == "any" else name)
+    name: SimpleNamespace(dialect="" if name == "any" else name, missing_paths=())
     for name in ("openai", "anthropic", "any")
 }
+UPSTREAMS["chat"] = SimpleNamespace(dialect="openai", missing_paths=("/responses",))
+UPSTREAMS["bare"] = SimpleNamespace(dialect="openai", missing_paths=("/chat", "/responses", ""))
 
 
 def table(**models):
@@ -105,6 +108,33 @@ def translating(translate="strict", **models):
 def test_a_model_has_every_chat_if_it_has_one(entry, has):
     operations = translating(model=entry, claude=(["anthropic"], [], []))
     assert list(operations.of("model")) == has
+
+
+@pytest.mark.parametrize(
+    ("to", "operation", "language"),
+    [
+        (["chat"], COMPLETIONS, ""),
+        (["chat"], RESPONSES, "completions"),
+        (["chat"], CLAUDE, "completions"),
+        # Of several upstreams each gets what all of them have.
+        (["openai", "chat"], RESPONSES, "completions"),
+        (["openai"], RESPONSES, ""),
+    ],
+)
+def test_requests_for_a_path_that_an_upstream_is_missing_are_translated(to, operation, language):
+    operations = translating(model=(to, [], []))
+    assert operations.language("model", "openai", operation) == language
+    assert list(operations.of("model")) == [COMPLETIONS, RESPONSES, CLAUDE, EMBED]
+
+
+def test_the_operations_of_a_model_come_before_what_an_upstream_is_missing():
+    operations = translating(model=(["chat"], [], ["openai.respond"]))
+    assert operations.language("model", "openai", RESPONSES) == ""
+
+
+def test_an_upstream_without_any_path_of_its_dialect_has_no_operation():
+    operations = translating("off", model=(["bare"], [], []))
+    assert list(operations.of("model")) == []
 
 
 def test_a_model_that_is_not_translated_has_the_chats_of_its_upstreams():

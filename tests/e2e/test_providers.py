@@ -122,3 +122,14 @@ def test_a_model_that_no_file_knows_is_served(recorded: RecordedGateway) -> None
         ask(recorded.gateway.port, request("/v1/chat/completions", body, token=ALL)).status == 200
     )
     assert json.loads(recorded.upstream.last.body)["model"] == "of-next-week"
+
+
+def test_responses_are_translated_for_a_provider_without_them(recorded: RecordedGateway) -> None:
+    def path(provider: str) -> str:
+        recorded.upstream.reset()
+        body = json.dumps({"model": f"{provider}/m", "input": "hi"}).encode()
+        ask(recorded.gateway.port, request("/v1/responses", body, token=ALL))
+        return recorded.upstream.last.target
+
+    assert path("mistral") == "/v1/chat/completions"
+    assert path("openai") == "/v1/responses"

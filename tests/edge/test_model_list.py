@@ -34,10 +34,12 @@ def visible_models(*names, **narrowed):
     for name in (*names, *narrowed):
         to = (TargetConfig(narrowed.get(name, "any"), "", 1.0, ()),)
         entries[name] = Model(name, to, (), name, "me", 5, ())
-    config = SimpleNamespace(
-        models=entries, upstreams={name: SimpleNamespace(provider="") for name in upstreams}
-    )
-    return VisibleModels(config, ModelOperations(entries, upstreams, OPERATIONS))
+    configured = {
+        name: SimpleNamespace(provider="", dialect=each.dialect, missing_paths=())
+        for name, each in upstreams.items()
+    }
+    config = SimpleNamespace(models=entries, upstreams=configured)
+    return VisibleModels(config, ModelOperations(entries, configured, OPERATIONS))
 
 
 VISIBLE = visible_models("gpt-4o", "claude", "org/m:x")

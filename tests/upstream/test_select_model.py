@@ -1,6 +1,7 @@
 """Which model is requested, whether the caller may use it, and its targets."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -44,7 +45,11 @@ MODELS = {
         entry("narrow", "a", fallback=("other",), operations=("openai.embed",)),
     )
 }
-OPERATIONS = ModelOperations(MODELS, UPSTREAMS, (CHAT, EMBED, MESSAGES, GENERATE))
+SPOKEN = {
+    name: SimpleNamespace(dialect=each.dialect, missing_paths=())
+    for name, each in UPSTREAMS.items()
+}
+OPERATIONS = ModelOperations(MODELS, SPOKEN, (CHAT, EMBED, MESSAGES, GENERATE))
 CATALOG = build_catalog(MODELS, UPSTREAMS)
 
 

@@ -228,6 +228,7 @@ CHANGES = [
     ("telemetry.traces.headers", {"x-a": "first-secret"}, {"x-a": "second-secret"}),
     ("upstreams.main.dialect", None, "openai"),
     ("upstreams.main.provider", None, "ollama"),
+    ("upstreams.main.missing_paths", None, ["/responses"]),
     ("upstreams.main.credential", {"bearer": "a-b"}, {"bearer": "c-d"}),
     ("upstreams.spare.credentials", [{"bearer": "a-b"}], [{"bearer": "c-d"}]),
     ("upstreams.main.headers.remove", [], ["x-b"]),
