@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from engine import policies
 from engine.app.telemetry import Observing
 from engine.config.config import Config
+from engine.config.default_prices import default_prices
 from engine.config.routes import Policy
 from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
@@ -20,8 +21,8 @@ from engine.plan.route import CannotConnect
 from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
 from engine.values.counters import Counters, CountersAway
+from engine.values.price import Prices
 from engine.values.runtime_dir import runtime_directory
-from engine.values.wildcard import ByName
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
     from engine.stores.counters.memory import MemoryCounters
@@ -63,7 +64,7 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
         tokens=tokens,
         counters=_counters(config, telemetry) if _is_limited(config) else None,
         allow_uncounted=config.stores.on_store_failure == "allow",
-        prices=ByName(config.prices),
+        prices=Prices(config.prices, default_prices(config)),
         currency=config.currency,
         begin=begin,
         observers=observers,

@@ -10,10 +10,9 @@ from engine.exchange.record import RequestRecord
 from engine.metering.estimate import expected
 from engine.values.client_address import Network, caller_address
 from engine.values.counters import Limit
-from engine.values.price import Price
+from engine.values.price import Price, Prices
 from engine.values.quota import KINDS, Quota, QuotaRule, window_key
 from engine.values.usage import Usage
-from engine.values.wildcard import ByName
 
 
 class LimitSet:
@@ -52,12 +51,12 @@ class LimitSet:
         ]
         return [group for group in groups if group]
 
-    def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
+    def costs(self, exchange: Exchange, prices: Prices) -> Sequence[int]:
         """The estimated cost of a request before it is sent."""
         if not self._costs:
             return self._first_costs
         usage = expected(exchange)
-        price = prices.find(exchange.record.model or exchange.model) if self._has_money else None
+        price = _price(exchange, prices) if self._has_money else None
         return self._with_costs(self._first_costs, usage, 0 if price is None else price.cost(usage))
 
     def final_costs(self, record: RequestRecord) -> Sequence[int] | None:
@@ -91,6 +90,15 @@ class LimitSet:
                 [(at, self.rules[at].quota.kind, limits[at].amount) for at in nearest]
             )
         return headers
+
+
+def _price(exchange: Exchange, prices: Prices) -> Price | None:
+    """The price at the target that is tried first."""
+    if not exchange.targets:
+        return prices.find(exchange.model)
+    target = exchange.targets[0]
+    upstream_model = target.model or exchange.model
+    return prices.find(target.exact_entry or exchange.model, target.upstream.name, upstream_model)
 
 
 class LimitSets:

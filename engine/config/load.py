@@ -29,7 +29,7 @@ from engine.config.tokens import TokenReader
 from engine.config.upstreams import UpstreamReader
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
-from engine.values.price import price_of
+from engine.values.price import CONFIG, price_of
 
 _NAMED_SECTIONS = ("specs", "upstreams", "models")
 
@@ -201,7 +201,7 @@ def _config(
         tokens=tokens.callers(values.get("tokens", [])),
         broken=broken,
         stores=read_stores(values.get("stores", {}), folder, source, findings),
-        prices={n: price_of(v) for n, v in values.get("prices", {}).items()},
+        prices={n: price_of(v, CONFIG) for n, v in values.get("prices", {}).items()},
         currency=values["currency"],
         console=Console(**values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),

@@ -8,10 +8,11 @@ from typing import Any
 
 from engine import dialects
 from engine.config.config import Config
+from engine.config.default_prices import default_prices
 from engine.config.listed_models import ListedModel, listed_models
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
-from engine.values.wildcard import ByName
+from engine.values.price import Price, Prices
 
 _ATTO_PER_MILLION = 10**12
 """Divides the price of a token in atto-units into the price of a million tokens in units."""
@@ -81,7 +82,7 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
     those in which requests are translated for at least one target, its other operations and its
     price for a million tokens, if it has one."""
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
-    prices = ByName(plan.config.prices)
+    prices = Prices(plan.config.prices, default_prices(plan.config))
     operations = plan.model_operations()
     entries = []
     for model in _all_models(plan.config):
@@ -101,7 +102,7 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
             ],
             "operations": [name for name in has if name not in chat_operations],
         }
-        price = None if "*" in model.name else prices.find(model.name)
+        price = None if "*" in model.name else _price(model, prices)
         if price is not None:
             entry["price"] = {
                 "input": price.input / _ATTO_PER_MILLION,
@@ -110,6 +111,13 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
             }
         entries.append(entry)
     return entries
+
+
+def _price(model: ListedModel, prices: Prices) -> Price | None:
+    """The price of a listed model at its first target."""
+    target = model.entry.to[0]
+    upstream_model = model.known.name if model.known is not None else target.model or model.name
+    return prices.find(model.name, target.upstream, upstream_model)
 
 
 def _all_models(config: Config) -> Iterator[ListedModel]:

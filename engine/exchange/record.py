@@ -60,10 +60,10 @@ class RequestRecord:
     the caller; `limit` names the policy whose limit refused the request (`token` for a limit of the
     token). `uncounted`: the counters were unavailable.
 
-    `model` and `upstream` are those of the last attempt; `requested_entry` and `served_entry` are
-    the entries of `models` that matched the requested model and the one that served.
-    `attempt_count` counts attempts that began, `attempts` lists those that ended;
-    `reached_upstream`: some of the request was sent to an upstream.
+    `model` and `upstream` are those of the last attempt, `upstream_model` is the model's name
+    there; `requested_entry` and `served_entry` are the entries of `models` that matched the
+    requested model and the one that served. `attempt_count` counts attempts that began, `attempts`
+    lists those that ended; `reached_upstream`: some of the request was sent to an upstream.
 
     Seconds: `first_byte` from the start to the first content, `wait_time` for upstreams and for the
     request body, `duration` in total. `response_end` is when the upstream's response ended, on the
@@ -71,7 +71,7 @@ class RequestRecord:
     longest time between two of them.
 
     `estimate` is the estimated usage, where something needed it (`metering.estimate.expected`);
-    `cost` is in nano-units of the currency.
+    `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`).
     """
 
     time: float = 0.0
@@ -82,6 +82,7 @@ class RequestRecord:
     limit: str = ""
     model: str = ""
     upstream: str = ""
+    upstream_model: str = ""
     requested_entry: str = ""
     served_entry: str = ""
     attempt_count: int = 0
@@ -98,6 +99,7 @@ class RequestRecord:
     estimate: Usage = NOTHING
     usage: Usage = NOTHING
     cost: int = 0
+    price_source: str = ""
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []  # the other attributes keep their defaults until set

@@ -15,8 +15,7 @@ from engine.values.client_address import Network
 from engine.values.counters import Counters
 from engine.values.guess_limit import GuessLimit
 from engine.values.metric import Collector
-from engine.values.price import Price
-from engine.values.wildcard import ByName
+from engine.values.price import Prices
 
 log = logging.getLogger("modelway")
 
@@ -76,7 +75,7 @@ class Services:
     dice: Callable[[], float] = random.random
     counters: Counters | None = None
     allow_uncounted: bool = True
-    prices: ByName[Price] = field(default_factory=lambda: ByName({}))
+    prices: Prices = field(default_factory=Prices)
     currency: str = "USD"
     begin: Observer | None = None
     observers: Sequence[Observer] = ()

@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from functools import cached_property
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -28,6 +29,7 @@ from engine.values.quota import KINDS
 
 BUDGETS = frozenset(name for name, kind in KINDS.items() if kind.cost is not None)
 """The kinds of quota that bound the usage of requests, not their number."""
+_MONEY = frozenset(name for name, kind in KINDS.items() if kind.money)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class AuditCase:
     plan: Plan
     planned: PlanResult
     environ: Mapping[str, str]
+    today: date
 
     @property
     def findings(self) -> Findings:
@@ -98,6 +101,15 @@ class AuditCase:
         """Which operations each model has."""
         return self.plan.model_operations()
 
+    def limits_money_of(self, model: Model) -> bool:
+        """Whether a policy or a token in the config limits what is spent on a model."""
+        return any(self._limits_money or _MONEY & route.kinds for route in self.routes_for(model))
+
+    @cached_property
+    def _limits_money(self) -> bool:
+        limits = (limit for caller in self.config.tokens.values() for limit in caller.limits)
+        return any(limit.kind in _MONEY for limit in limits)
+
     def routes_for(self, model: Model) -> list[ModelRoute]:
         """The routes that serve a model: those of its operations.
 
@@ -129,10 +141,11 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(rules.__path__))
 
 
-def audit(planned: PlanResult, environ: Mapping[str, str]) -> None:
-    """Run all rules; their warnings go to the plan's findings. A plan with errors has none."""
+def audit(planned: PlanResult, environ: Mapping[str, str], today: date | None = None) -> None:
+    """Run all rules; their warnings go to the plan's findings. A plan with errors has none. `today`
+    is the date, by which prices are old; by default that of the clock, in UTC."""
     if planned.plan is None:
         return
-    case = AuditCase(planned.plan, planned, environ)
+    case = AuditCase(planned.plan, planned, environ, today or datetime.now(UTC).date())
     for name in names():
         importlib.import_module(f"{rules.__name__}.{name}").check(case)

@@ -120,8 +120,11 @@ def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
     record = exchange.record
     record.usage = usage
-    price = services.prices.find(record.model or exchange.model)
-    record.cost = price.cost(usage) if price is not None else 0
+    price = services.prices.find(
+        record.model or exchange.model, record.upstream, record.upstream_model
+    )
+    if price is not None:
+        record.cost, record.price_source = price.cost(usage), price.source
 
 
 def _charge_without_response(exchange: Exchange, metered: bool, services: Services) -> None:

@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -37,7 +38,11 @@ _TEXT_LENGTHS = (200, 32)
 """Characters to which texts are cut, one after the other, until the line is short enough."""
 _MAX_ATTEMPTS = 6
 _UNQUOTED = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
-_RARE_USAGE = ("reasoning", "images", "seconds", "characters")
+_RARE_USAGE = (
+    *("reasoning", "images", "seconds", "characters", "cache_write", "cache_write_1h"),
+    *("audio_input", "cached_audio", "audio_output", "image_input", "cached_image", "image_output"),
+)
+_rare_counts = attrgetter(*_RARE_USAGE)
 
 log = logging.getLogger("modelway")
 
@@ -220,8 +225,8 @@ def _usage(usage: Usage) -> Row:
         "cached": usage.cached,
         "source": usage.source,
     }
-    if usage.reasoning or usage.images or usage.seconds or usage.characters:
-        row |= {name: value for name in _RARE_USAGE if (value := getattr(usage, name))}
+    if any(counts := _rare_counts(usage)):
+        row |= {name: n for name, n in zip(_RARE_USAGE, counts, strict=True) if n}
     return row
 
 

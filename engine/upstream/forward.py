@@ -118,6 +118,7 @@ class Forward:
             record.wait_time += wait
         record.attempt_count += 1
         record.upstream, record.model = target.upstream.name, target.exact_entry or exchange.model
+        record.upstream_model = target.model or exchange.model
         record.served_entry = target.entry
         start = time.monotonic()
         translated = None if requests is None else requests.translated(target)

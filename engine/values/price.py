@@ -12,6 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from engine.values.usage import Usage
+from engine.values.wildcard import ByName
 
 _ATTO = Decimal(10**18)
 _ATTOS_IN_A_NANO = 10**9
@@ -57,7 +58,8 @@ _CACHED_PARTS = {"audio": "cached_audio", "image": "cached_image"}
 @dataclass(frozen=True, slots=True)
 class Price:
     """What one unit of each kind costs, in atto-units. `tiers` are the prices of requests with more
-    input, the largest first."""
+    input, the largest first. `source` is where the price is from: CONFIG, or a provider's name and
+    the date of its prices, `groq 2026-07-02`."""
 
     input: int = 0
     output: int = 0
@@ -75,6 +77,7 @@ class Price:
     second: int = 0
     character: int = 0
     tiers: tuple[PriceTier, ...] = ()
+    source: str = field(default="", compare=False)
     _differences: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -111,7 +114,31 @@ class PriceTier:
     price: Price
 
 
-def price_of(prices: Mapping[str, Any]) -> Price:
+class Prices:
+    """The prices of models: those in the config by name or wildcard, else `defaults`, by upstream
+    and its name for the model."""
+
+    def __init__(
+        self,
+        config: Mapping[str, Price] | None = None,
+        defaults: Mapping[str, Mapping[str, Price]] | None = None,
+    ) -> None:
+        self._config = ByName(config or {})
+        self._defaults = defaults or {}
+
+    def find(self, model: str, upstream: str = "", upstream_model: str = "") -> Price | None:
+        """The price of a model that an upstream serves, None if it has none."""
+        price = self._config.find(model)
+        if price is None and (models := self._defaults.get(upstream)) is not None:
+            price = models.get(upstream_model)
+        return price
+
+
+CONFIG = "config"
+"""The source of prices in the config."""
+
+
+def price_of(prices: Mapping[str, Any], source: str = "") -> Price:
     """The price of a model as in gateway.yaml: tokens per million, other kinds per piece, and
     `tiers`, which leave out what does not change."""
     tiers = sorted(prices.get("tiers", ()), key=lambda tier: -int(tier["above"]))
@@ -120,6 +147,7 @@ def price_of(prices: Mapping[str, Any]) -> Price:
         **{key: _token_price(base, key) for key in TOKENS},
         **{key: _atto(base.get(key, 0), 1) for key in PIECES},
         tiers=tuple(PriceTier(int(tier["above"]), price_of({**base, **tier})) for tier in tiers),
+        source=source,
     )
 
 

@@ -1,18 +1,19 @@
 """What a request takes of its limits, what it comes to, and what the headers say of them."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from engine import dialects
 from engine.callers.limit_set import LimitSet, LimitSets
 from engine.values.caller import Caller
 from engine.values.counters import Limit
-from engine.values.price import price_of
+from engine.values.price import Prices, price_of
 from engine.values.quota import Quota, QuotaRule
 from engine.values.usage import Takes, Usage
-from engine.values.wildcard import ByName
 from tests.support.exchanges import new_exchange
 
-PRICES = ByName({"*": price_of({"input": 2, "output": 4})})
+PRICES = Prices({"*": price_of({"input": 2, "output": 4})})
 RATE, SLOTS = Quota("requests", 10, 60.0), Quota("concurrency", 3)
 TOKENS, MONEY = Quota("tokens", 1000, 60.0), Quota("spend", 10**9, 60.0)
 
@@ -36,6 +37,18 @@ def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
         Limit("spend/3|alice", 10**9, 60.0),
     )
     assert kind.costs(exchange, PRICES) == [1, 1, 150, 400_000]
+
+
+@pytest.mark.parametrize(("target_model", "cost"), [("llama", 400_000), ("", 700_000), ("x", 0)])
+def test_the_price_before_a_request_is_sent_is_that_of_the_first_target(target_model, cost):
+    llama, gpt = price_of({"input": 2, "output": 4}), price_of({"input": 5, "output": 4})
+    target = SimpleNamespace(
+        upstream=SimpleNamespace(name="fast"), model=target_model, entry="*", exact_entry=""
+    )
+    exchange = new_exchange("POST", "/", "", {}, model="gpt", targets=[target])
+    exchange.takes, exchange.record.estimate = Takes(), Usage(100, 50)
+    prices = Prices({}, {"fast": {"llama": llama, "gpt": gpt}})
+    assert limits(MONEY).costs(exchange, prices) == [cost]
 
 
 @pytest.mark.parametrize(

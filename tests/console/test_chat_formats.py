@@ -1,5 +1,6 @@
 """The chat formats that a plan routes, and the models in each."""
 
+from engine.config import providers
 from engine.console.chat_formats import models, routed_formats
 from tests.console.conftest import planned
 
@@ -48,6 +49,24 @@ def test_the_formats_that_are_translated_are_named(text):
     assert translated["claude-sonnet"] == ["chat", "responses", "generate"]
     assert translated["mixed"] == ["chat", "responses", "messages", "generate"]
     assert translated["whisper-1"] == []
+
+
+def test_a_model_has_the_price_of_the_config_or_of_its_provider(text):
+    more = """
+  fast-llama: {to: [{upstream: fast, model: llama-3.3-70b-versatile}]}
+  "fast/*": {to: [{upstream: fast, model: "*"}]}
+"""
+    changed = text.replace("  gpt-4o: &", f"{more}  gpt-4o: &", 1)
+    groq = "  fast: {provider: groq, credential: {bearer: key}}\n"
+    changed = changed.replace("  openai:\n    url", f"{groq}  openai:\n    url", 1)
+    plan = planned(changed + "\nprices: {fast/llama-3.1-8b-instant: {input: 7}}\n")
+    prices = {entry["id"]: entry.get("price") for entry in models(plan, routed_formats(plan))}
+    llama = providers.read("groq").models["llama-3.3-70b-versatile"].price
+    assert llama is not None
+    for name in ("fast-llama", "fast/llama-3.3-70b-versatile"):
+        assert prices[name]["input"] == llama["input"]
+    assert prices["fast/llama-3.1-8b-instant"]["input"] == 7
+    assert prices["gpt-4o"] is prices["fast/*"] is None
 
 
 def test_a_model_that_is_not_translated_has_the_formats_of_its_upstreams(text):

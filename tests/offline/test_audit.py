@@ -5,12 +5,14 @@ found, the shipped files have none, and what is ignored with a comment is not to
 """
 
 import json
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from engine import cli
+from engine.config import providers
 from engine.offline import audit
 from engine.offline.ignores import Ignores
 from engine.plan.make import make_plan
@@ -23,6 +25,8 @@ from tests.support.paths import CASES as ALL_CASES
 
 CASES = ALL_CASES / "audit"
 FILES = sorted(CASES.glob("*.yaml"))
+LATER = date(2100, 1, 1)
+"""A date at which all prices of providers are old."""
 RULES = Path(audit.__file__).parent / "rules"
 
 
@@ -34,7 +38,7 @@ def in_the_folder_of_the_cases(monkeypatch):
 def audited(file, environ):
     planned = make_plan(Path(file.name), environ)
     assert planned.findings.errors == []
-    audit.audit(planned, environ)
+    audit.audit(planned, environ, LATER)
     ignores = Ignores()
     return planned, [*ignores.silence(planned.problems, planned.texts), *ignores.unused()]
 
@@ -191,6 +195,25 @@ def test_of_very_many_models_without_a_price_the_first_are_named_and_the_rest_co
     messages = [problem.message for problem in planned.problems if problem.code == "MW409"]
     assert len(messages) == 20
     assert messages[-1].endswith("so do 80 more")
+
+
+@pytest.mark.parametrize(("days", "warns"), [(0, False), (90, False), (91, True)])
+def test_prices_of_a_provider_are_old_after_90_days(days, warns):
+    file = Path("spending-by-old-prices-of-a-provider.yaml")
+    planned = make_plan(file, {"KEY": "x"})
+    date_of_prices = providers.read("groq").date
+    audit.audit(planned, {}, date_of_prices + timedelta(days=days))
+    messages = [problem.message for problem in planned.problems if problem.code == "MW417"]
+    words = f"spending is limited by prices of provider 'groq' of {date_of_prices}, 91 days ago"
+    assert messages == ([words] if warns else [])
+
+
+def test_models_of_a_wildcard_without_a_price_are_named():
+    planned = make_plan(Path("spending-on-a-wildcard-of-a-provider.yaml"), {"KEY": "x"})
+    audit.audit(planned, {})
+    (message,) = [problem.message for problem in planned.problems if problem.code == "MW409"]
+    assert message.startswith("spending is limited, but 'canopylabs/")
+    assert message.endswith(" more of '*' have no price and count as free")
 
 
 SOUND = changed(CONFIG, ("routes", 2), ...)

@@ -19,11 +19,10 @@ from engine.values.calendar import Calendar
 from engine.values.caller import Caller
 from engine.values.counters import CountersAway, TakeResult
 from engine.values.errors import GatewayError
-from engine.values.price import Price, price_of
+from engine.values.price import Prices, price_of
 from engine.values.quota import Quota, QuotaRule
 from engine.values.throttle import LogThrottle
 from engine.values.usage import Usage
-from engine.values.wildcard import ByName
 from tests.support.counters import Limit
 from tests.support.exchanges import new_exchange
 
@@ -196,7 +195,7 @@ def test_a_refusal_of_a_calendar_names_the_start_of_the_next_window(kind, amount
 
 
 def test_a_request_that_costs_more_than_the_budget_is_402():
-    prices = ByName[Price]({"gpt*": price_of({"output": 1_000_000})})
+    prices = Prices({"gpt*": price_of({"output": 1_000_000})})
     greedy = exchange()
     greedy.record.estimate = Usage(output=500)
     error = refused([SPEND], Counters(denied=0, wait=100.0), request=greedy, prices=prices)
@@ -206,7 +205,7 @@ def test_a_request_that_costs_more_than_the_budget_is_402():
 
 
 def test_the_usage_is_settled_at_the_end():
-    prices = ByName[Price]({"gpt*": price_of({"input": 1})})
+    prices = Prices({"gpt*": price_of({"input": 1})})
     counters = Counters()
     _, request = run([RATE, TOKENS, SPEND, SLOTS], counters, prices=prices)
     request.record.usage, request.record.cost = Usage(input=5, output=6), 5000
@@ -215,7 +214,7 @@ def test_the_usage_is_settled_at_the_end():
 
 
 def test_the_estimated_cost_is_taken_of_a_budget():
-    prices = ByName[Price]({"gpt": price_of({"input": 1, "output": 2})})
+    prices = Prices({"gpt": price_of({"input": 1, "output": 2})})
     counters, request = Counters(), exchange()
     request.record.estimate = Usage(input=10, output=100)
     run([SPEND], counters, request, prices=prices)

@@ -17,9 +17,8 @@ from engine.exchange.services import Services
 from engine.metering.estimate import expected
 from engine.stages.meter import meter
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
-from engine.values.price import price_of
+from engine.values.price import Prices, price_of
 from engine.values.usage import NOTHING, Takes, Usage
-from engine.values.wildcard import ByName
 from tests.support.exchanges import new_exchange
 
 OUTPUT = dialects.get("openai").request_fields.output
@@ -40,7 +39,10 @@ def exchange(model="gpt", **fields):
 
 
 def run(request, following, takes=CHAT, dialect="openai"):
-    prices = ByName({"gpt": price_of({"input": 1_000_000, "output": 2_000_000})})
+    prices = Prices(
+        {"gpt": price_of({"input": 1_000_000, "output": 2_000_000}, "config")},
+        {"fast": {"llama": price_of({"input": 2_000_000, "output": 1_000_000}, "groq 2026-07-02")}},
+    )
     stage = meter(get(dialect), takes, Services(prices=prices))
     return stage(request, following)
 
@@ -112,6 +114,20 @@ def test_the_price_is_that_of_the_model_that_served():
     request.record.model = "gpt"
     relay(request, Response(200, JSON, iter([ANSWER])))
     assert request.record.cost == 13 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("model", "cost", "source"),
+    [("gpt", 13 * 10**9, "config"), ("other", 17 * 10**9, "groq 2026-07-02"), ("", 0, "")],
+)
+def test_a_model_without_a_price_in_the_config_has_that_of_its_provider(model, cost, source):
+    request = exchange()
+    record = request.record
+    record.model, record.upstream, record.upstream_model = model, "fast", "llama"
+    if not model:
+        record.model, record.upstream_model = "other", "unknown"
+    relay(request, Response(200, JSON, iter([ANSWER])))
+    assert (record.cost, record.price_source) == (cost, source)
 
 
 @pytest.mark.parametrize(("fields", "hidden"), [({}, True), ({"stream_options": None}, True)])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.values.price import PIECES, TOKENS, Price, price_of
+from engine.values.price import PIECES, TOKENS, Price, Prices, price_of
 from engine.values.usage import NOTHING, Usage
 
 COUNTS = st.integers(0, 10**9)
@@ -196,3 +196,24 @@ def test_a_tier_is_chosen_by_all_of_the_input():
 def test_counts_that_contradict_each_other_never_cost_less_than_nothing():
     price = price_of({"input": 1, "cached_input": 0})
     assert price.cost(Usage(input=1, cached=1_000)) == 0
+
+
+CHEAP, DEAR = price_of({"input": 1}), price_of({"input": 9})
+PRICES = Prices({"small": CHEAP, "gpt-*": CHEAP}, {"groq": {"llama": DEAR, "gpt-5": DEAR}})
+
+
+@pytest.mark.parametrize(
+    ("model", "upstream", "upstream_model", "price"),
+    [
+        ("small", "groq", "llama", CHEAP),
+        ("gpt-5", "groq", "gpt-5", CHEAP),
+        ("large", "groq", "llama", DEAR),
+        ("large", "groq", "unknown", None),
+        ("large", "other", "llama", None),
+        ("large", "", "", None),
+    ],
+)
+def test_a_price_of_the_config_comes_before_that_of_the_provider(
+    model, upstream, upstream_model, price
+):
+    assert PRICES.find(model, upstream, upstream_model) is price

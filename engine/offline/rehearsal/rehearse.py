@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from urllib.parse import quote, unquote_to_bytes
 
 from engine.app.build import build
+from engine.config.default_prices import default_prices
 from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
@@ -29,7 +30,7 @@ from engine.stages.authenticate import carried
 from engine.stages.report import mismatches
 from engine.values.caller import Caller, digest, new_secret
 from engine.values.errors import GatewayError, Malformed
-from engine.values.wildcard import ByName
+from engine.values.price import Prices
 
 Environ = dict[str, object]
 
@@ -53,7 +54,7 @@ def rehearse(
         counters=RecordingCounters(rehearsal.limits),
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
-        prices=ByName(plan.config.prices),
+        prices=Prices(plan.config.prices, default_prices(plan.config)),
         currency=plan.config.currency,
         proxies=plan.config.server.trusted_proxies,
     )

@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from engine.config.default_prices import priced_provider
+from engine.config.listed_models import ListedModel, listed_models
+from engine.config.models import Model
 from engine.offline.audit import AuditCase
-from engine.values.quota import KINDS
+from engine.values.price import Price
 from engine.values.wildcard import ByName
 
 _MOST = 20
-_MONEY = frozenset(name for name, kind in KINDS.items() if kind.money)
+_MOST_NAMES = 3
 
 
 def check(case: AuditCase) -> None:
     prices = ByName(case.config.prices)
-    by_token = any(
-        limit.kind in _MONEY for caller in case.config.tokens.values() for limit in caller.limits
-    )
+    listed = listed_models(case.config)
     # A wildcard is priced by a wildcard that matches all of its names.
     free = [
-        model
+        (model, words)
         for model in case.config.models.values()
         if prices.find(model.name.replace("*", "\0")) is None
-        and any(by_token or _MONEY & route.kinds for route in case.routes_for(model))
+        and (words := _free(model, case, prices, listed))
+        and case.limits_money_of(model)
     ]
-    for number, model in enumerate(free[:_MOST], 1):
-        message = f"spending is limited, but '{model.name}' has no price and counts as free"
+    for number, (model, words) in enumerate(free[:_MOST], 1):
+        message = f"spending is limited, but {words}"
         if number == _MOST and len(free) > _MOST:
             message += f"; so do {len(free) - _MOST} more"
         case.warn(model.at, "MW409", message, "add it to `prices`", key=True)
+
+
+def _free(
+    model: Model,
+    case: AuditCase,
+    prices: ByName[Price],
+    listed: Mapping[str, ListedModel],
+) -> str:
+    """What of a model without a price in the config counts as free; "" for nothing."""
+    names: list[str] = []
+    for target in model.to:
+        provider = priced_provider(
+            case.config.upstreams[target.upstream].provider, case.config.currency
+        )
+        if provider is None:
+            return f"'{model.name}' has no price and counts as free"
+        if "*" not in model.name:
+            known = provider.models.get(target.model or model.name)
+            if known is None or known.price is None:
+                return f"'{model.name}' has no price and counts as free"
+        elif target.model in ("", "*"):
+            names += [name for name in _unpriced(model, listed) if prices.find(name) is None]
+    if not names:
+        return ""
+    text = ", ".join(f"'{name}'" for name in names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    verbs = "has no price and counts" if len(names) == 1 else "have no price and count"
+    return f"{text}{more} of '{model.name}' {verbs} as free"
+
+
+def _unpriced(model: Model, listed: Mapping[str, ListedModel]) -> Iterator[str]:
+    """The models that a wildcard lists and that their provider has no price of."""
+    for name, entry in listed.items():
+        if entry.entry is model and entry.known is not None and entry.known.price is None:
+            yield name
