@@ -13,9 +13,9 @@ from engine.exchange.exchange import Observer
 from engine.values.caller import Caller
 from engine.values.client_address import Network
 from engine.values.counters import Counters
-from engine.values.guess_limit import GuessLimit
 from engine.values.metric import Collector
 from engine.values.price import Prices
+from engine.values.token_bucket import GuessLimit
 
 log = logging.getLogger("modelway")
 

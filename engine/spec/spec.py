@@ -11,10 +11,9 @@ import jsonschema_rs
 from engine.source.problem import Findings, Level, Problem
 from engine.spec.document import misspelt_keys, structure
 from engine.spec.document.cache import CacheEntry
-from engine.spec.document.load import load
+from engine.spec.document.load import load, repair
 from engine.spec.document.node import METHODS, Library, Node
 from engine.spec.document.removed_parts import breach_of, tainted
-from engine.spec.document.repair import repair
 from engine.spec.document.repairs import path_keys
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape

@@ -17,8 +17,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import UpstreamFailure
-from engine.upstream.client.response import IncomingResponse
-from engine.upstream.response_body import MAX_ERROR, read_body
+from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
 from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
 

@@ -23,8 +23,7 @@ from engine.spec.expression import Expression
 from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.attempt import AttemptResult, attempt
-from engine.upstream.candidates import Candidate, Candidates
-from engine.upstream.choose import order
+from engine.upstream.candidates import Candidate, Candidates, order
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import refuse
 from engine.upstream.relay_response import relay

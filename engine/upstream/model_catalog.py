@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from engine.config.models import STAR, Model
 from engine.source.suggestion import Suggestions
-from engine.upstream.choose import order
+from engine.upstream.candidates import order
 from engine.upstream.target import Target, Upstream
 from engine.values.wildcard import ByName, covered
 

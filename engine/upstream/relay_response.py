@@ -16,7 +16,7 @@ from engine.exchange.record import Outcome
 from engine.relay.sse import EventFilter, NotAnEvent
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import IdleTimeout, Silence, UpstreamFailure
-from engine.upstream.client.response import IncomingResponse
+from engine.upstream.client.response import IncomingResponse, read_body
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
     MAX_OTHER_ERROR,
@@ -27,7 +27,6 @@ from engine.upstream.error_response import (
     vendor_error,
 )
 from engine.upstream.first_content import FirstContent
-from engine.upstream.response_body import read_body
 from engine.values.errors import (
     AbortConnection,
     AbortReason,

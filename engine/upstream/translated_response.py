@@ -21,9 +21,8 @@ from engine.translations import AnyExchange
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.translation import LARGEST
 from engine.upstream.client.failures import UpstreamFailure
-from engine.upstream.client.response import IncomingResponse
+from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
 from engine.upstream.first_content import EVENT_STREAM, media_type
-from engine.upstream.response_body import MAX_ERROR, read_body
 from engine.upstream.translated_errors import TranslatedErrors, invalid_answer
 from engine.upstream.translated_events import TranslatedEvents
 from engine.values.content_coding import decode_body, decoder

@@ -13,7 +13,7 @@ from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller, digest
 from engine.values.client_address import networks
 from engine.values.errors import GatewayError
-from engine.values.guess_limit import GuessLimit
+from engine.values.token_bucket import GuessLimit
 from tests.support.exchanges import new_exchange
 
 SECRET, OTHER, EXPIRED = "mw-secret", "mw-other", "mw-expired"

@@ -11,8 +11,10 @@ import gevent.event
 import gevent.socket
 import pytest
 
+from engine.upstream.client import failures
 from engine.upstream.client.failures import Cancelled, ProtocolFailure, Silence, Truncated
 from engine.upstream.client.http1 import ResponseParser
+from engine.upstream.client.response import read_body
 from tests.support.http_client import LONG, SHORT, connected, failure_of, get, progress, read_all
 from tests.support.peer import (
     CLOSE,
@@ -27,6 +29,7 @@ from tests.support.peer import (
     read_request,
     scripted,
 )
+from tests.support.upstreams import JSON, FakeResponse, failure
 
 # --- responses
 
@@ -388,3 +391,17 @@ def test_a_101_that_is_not_detached_is_closed() -> None:
     with connected(handle) as (client, _):
         client.send("GET", "/", [("upgrade", "websocket")], None).close()
         assert end.get(timeout=LONG) == b""
+
+
+@pytest.mark.parametrize(
+    ("limit", "data", "complete"), [(9, b"abcdef", True), (3, b"abcd", False), (6, b"abcdef", True)]
+)
+def test_a_body_is_read_up_to_a_limit(limit: int, data: bytes, complete: bool) -> None:
+    response: Any = FakeResponse(500, JSON, [b"cd", b"ef"])
+    assert read_body(response, limit, b"ab") == (data, complete)
+
+
+def test_a_body_that_breaks_off_is_incomplete() -> None:
+    broken = failure(failures.Truncated, response_started=True)
+    response: Any = FakeResponse(500, JSON, [b"ab", broken])
+    assert read_body(response, 100) == (b"ab", False)
