@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.config import providers
 from engine.config.routes import WebSocket
 from engine.plan.make import make_plan
 from engine.source import files
@@ -184,3 +185,9 @@ def test_the_shipped_project_is_planned_in_a_bounded_number_of_calls():
         sys.setprofile(previous)
     assert planned.plan is not None
     assert 50_000 < calls < MOST_CALLS
+
+
+def test_files_of_providers_are_read_only_for_upstreams_that_name_them():
+    providers.read.cache_clear()
+    make_plan(files.CONFIG, {})
+    assert providers.read.cache_info().misses == 0
