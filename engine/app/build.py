@@ -29,12 +29,14 @@ from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.report import mismatches, report_responses
+from engine.stages.transform import ModelPlaces, transform
 from engine.stages.validate import validate
 from engine.telemetry.health import Health
 from engine.telemetry.health import pages as health_pages
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
 from engine.telemetry.metrics.upstreams import upstream_collector
+from engine.transforms.compile import compile_all
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
@@ -156,6 +158,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         *(step.stage(services) for step in guards.checks),
         *_select_stage(route, parts),
         *(step.stage(services) for step in guards.late),
+        *_transform_stage(route, parts),
         *_meter_stage(route, parts),
         limit(guards.rules, services, route.to[0].upstream if route.to else ""),
     ]
@@ -195,6 +198,18 @@ def _select_stage(route: Route, parts: _Parts) -> list[Stage]:
             services=parts.services,
         )
     ]
+
+
+def _transform_stage(route: Route, parts: _Parts) -> list[Stage]:
+    """Makes the edits of policies and models, where the config has some."""
+    models = parts.plan.config.models.values() if route.model is not None else ()
+    of_models = {m.name: compile_all(m.transform, upstream=False) for m in models if m.transform}
+    of_route = compile_all(route.guards.transforms, upstream=False)
+    if not (of_route or of_models):
+        return []
+    places = None if route.model is None else ModelPlaces(route.model, route.also)
+    strict = route.validate == "strict"
+    return [transform(of_route, of_models, route.operation, strict=strict, places=places)]
 
 
 def _meter_stage(route: Route, parts: _Parts) -> list[Stage]:

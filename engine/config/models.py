@@ -42,6 +42,7 @@ class Model:
     operations: tuple[str, ...] = ()
     translate: str = "strict"
     drop: tuple[str, ...] = ()
+    transform: tuple[TransformConfig, ...] = ()
 
 
 def read_model(name: str, section: dict[str, Any]) -> Model:
@@ -59,6 +60,7 @@ def read_model(name: str, section: dict[str, Any]) -> Model:
         operations=tuple(values.get("operations", ())),
         translate=values["translate"],
         drop=tuple(values.get("drop", ())),
+        transform=read_transform(values, at),
     )
 
 

@@ -13,7 +13,7 @@ from engine.source.problem import Path
 class TransformConfig:
     """A transform: its options, which match the schema, and its place."""
 
-    options: Mapping[str, Any]
+    options: Mapping[str, Any] = field(hash=False)
     at: Path = field(compare=False)
 
 

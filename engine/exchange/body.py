@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from mmap import ACCESS_READ, mmap
 from typing import IO, Protocol
 
@@ -80,6 +80,11 @@ class Body:
         body.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
         return body
 
+    def rewritten(self, *replacements: tuple[int, int, bytes]) -> Body:
+        """As `with_replaced`, with a buffer that has the new bytes: it can be edited again."""
+        changed = self.with_replaced(*replacements)
+        return changed if changed.in_memory is not None else spooled(changed.chunks())
+
     def close(self) -> None:
         """Close the temporary file."""
         if self._map is not None:
@@ -119,6 +124,18 @@ def receive(stream: Stream, length: int | None, limit: int) -> Body:
             raise _incomplete(len(data), length)
         return Body(data)
     return _spool(stream, data, length, limit)
+
+
+def spooled(chunks: Iterable[bytes]) -> Body:
+    """A body on disk of these bytes; the caller closes it."""
+    file = tempfile.TemporaryFile(prefix="modelway-")  # noqa: SIM115 - the Body closes it
+    try:
+        size = sum(map(file.write, chunks))
+        file.flush()
+    except BaseException:
+        file.close()
+        raise
+    return Body(file=file, size=size)
 
 
 def _spool(stream: Stream, data: bytes, length: int | None, limit: int) -> Body:

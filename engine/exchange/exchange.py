@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.exchange.body import Body
 from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
-from engine.exchange.interfaces import Dialect, Part, Target, Trace, Upgrade, UsageReader
+from engine.exchange.interfaces import Dialect, Headers, Part, Target, Trace, Upgrade, UsageReader
 from engine.exchange.record import RequestRecord, Traffic
 from engine.values.caller import Caller
 from engine.values.usage import Takes
@@ -52,6 +52,8 @@ class Exchange:
     its copies: start, end, encoding. `targets` can serve it, in the order of attempts. `takes`
     describes how to estimate the usage, None where nothing is used.
 
+    `edit_headers` changes the headers that pass to an upstream, None for none.
+
     `upstream_usage` reads the usage of an answer that is translated, in the upstream's format; None
     where the answer that the caller gets is read.
 
@@ -77,6 +79,7 @@ class Exchange:
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()
     takes: Takes | None = None
+    edit_headers: Callable[[Headers], Headers] | None = None
     upstream_usage: UsageReader | None = None
     trace: Trace | None = None
     connection: CallerConnection = NO_CONNECTION

@@ -11,6 +11,7 @@ from engine.config.config import Config
 from engine.config.models import STAR, Model, TargetConfig
 from engine.config.routes import Policy, RouteConfig
 from engine.config.upstreams import UpstreamConfig
+from engine.plan.transforms import check_transforms_of_callers
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
@@ -126,6 +127,8 @@ class _Checker:
                 policy.options, validator, self.config.source, policy.at, self.findings
             ):
                 continue
+            transforms = policies.transform_of(policy)
+            check_transforms_of_callers(transforms, self.config, self.findings)
             try:
                 policies.guards([policy], self.config.currency)
             except ValueError as error:

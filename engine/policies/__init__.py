@@ -4,7 +4,8 @@ A policy is a module here that defines `SCHEMA`, the JSON Schema of its options,
 `quota(options, currency)`, which returns the Quota it enforces, or `build(options, services)`,
 which returns its stage. `AFTER_VALIDATION = True` puts a stage after validation, `NEEDS_MODEL =
 True` after the selection of the model, which follows. `read(options)` turns the options of a stage
-into the typed value for `build`; one with `reads_body` gets a parsed body. `read` and `quota` raise
+into the typed value for `build`; one with `reads_body` gets a parsed body. `transform(policy)` in
+place of both returns a TransformConfig: edits of requests and responses. `read` and `quota` raise
 ValueError for what a schema cannot express. A quota of a new kind needs a row in
 `values/quota.py: KINDS`. Nothing else names a policy.
 """
@@ -20,6 +21,7 @@ from hashlib import sha256
 from typing import Any
 
 from engine.config.routes import Policy
+from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
 from engine.values.quota import Quota, QuotaRule, window_key
@@ -41,13 +43,14 @@ class PolicyStep:
 @dataclass(frozen=True, slots=True)
 class Guards:
     """The policies of a route, compiled: steps before validation, steps after it, steps after the
-    selection of the model, and quotas, each in the order of the config. `reads_body`: a step after
-    validation needs the parsed body."""
+    selection of the model, quotas and transforms, each in the order of the config. `reads_body`: a
+    step after validation needs the parsed body."""
 
     early: tuple[PolicyStep, ...] = ()
     checks: tuple[PolicyStep, ...] = ()
     late: tuple[PolicyStep, ...] = ()
     rules: tuple[QuotaRule, ...] = ()
+    transforms: tuple[TransformConfig, ...] = ()
 
     @property
     def reads_body(self) -> bool:
@@ -80,6 +83,12 @@ def quota_of(policy: Policy, currency: str) -> Quota | None:
     return quota
 
 
+def transform_of(policy: Policy) -> tuple[TransformConfig, ...]:
+    """The transform that a policy is, with options that match the schema; nothing for others."""
+    module = get(policy.name)
+    return (module.transform(policy),) if hasattr(module, "transform") else ()
+
+
 def sharer_of(policy: Policy) -> str:
     """Who shares a policy's quota: one of `values.quota.BY`."""
     return str(policy.options.get("by", "token")) if isinstance(policy.options, dict) else "token"
@@ -92,10 +101,14 @@ def guards(listed: Sequence[Policy], currency: str) -> Guards:
     checks: list[PolicyStep] = []
     late: list[PolicyStep] = []
     rules: list[QuotaRule] = []
+    transforms: list[TransformConfig] = []
     for policy in listed:
         module, quota = get(policy.name), quota_of(policy, currency)
         if quota is not None:
             rules.append(_rule(policy, quota, {rule.name for rule in rules}))
+            continue
+        if hasattr(module, "transform"):
+            transforms += transform_of(policy)
             continue
         options = module.read(policy.options) if hasattr(module, "read") else policy.options
         step = PolicyStep(policy.name, options)
@@ -103,7 +116,7 @@ def guards(listed: Sequence[Policy], currency: str) -> Guards:
             checks.append(step)
         else:
             (late if getattr(module, "NEEDS_MODEL", False) else early).append(step)
-    return Guards(tuple(early), tuple(checks), tuple(late), tuple(rules))
+    return Guards(tuple(early), tuple(checks), tuple(late), tuple(rules), tuple(transforms))
 
 
 def _rule(policy: Policy, quota: Quota, names_in_use: set[str]) -> QuotaRule:

@@ -78,7 +78,7 @@ class Bodies:
                 raise GatewayError(400, "missing_body", "The request needs a body; it has none.")
             return None
         try:
-            rule = self._rule(exchange)
+            rule = self.rule(exchange)
         except GatewayError:
             if strict:
                 raise
@@ -87,7 +87,8 @@ class Bodies:
             exchange.value = rule.parse(exchange)
         return rule
 
-    def _rule(self, exchange: Exchange) -> BodyRule:
+    def rule(self, exchange: Exchange) -> BodyRule:
+        """The rule of the request's media type, which `exchange` gets. Raises GatewayError."""
         content_type = media_type = exchange.environ.get("CONTENT_TYPE", "")
         rule = self.rules.get(content_type)
         if rule is None:

@@ -6,28 +6,13 @@ upstreams and targets on the upstream's side, on the request of each attempt.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from engine.config.transforms import TransformConfig
-from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Path
-from engine.transforms.edited_names import EditedNames
-from engine.transforms.faults import RESERVED, SYNTAX, Faults
+from engine.transforms.body_edits import BodyEdits
 from engine.transforms.header_edits import HeaderEdits
-from engine.transforms.path_edit import PathEdit, PathForms
+from engine.transforms.path_edit import PathEdit
 from engine.transforms.query_edits import QueryEdits
-from engine.transforms.template import Template, TemplateError, parse
-
-_FRAMING = frozenset(
-    {"content-type", "content-length", "content-encoding", "content-range", "transfer-encoding"}
-    | {"connection", "keep-alive", "upgrade", "te", "trailer", "expect", "host"}
-)
-_REQUEST_RESERVED = dict.fromkeys(
-    NEVER_SENT | _FRAMING, "it belongs to the connection, the body or a credential"
-)
-_EMPTY: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +22,10 @@ class RequestEdits:
     header: HeaderEdits = field(default_factory=HeaderEdits)
     query: QueryEdits = field(default_factory=QueryEdits)
     path: PathEdit | None = None
+    body: BodyEdits = field(default_factory=BodyEdits)
 
     def __bool__(self) -> bool:
-        return bool(self.header or self.query or self.path is not None)
+        return bool(self.header or self.query or self.path is not None or self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,117 +35,7 @@ class Transform:
     at: Path = field(compare=False)
     request: RequestEdits = field(default_factory=RequestEdits)
 
-
-def compile_transform(
-    config: TransformConfig,
-    *,
-    upstream: bool,
-    faults: Faults,
-    credentials: Collection[tuple[str, str]] = (),
-) -> Transform:
-    """Compile a transform that matches the schema. Its mistakes go to the faults; with some it must
-    not be used. `credentials` are the headers and parameters (`query`) that hold one, by name."""
-    compiler = _Compiler(("request",), upstream, faults, credentials)
-    return Transform(config.at, compiler.request(config.options.get("request", _EMPTY)))
-
-
-def compile_all(configs: Sequence[TransformConfig], *, upstream: bool) -> tuple[Transform, ...]:
-    """Transforms that `check` has found to be right."""
-    return tuple(compile_transform(each, upstream=upstream, faults=Faults()) for each in configs)
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiler:
-    """Compiles the edits below `at`, a place in the transform."""
-
-    at: Path
-    upstream: bool
-    faults: Faults
-    credentials: Collection[tuple[str, str]]
-
-    def request(self, section: Mapping[str, Any]) -> RequestEdits:
-        return RequestEdits(
-            header=self.headers(
-                section.get("header", _EMPTY), _REQUEST_RESERVED | self._reserved("header")
-            ),
-            query=self.query(section.get("query", _EMPTY)),
-            path=self.path(section["path"]) if "path" in section else None,
-        )
-
-    def headers(self, section: Mapping[str, Any], reserved: Mapping[str, str]) -> HeaderEdits:
-        at = (*self.at, "header")
-        EditedNames(at, self.faults, reserved, lower=True).read(section)
-        return HeaderEdits(
-            remove=frozenset(name.lower() for name in section.get("remove", ())),
-            rename={old.lower(): new.lower() for old, new in section.get("rename", _EMPTY).items()},
-            add=self._templates(section, "add", at, lower=True),
-            set=self._templates(section, "set", at, lower=True),
-        )
-
-    def query(self, section: Mapping[str, Any]) -> QueryEdits:
-        at = (*self.at, "query")
-        EditedNames(at, self.faults, self._reserved("query")).read(section)
-        return QueryEdits(
-            remove=frozenset(section.get("remove", ())),
-            rename=dict(section.get("rename", _EMPTY)),
-            default=self._templates(section, "default", at),
-            set=self._templates(section, "set", at),
-        )
-
-    def _reserved(self, kind: str) -> dict[str, str]:
-        """The names that hold a credential, each with the reason."""
-        hint = "it holds the credential: set it by 'credential'"
-        return {name: hint for place, name in self.credentials if place == kind}
-
-    def path(self, value: str | Mapping[str, Any]) -> PathEdit | None:
-        at = (*self.at, "path")
-        if not self.upstream:
-            message = "the path is that of an upstream, which is not chosen yet"
-            hint = "move it to the transform of an upstream or a target"
-            self.faults.add(at, RESERVED, message, hint, key=True)
-            return None
-        if isinstance(value, str):
-            return PathEdit({}, self._path_template(value, at))
-        return PathEdit({path: self._forms(form, (*at, path)) for path, form in value.items()})
-
-    def _forms(self, form: str | Mapping[str, str], at: Path) -> PathForms:
-        if not str(at[-1]).startswith("/"):
-            self.faults.add(at, SYNTAX, f"'{at[-1]}' is no path", "it begins with '/'", key=True)
-        if isinstance(form, str):
-            template = self._path_template(form, at)
-            return PathForms(template, template)
-        return PathForms(
-            self._path_template(form["whole"], (*at, "whole")),
-            self._path_template(form["stream"], (*at, "stream")),
-        )
-
-    def _path_template(self, text: str, at: Path) -> Template:
-        if not text.startswith(("/", "{target.path}")) or "?" in text or "#" in text:
-            message = f"'{text}' is not a path below the upstream's 'url'"
-            self.faults.add(at, SYNTAX, message, "it begins with '/' and has no '?' and no '#'")
-        return self.template(text, at)
-
-    def _templates(
-        self, section: Mapping[str, Any], kind: str, at: Path, *, lower: bool = False
-    ) -> dict[str, Template]:
-        templates = {}
-        for name, text in section.get(kind, _EMPTY).items():
-            template = self.template(text, (*at, kind, name))
-            if lower and not _is_header_text(text):
-                message = f"header '{name}' cannot have this value"
-                hint = "a header has printable ASCII characters"
-                self.faults.add((*at, kind, name), SYNTAX, message, hint)
-            templates[name.lower() if lower else name] = template
-        return templates
-
-    def template(self, text: str, at: Path) -> Template:
-        """The compiled text; the text itself if it has a fault."""
-        try:
-            return parse(text, upstream=self.upstream)
-        except TemplateError as error:
-            self.faults.add(at, SYNTAX, str(error), error.hint)
-            return Template(text, (text,))
-
-
-def _is_header_text(text: str) -> bool:
-    return text.isprintable() and text.isascii()
+    @property
+    def place(self) -> str:
+        """Its place as a text: `upstreams.main.transform`."""
+        return ".".join(map(str, self.at))

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+import orjson
+
+from engine.exchange.body import Body, spooled
 from engine.exchange.interfaces import Headers
+from engine.spec.media_types import body_kind, essence
+from engine.transforms.body_edits import BodyEdits
+from engine.transforms.caller_side import edit_json, edit_multipart
+from engine.transforms.form_edits import edit_form
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
+from engine.values.json_document import JsonDocument
+
+
+class Spool(Protocol):
+    """A request body that is not in memory."""
+
+    @property
+    def size(self) -> int: ...
+    def chunks(self) -> Iterator[bytes]: ...
 
 
 class OutgoingRequest(Protocol):
@@ -17,6 +33,7 @@ class OutgoingRequest(Protocol):
     path: str
     query: str
     headers: Headers
+    body: bytes | Spool | None
 
 
 class UpstreamEdits:
@@ -32,13 +49,73 @@ class UpstreamEdits:
         """Edit a request whose path is below `base_path`; `values` get that path. Raises ValueError
         for a path that no upstream should see, GatewayError 400 for a request whose values cannot
         stand where a template puts them."""
+        body = _RequestBody(request, values.exchange.on_end)
         for transform in self.transforms:
             edits = transform.request
-            values = replace(values, target_path=request.path[len(base_path) :])
+            path = request.path[len(base_path) :]
+            values = replace(values, target_path=path)
+            if edits.body:
+                body.edit(edits.body, values)
             if edits.header:
                 request.headers = edits.header.apply(request.headers, values)
             if edits.query:
                 request.query = edits.query.apply(request.query, values)
             if edits.path is not None:
-                stream = False
+                stream = edits.path.depends_on_stream(path) and body.asks_for_stream
                 request.path = base_path + edits.path.apply(values, stream=stream)
+        body.close()
+
+
+class _RequestBody:
+    """The body of a request while it is edited: JSON is parsed once for all transforms. `on_end`
+    gets what frees a body on disk."""
+
+    def __init__(self, request: OutgoingRequest, on_end: list[Callable[[], None]]) -> None:
+        self._request = request
+        self._on_end = on_end
+        content_types = (value for name, value in request.headers if name == "content-type")
+        self._content_type = next(content_types, "")
+        self._kind = body_kind(essence(self._content_type)) if request.body is not None else ""
+        self._document: JsonDocument | None = None
+
+    @property
+    def asks_for_stream(self) -> bool:
+        """Whether the body has `stream: true`."""
+        document = self._json()
+        value = None if document is None else document.value
+        return isinstance(value, dict) and value.get("stream") is True
+
+    def edit(self, edits: BodyEdits, values: TemplateValues) -> None:
+        """Make edits. Raises GatewayError 400."""
+        if (document := self._json()) is not None:
+            edit_json(document, edits, values)
+        elif self._kind == "form":
+            self._request.body = edit_form(self._bytes(), edits, values)
+        elif self._kind == "multipart":
+            body = self._received()
+            edited = edit_multipart(body, self._content_type, edits, values)
+            self._request.body = edited if edited.in_memory is None else edited.in_memory
+            self._on_end += [each.close for each in (body, edited) if each.in_memory is None]
+
+    def close(self) -> None:
+        """Give the request its edited JSON."""
+        if self._document is not None:
+            self._request.body = self._document.text
+
+    def _json(self) -> JsonDocument | None:
+        """The JSON of the body; None for a body that is none, which nobody has checked either."""
+        if self._document is None and self._kind == "json":
+            try:
+                self._document = JsonDocument.parse(self._bytes())
+            except orjson.JSONDecodeError:
+                self._kind = ""
+        return self._document
+
+    def _bytes(self) -> bytes:
+        body = self._request.body or b""
+        return body if isinstance(body, bytes) else b"".join(body.chunks())
+
+    def _received(self) -> Body:
+        """The body with a buffer of all its bytes."""
+        body = self._request.body or b""
+        return Body(body) if isinstance(body, bytes) else spooled(body.chunks())

@@ -61,7 +61,7 @@ def request_headers(
     ]
     if exchange.trace is not None:
         headers = exchange.trace.attempt_headers(headers)
-    return headers
+    return headers if exchange.edit_headers is None else exchange.edit_headers(headers)
 
 
 def edit_request(target: Target, request: UpstreamRequest, exchange: Exchange) -> None:

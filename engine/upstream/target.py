@@ -13,9 +13,10 @@ from engine.dialects import Dialect
 from engine.relay.request_headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
 from engine.source.problem import Path
+from engine.transforms.compile import compile_all
 from engine.transforms.header_edits import HeaderEdits
 from engine.transforms.template import literal
-from engine.transforms.transform import RequestEdits, Transform, compile_all
+from engine.transforms.transform import RequestEdits, Transform
 from engine.transforms.upstream_side import UpstreamEdits
 from engine.upstream.breaker import CircuitBreaker
 from engine.upstream.client.client import Client

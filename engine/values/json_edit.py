@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from mmap import mmap
 from typing import Any
@@ -22,6 +22,8 @@ _NESTING = re.compile(_STRING + rb"|[{}\[\]]", re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _OBJECT = re.compile(rb"\s*\{")
+_COLON = re.compile(rb"\s*:\s*")
+_SPACES = (b" ", b"\t", b"\r", b"\n")
 _UNCHANGED: Any = object()
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
@@ -59,11 +61,55 @@ def without_members(text: Buffer, paths: Collection[JsonPath]) -> bytes:
 
     No path lies below another one. Of a repeated key every member is removed.
     """
-    pieces, position = [], 0
-    for start, end, _ in edits(text, dict.fromkeys(paths)):
-        pieces.append(text[position:start])
+    return replaced(text, edits(text, dict.fromkeys(paths)))
+
+
+def replaced(text: Buffer, changes: Iterable[Edit]) -> bytes:
+    """The text with edits made that are in their order and do not overlap."""
+    pieces: list[bytes] = []
+    position = 0
+    for start, end, new in changes:
+        pieces += (text[position:start], new)
         position = end
     return b"".join([*pieces, text[position:]])
+
+
+def member_span(text: Buffer, path: JsonPath) -> tuple[int, int, int]:
+    """Start of the member or item at `path`, which there is, and start and end of its value. Raises
+    Ambiguous when a key on the path is repeated."""
+    start = _after_space(text, 0)
+    begin, end = start, len(text)
+    for step in path:
+        found = [entry for entry in _entries(text, start) if entry[0] == step]
+        if len(found) != 1:
+            raise Ambiguous(f"key '{step}' is repeated")
+        _, begin, start, end = found[0]
+    return begin, start, end
+
+
+def only_member(text: Buffer, name: str) -> tuple[int, int, int] | None:
+    """As `member_span`, for a member that some object of the text has; None where the text mentions
+    the name more than once, or may spell it with escapes. It takes no walk."""
+    if _PLAIN.fullmatch(name) is None:
+        return None
+    quoted = b'"' + name.encode() + b'"'
+    begin = text.find(quoted)
+    if text.find(quoted, begin + 1) >= 0 or text.find(b"\\u00") >= 0:
+        return None
+    match = _COLON.match(text, begin + len(quoted))
+    assert match is not None
+    return begin, match.end(), _end(text, match.end())
+
+
+def cut(text: Buffer, begin: int, end: int) -> Edit:
+    """The edit that takes out the entry from `begin` to `end`, with the comma beside it."""
+    after = _after_space(text, end)
+    if text[after : after + 1] == b",":
+        return begin, _after_space(text, after + 1), b""
+    before = begin
+    while text[before - 1 : before] in _SPACES:
+        before -= 1
+    return (before - 1 if text[before - 1 : before] == b"," else begin), end, b""
 
 
 def edits(text: Buffer, changes: Mapping[JsonPath, bytes | None]) -> list[Edit]:

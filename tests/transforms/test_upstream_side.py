@@ -1,8 +1,11 @@
 """Transforms on the upstream's side: one after another, on the request of an attempt."""
 
+import pytest
+
 from engine.config.transforms import TransformConfig
+from engine.exchange.body import spooled
+from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
-from engine.transforms.transform import compile_all
 from engine.transforms.upstream_side import UpstreamEdits
 from engine.upstream.client.request import UpstreamRequest
 from tests.support.exchanges import new_exchange
@@ -35,3 +38,65 @@ def test_a_later_transform_sees_what_an_earlier_one_made():
 
 def test_transforms_without_edits_are_none():
     assert not UpstreamEdits(compile_all([TransformConfig({"request": {}}, ())], upstream=True))
+
+
+def sent_body(body, content_type, *requests):
+    exchange = new_exchange()
+    configs = [TransformConfig({"request": request}, ()) for request in requests]
+    headers = [("content-type", content_type)]
+    request = UpstreamRequest("POST", "host", "/v1/chat", "", headers, body)
+    values = TemplateValues(exchange, "main", "m")
+    UpstreamEdits(compile_all(configs, upstream=True)).apply(request, "/v1", values)
+    return request, exchange
+
+
+def test_json_is_edited_by_each_transform():
+    request, _ = sent_body(
+        b'{"model": "x", "a": 1.0}',
+        "application/json; charset=utf-8",
+        {"body": {"remove": ["model"]}},
+        {"body": {"set": {"b": "{target.model}"}}},
+    )
+    assert request.body == b'{"a": 1.0,"b":"m"}'
+
+
+def test_json_on_disk_is_edited():
+    request, _ = sent_body(spooled([b"{", b"}"]), "application/json", {"body": {"set": {"a": 1}}})
+    assert request.body == b'{"a":1}'
+
+
+def test_a_form_is_edited():
+    form = "application/x-www-form-urlencoded"
+    request, _ = sent_body(b"a=1", form, {"body": {"rename": {"a": "b"}}})
+    assert request.body == b"b=1"
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_multipart_form_is_edited(on_disk):
+    text = b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--B--\r\n'
+    body = spooled([text]) if on_disk else text
+    request, exchange = sent_body(
+        body, "multipart/form-data; boundary=B", {"body": {"set": {"a": 2}}}
+    )
+    after = b"".join(request.body.chunks()) if on_disk else request.body
+    assert after == text.replace(b"1", b"2")
+    assert len(exchange.on_end) == 2 * on_disk
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"), [(b"{", "application/json"), (b"x", "audio/wav"), (None, "")]
+)
+def test_a_body_of_another_kind_passes(body, content_type):
+    request, _ = sent_body(body, content_type, {"body": {"set": {"a": 1}}})
+    assert request.body == body
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [(b'{"stream": true}', "/v1/s"), (b'{"stream": 1}', "/v1/w"), (b"[]", "/v1/w")],
+)
+def test_a_request_for_a_stream_may_have_a_path_of_its_own(body, path):
+    forms = {"path": {"/chat": {"whole": "/w", "stream": "/s"}}}
+    request, _ = sent_body(body, "application/json", forms)
+    assert request.path == path
+    assert request.body == body

@@ -215,6 +215,7 @@ BREAKING = [
 """Each is weaker there, and breaks callers back."""
 CHANGES = [
     ("upstreams.main.transform", None, {"request": {"query": {"set": {"a": "1"}}}}),
+    ("models.big.transform", None, {"request": {"query": {"set": {"a": "1"}}}}),
     ("server.workers", None, 5),
     ("server.connections", None, 5),
     ("server.keepalive", None, "5s"),

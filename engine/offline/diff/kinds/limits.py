@@ -22,11 +22,16 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         before = old.routes.get(name)
         if before is None:
             continue
-        for was, now in _pairs(before.policies, route.policies):
+        for was, now in _pairs(_limits(before.policies), _limits(route.policies)):
             if was is None or now is None or was.options != now.options:
                 yield from _policy_differences(
                     name, was, now, _place(old, was, new, now), new.config.currency
                 )
+
+
+def _limits(listed: Sequence[Policy]) -> list[Policy]:
+    """The policies without transforms, which are no limits (see `transforms`)."""
+    return [policy for policy in listed if not policies.transform_of(policy)]
 
 
 def _place(old: Side, was: Policy | None, new: Side, now: Policy | None) -> Place:

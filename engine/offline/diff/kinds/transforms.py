@@ -1,40 +1,39 @@
-"""Transforms of upstreams, models and targets: added, changed or removed."""
+"""Transforms of routes, models, upstreams and targets: added, changed or removed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.config.config import Config
 from engine.config.models import TargetConfig
 from engine.config.transforms import TransformConfig
 from engine.offline.diff.difference import Difference, Effect, Side
+from engine.policies import transform_of
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
-    before, after = _transforms(old.config), _transforms(new.config)
-    for subject, was in before.items():
-        if subject not in after and was:
-            words = "its transform is removed"
-            yield Difference(
-                Effect.CHANGED, "transform-removed", old.place(was[0].at), (subject,), words
-            )
-    for subject, now in after.items():
-        was = before.get(subject, ())
+    before, after = _transforms(old), _transforms(new)
+    for subject in {**before, **after}:
+        was, now = before.get(subject, ()), after.get(subject, ())
         if was == now:
             continue
-        place = new.place(now[0].at if now else was[0].at)
-        word = "changed" if was else "added"
-        words = f"its transform is {word}: {', '.join(_edits(now))}"
-        yield Difference(Effect.CHANGED, f"transform-{word}", place, (subject,), words)
+        place = new.place(now[0].at) if now else old.place(was[0].at)
+        words = f"is transformed otherwise: {', '.join(_edits(now))}"
+        if not (was and now):
+            words = f"is transformed now: {', '.join(_edits(now))}" if now else "has no transform"
+        yield Difference(Effect.CHANGED, "transform-changed", place, (subject,), words)
 
 
-def _transforms(config: Config) -> dict[str, tuple[TransformConfig, ...]]:
+def _transforms(side: Side) -> dict[str, tuple[TransformConfig, ...]]:
     """The transforms by what they belong to, in words; only entries that have some."""
+    config = side.config
     found = {f"upstream {name}": entry.transform for name, entry in config.upstreams.items()}
     for name, model in config.models.items():
+        found[f"model {name}"] = model.transform
         found |= _of_targets(f"model {name}", model.to)
     for index, route in enumerate(config.routes):
         found |= _of_targets(f"route {index + 1}", route.to)
+    for name, served in side.routes.items():
+        found[name] = tuple(t for policy in served.policies for t in transform_of(policy))
     return {subject: transforms for subject, transforms in found.items() if transforms}
 
 

@@ -1,0 +1,118 @@
+"""Edits of a JSON body: remove, rename, default, set, prepend, append, in this order.
+
+The law where only the body decides: `default` sets what is missing, null is a value; `rename` moves
+a value unless its new place has one already, which then stays; `set` gives every place of a query
+that there is another value, and creates a place that is missing, with the objects above it; an edit
+below a value that is neither an object nor an array is not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from engine.transforms.json_values import JsonValue
+from engine.transforms.places import Place
+from engine.transforms.template import TemplateValues
+from engine.values.json_document import JsonDocument
+from engine.values.json_edit import JsonPath
+
+ValueEdits = tuple[tuple[Place, JsonValue], ...]
+ItemEdits = tuple[tuple[Place, tuple[JsonValue, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyEdits:
+    """The edits of a body. Those of one transform touch places that do not overlap."""
+
+    remove: tuple[Place, ...] = ()
+    rename: tuple[tuple[Place, Place], ...] = ()
+    default: ValueEdits = ()
+    set: ValueEdits = ()
+    prepend: ItemEdits = ()
+    append: ItemEdits = ()
+
+    def __bool__(self) -> bool:
+        edits = (self.remove, self.rename, self.default, self.set, self.prepend, self.append)
+        return any(edits)
+
+    def apply(self, document: JsonDocument, values: TemplateValues) -> None:
+        """Edit a document. Raises Ambiguous for a member that is there twice, and TooDeep."""
+        for place in self.remove:
+            if paths := place.found(document.value):
+                document.remove(paths)
+        for old, new in self.rename:
+            _rename(document, old, new)
+        for place, value in self.default:
+            path = place.path(document.value)
+            if path is not None and not document.has(path):
+                _create(document, path, value.fill(values))
+        for place, value in self.set:
+            _set(document, place, value.fill(values))
+        for place, items in self.prepend:
+            _insert(document, place, _texts(items, values), front=True)
+        for place, items in self.append:
+            _insert(document, place, _texts(items, values), front=False)
+
+
+def _rename(document: JsonDocument, old: Place, new: Place) -> None:
+    for path in old.found(document.value):
+        target = new.path(document.value)
+        if target is None:
+            continue
+        if document.has(target):
+            document.remove([path])
+        elif target[:-1] == path[:-1] and isinstance(path[-1], str):
+            document.rename(path, str(target[-1]))
+        elif _creatable(document, target):
+            text = document.raw(path)
+            document.remove([path])
+            _create(document, target, text)
+
+
+def _set(document: JsonDocument, place: Place, text: bytes | None) -> None:
+    if text is None:
+        return
+    if paths := place.found(document.value):
+        for path in paths:
+            document.replace(path, text)
+    elif place.query is None and (missing := place.path(document.value)) is not None:
+        _create(document, missing, text)
+
+
+def _creatable(document: JsonDocument, path: JsonPath) -> bool:
+    """Whether a member can be created at a path that the document does not have."""
+    size = len(path) - 1
+    while size and not document.has(path[:size]):
+        size -= 1
+    return isinstance(document.get(path[:size]), dict) and isinstance(path[size], str)
+
+
+def _create(document: JsonDocument, path: JsonPath, text: bytes | None) -> None:
+    """Add the member at `path`, and the objects above it that are missing."""
+    if text is None or not _creatable(document, path):
+        return
+    size = len(path)
+    while size > 1 and not document.has(path[: size - 1]):
+        size -= 1
+        text = b"{" + orjson.dumps(path[size]) + b":" + text + b"}"
+    document.add(path[:size], text)
+
+
+def _texts(items: Sequence[JsonValue], values: TemplateValues) -> list[bytes]:
+    """The texts of the items; none at all if one has no value."""
+    texts = [item.fill(values) for item in items]
+    return [] if None in texts else [text for text in texts if text is not None]
+
+
+def _insert(document: JsonDocument, place: Place, texts: list[bytes], *, front: bool) -> None:
+    if not texts:
+        return
+    if paths := place.found(document.value):
+        for path in paths:
+            if isinstance(document.get(path), list):
+                document.insert(path, texts, front=front)
+    elif place.query is None and (missing := place.path(document.value)) is not None:
+        _create(document, missing, b"[" + b",".join(texts) + b"]")

@@ -1,0 +1,100 @@
+"""Transforms on the caller's side: edits of the caller's request before a target is chosen."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import partial
+
+import orjson
+
+from engine.exchange.body import Body
+from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.interfaces import Headers
+from engine.spec.media_types import body_kind, essence
+from engine.spec.multipart import MultipartError, boundary_of, parse
+from engine.transforms.body_edits import BodyEdits
+from engine.transforms.form_edits import edit_form, multipart_edits
+from engine.transforms.header_edits import HeaderEdits
+from engine.transforms.places import TooDeep
+from engine.transforms.template import TemplateValues
+from engine.transforms.transform import Transform
+from engine.values.errors import GatewayError
+from engine.values.json_document import JsonDocument
+from engine.values.json_edit import Ambiguous
+
+
+def edit_request(exchange: Exchange, transforms: Sequence[Transform]) -> bool:
+    """Make the edits of a request. Returns whether its body has changed; a form is not parsed
+    again. Templates see the request as it was. Raises GatewayError 400 for a request whose values
+    cannot stand where a template puts them, or that has a member twice."""
+    values = TemplateValues(copy.copy(exchange))
+    headers = []
+    body = exchange.body
+    for transform in transforms:
+        edits = transform.request
+        if edits.header:
+            headers.append(edits.header)
+        if edits.query:
+            exchange.query = edits.query.apply(exchange.query, values)
+        if edits.body and exchange.body.size:
+            _edit_body(exchange, edits.body, values)
+    if headers:
+        exchange.edit_headers = partial(edit_headers, headers, values)
+    return exchange.body is not body
+
+
+def edit_headers(edits: Sequence[HeaderEdits], values: TemplateValues, headers: Headers) -> Headers:
+    """The headers after the edits of several transforms."""
+    for each in edits:
+        headers = each.apply(headers, values)
+    return headers
+
+
+def edit_json(document: JsonDocument, edits: BodyEdits, values: TemplateValues) -> None:
+    """Edit the JSON of a request. Raises GatewayError 400."""
+    try:
+        edits.apply(document, values)
+    except (Ambiguous, TooDeep) as error:
+        message = f"The request body cannot be read in one way: {error}."
+        raise GatewayError(400, "invalid_value", message) from error
+
+
+def _edit_body(exchange: Exchange, edits: BodyEdits, values: TemplateValues) -> None:
+    content_type = exchange.header("CONTENT_TYPE") or ""
+    kind = body_kind(exchange.media_type or essence(content_type))
+    body = exchange.body
+    if kind == "json":
+        text = bytes(body.buffer)
+        value = exchange.value if exchange.value is not MISSING else _parsed(text)
+        if value is MISSING:
+            return  # it is not checked either
+        document = JsonDocument(text, value)
+        edit_json(document, edits, values)
+        if document.text is not text:
+            exchange.body, exchange.value = Body(document.text), document.value
+    elif kind == "form":
+        exchange.body = Body(edit_form(bytes(body.buffer), edits, values))
+    elif kind == "multipart":
+        exchange.body = edit_multipart(body, content_type, edits, values)
+        if exchange.body is not body:
+            exchange.on_end.append(exchange.body.close)
+
+
+def edit_multipart(body: Body, content_type: str, edits: BodyEdits, values: TemplateValues) -> Body:
+    """A multipart body as it was received, after the edits; itself if it is none, which was not
+    checked either. The caller closes a new one."""
+    try:
+        boundary = boundary_of(content_type)
+        parts = parse(body.buffer, boundary)
+    except MultipartError:
+        return body
+    changes = multipart_edits(body.buffer, parts, boundary, edits, values)
+    return body.rewritten(*changes) if changes else body
+
+
+def _parsed(text: bytes) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return MISSING

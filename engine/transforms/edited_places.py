@@ -1,0 +1,73 @@
+"""Checks that the edits of a body touch places that do not overlap."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+from engine.source.problem import Path
+from engine.transforms.faults import CONFLICT, SYNTAX, Faults
+from engine.transforms.places import ANY, ANY_DEPTH, Place, parse_place
+
+_BOTH_ENDS = frozenset({"prepend", "append"})
+_AROUND = frozenset({"default", "prepend", "append"})
+"""Kinds of edits at a place below which others may edit: they leave what is there."""
+
+
+class _Edit(NamedTuple):
+    kind: str
+    place: Place
+    at: Path
+    key: bool
+
+
+class EditedPlaces:
+    """The places that the edits of one body touch; `at` is that of the body."""
+
+    def __init__(self, at: Path, faults: Faults) -> None:
+        self._at = at
+        self._faults = faults
+        self._edits: list[_Edit] = []
+
+    def read(self, kind: str, text: str, at: Path, *, key: bool, query: bool = True) -> Place:
+        """The place of an edit that stands at `at`; `query`: it may be a query."""
+        try:
+            place = parse_place(text)
+        except ValueError as error:
+            self._faults.add(at, SYNTAX, str(error), key=key)
+            return Place(text, (text,))
+        if place.query is not None and not query:
+            message = f"'{text}' may be many places; '{kind.partition(' ')[0]}' has one"
+            hint = "write the name of a member, or a JSON pointer such as /a/b"
+            self._faults.add(at, SYNTAX, message, hint, key=key)
+        self._edits.append(_Edit(kind, place, at, key))
+        return place
+
+    def check(self) -> None:
+        """Note every two edits that touch one place, or of which one is below the other."""
+        for first, second in combinations(self._edits, 2):
+            if _conflict(first, second):
+                message = f"'{second.place.text}' is edited by '{_word(second)}', and "
+                same = first.place.text == second.place.text
+                message += f"by '{_word(first)}'"
+                message += "" if same else f" at '{first.place.text}'"
+                self._faults.add(
+                    second.at, CONFLICT, message, "keep one of the two", key=second.key
+                )
+
+
+def _word(edit: _Edit) -> str:
+    return edit.kind.partition(" ")[0]
+
+
+def _conflict(first: _Edit, second: _Edit) -> bool:
+    one, other = first.place.steps, second.place.steps
+    if ANY_DEPTH in (*one, *other):
+        return False  # which places it finds is known at run time; the order decides
+    if any(a != b and ANY not in (a, b) for a, b in zip(one, other, strict=False)):
+        return False
+    kinds = {first.kind, second.kind}
+    if len(one) == len(other):
+        return not ((kinds <= _BOTH_ENDS and len(kinds) == 2) or kinds == {"rename to", "default"})
+    above = first if len(one) < len(other) else second
+    return above.kind not in _AROUND

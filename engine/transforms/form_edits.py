@@ -1,0 +1,155 @@
+"""Edits of the fields of forms, urlencoded and multipart. Fields are known by their whole names; a
+part with a file is never touched, and places below a field are not edited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from engine.spec.multipart import Buffer, Part
+from engine.transforms.body_edits import BodyEdits, ValueEdits
+from engine.transforms.places import Place
+from engine.transforms.query_edits import QueryEdits
+from engine.transforms.template import TemplateValues, literal
+from engine.values.errors import GatewayError
+from engine.values.json_edit import Edit
+
+_ESCAPES = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
+
+
+def edit_form(text: bytes, edits: BodyEdits, values: TemplateValues) -> bytes:
+    """An urlencoded body after the edits. Raises GatewayError 400."""
+    fields = _field_edits(edits, values)
+    query = QueryEdits(
+        remove=frozenset(fields.remove),
+        rename=dict(fields.rename),
+        default={name: literal(text) for name, text in fields.default},
+        set={name: literal(text) for name, text in fields.set},
+    )
+    return query.apply(text.decode("latin-1"), values).encode("latin-1")
+
+
+def multipart_edits(
+    buffer: Buffer, parts: Sequence[Part], boundary: bytes, edits: BodyEdits, values: TemplateValues
+) -> list[Edit]:
+    """The edits of a multipart body that has these parts. Raises GatewayError 400 for a value that
+    holds the boundary."""
+    form = _Multipart(buffer, parts, b"--" + boundary)
+    fields = _field_edits(edits, values)
+    for name in fields.remove:
+        form.cut(name)
+    for old, new in fields.rename:
+        form.rename(old, new)
+    for name, text in fields.default:
+        if name not in form.names:
+            form.add(name, text)
+    for name, text in fields.set:
+        form.set(name, text)
+    return sorted(form.changes)
+
+
+class _Multipart:
+    """Collects the edits of a body; `line` begins a line of its boundary, `names` are those of the
+    parts after the edits."""
+
+    def __init__(self, buffer: Buffer, parts: Sequence[Part], line: bytes) -> None:
+        self._buffer = buffer
+        self._line = line
+        self._texts = [part for part in parts if part.filename is None]
+        self._files = {part.name for part in parts if part.filename is not None}
+        self._start = buffer.find(line)
+        self.names = {part.name for part in parts}
+        self.changes: list[Edit] = []
+
+    def cut(self, name: str, first: int = 0) -> None:
+        """Take out the parts of a name, or those behind the first ones."""
+        parts = [part for part in self._texts if part.name == name][first:]
+        self.changes += [(self._begin(part), part.end + 2, b"") for part in parts]
+        if first == 0 and name not in self._files:
+            self.names.discard(name)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give the parts of a name another one, unless there is a part of that name."""
+        if new in self.names:
+            self.cut(old)
+            return
+        for part in self._texts:
+            if part.name == old:
+                start = self._begin(part) + len(self._line) + 2
+                self.changes.append((start, part.start, _head(new, part.content_type)))
+                self.names.add(new)
+
+    def set(self, name: str, text: str) -> None:
+        """Give the first part of a name a text, and take out the others; or add it."""
+        if name in self._files:
+            return
+        if name not in self.names:
+            self.add(name, text)
+            return
+        part = next(part for part in self._texts if part.name == name)
+        self.changes.append((part.start, part.end, self._content(text)))
+        self.cut(name, 1)
+
+    def add(self, name: str, text: str) -> None:
+        """Add a part before the others."""
+        part = self._line + b"\r\n" + _head(name, None) + self._content(text) + b"\r\n"
+        self.changes.append((self._start, self._start, part))
+
+    def _begin(self, part: Part) -> int:
+        """Where the line of the boundary before a part begins."""
+        return self._buffer.rfind(self._line, 0, part.start)
+
+    def _content(self, text: str) -> bytes:
+        content = text.encode()
+        if self._line in content:
+            message = "A value of this request holds the boundary of its body."
+            raise GatewayError(400, "invalid_value", message)
+        return content
+
+
+def _head(name: str, content_type: str | None) -> bytes:
+    head = f'Content-Disposition: form-data; name="{name.translate(_ESCAPES)}"\r\n'
+    if content_type is not None:
+        head += f"Content-Type: {content_type}\r\n"
+    return head.encode() + b"\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _FieldEdits:
+    """The edits of fields at the top of a form, with their texts."""
+
+    remove: list[str]
+    rename: list[tuple[str, str]]
+    default: list[tuple[str, str]]
+    set: list[tuple[str, str]]
+
+
+def _field_edits(edits: BodyEdits, values: TemplateValues) -> _FieldEdits:
+    return _FieldEdits(
+        remove=[name for place in edits.remove if (name := _name(place)) is not None],
+        rename=[
+            (before, after)
+            for old, new in edits.rename
+            if (before := _name(old)) is not None and (after := _name(new)) is not None
+        ],
+        default=_texts(edits.default, values),
+        set=_texts(edits.set, values),
+    )
+
+
+def _name(place: Place) -> str | None:
+    """The name of the field; None for a place that is none."""
+    return place.steps[0] if len(place.steps) == 1 and place.query is None else None
+
+
+def _texts(edits: ValueEdits, values: TemplateValues) -> list[tuple[str, str]]:
+    """Names and texts: a string as it is, any other value as JSON."""
+    texts = []
+    for place, value in edits:
+        name, filled = _name(place), value.fill(values)
+        if name is not None and filled is not None:
+            text = orjson.loads(filled)
+            texts.append((name, text if isinstance(text, str) else filled.decode()))
+    return texts

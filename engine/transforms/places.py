@@ -1,0 +1,129 @@
+"""Places in a JSON body: a member's name, a JSON Pointer (RFC 6901) or a query (RFC 9535)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from engine.values.json_edit import JsonPath
+
+_BAD_ESCAPE = re.compile(r"~(?![01])")
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+_LONGEST_WORDS = 60
+
+ANY = "*"
+"""A step of a query: whatever entries there are."""
+
+ANY_DEPTH = "**"
+"""A step of a query: the entries here and below, however deep."""
+
+
+class TooDeep(ValueError):
+    """A value that is nested too deeply for a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place, or with a `query` all that it finds. `steps` is the place as a pointer; those of a
+    query are names, indexes as text, and `*` for whatever may stand there."""
+
+    text: str
+    steps: tuple[str, ...]
+    query: Callable[[Any], list[JsonPath]] | None = field(default=None, compare=False)
+
+    def path(self, value: Any) -> JsonPath | None:
+        """The path of a place without a query in a value: the steps into arrays are numbers. The
+        rest of a path that the value does not have is of names. None where it cannot be."""
+        path: list[str | int] = []
+        node = value
+        for step in self.steps:
+            if isinstance(node, list):
+                if _INDEX.fullmatch(step) is None or int(step) >= len(node):
+                    return None
+                path.append(int(step))
+                node = node[int(step)]
+            elif isinstance(node, dict):
+                path.append(step)
+                node = node.get(step, _NOTHING)
+            elif node is _NOTHING:
+                path.append(step)
+            else:
+                return None
+        return tuple(path)
+
+    def found(self, value: Any) -> list[JsonPath]:
+        """The paths of the values that there are, none below another one. Raises TooDeep."""
+        if self.query is None:
+            path = self.path(value)
+            return [path] if path is not None and _has(value, path) else []
+        paths = sorted(dict.fromkeys(path for path in self.query(value) if path), key=len)
+        outermost: list[JsonPath] = []
+        known: set[JsonPath] = set()
+        for path in paths:
+            if not any(path[:size] in known for size in range(1, len(path))):
+                outermost.append(path)
+                known.add(path)
+        return outermost
+
+
+_NOTHING: Any = object()
+
+
+def _has(node: Any, path: JsonPath) -> bool:
+    """Whether a value has what `Place.path` gave for it: only the last steps may be missing."""
+    for step in path:
+        if isinstance(node, dict) and step not in node:
+            return False
+        node = node[step]
+    return True
+
+
+def parse_place(text: str) -> Place:
+    """Raises ValueError with words for a text that is no place."""
+    if text.startswith("$"):
+        return _parse_query(text)
+    if not text.startswith("/"):
+        return Place(text, (text,))
+    if _BAD_ESCAPE.search(text):
+        raise ValueError(f"'{text}' is no JSON pointer: '~' is written '~0', and '/' '~1'")
+    steps = text.split("/")[1:]
+    return Place(text, tuple(step.replace("~1", "/").replace("~0", "~") for step in steps))
+
+
+def _parse_query(text: str) -> Place:
+    jsonpath = import_module("jsonpath")  # takes a while, and few configs need it
+    try:
+        query = jsonpath.JSONPathEnvironment(strict=True).compile(text)
+    except jsonpath.JSONPathError as error:
+        words = str(error).splitlines()[0][:_LONGEST_WORDS]
+        raise ValueError(f"'{text}' is no JSONPath: {words}") from error
+    if not query.segments:
+        raise ValueError("'$' is the whole body, which no edit can name")
+    descent = import_module("jsonpath.segments").JSONPathRecursiveDescentSegment
+    steps: list[str] = []
+    for segment in query.segments:
+        steps += [ANY_DEPTH] if isinstance(segment, descent) else []
+        steps.append(_step(segment.selectors))
+    if query.singular_query() and ANY not in steps:
+        return Place(text, tuple(steps))
+
+    def find(value: Any) -> list[JsonPath]:
+        try:
+            return [match.parts for match in query.finditer(value)]
+        except jsonpath.JSONPathError as error:
+            raise TooDeep(f"'{text}' was not followed: {error}") from error
+
+    return Place(text, tuple(steps), find)
+
+
+def _step(selectors: Sequence[Any]) -> str:
+    """The name or index of a segment; ANY for one with several or with a condition."""
+    if len(selectors) > 1:
+        return ANY
+    name, index = getattr(selectors[0], "name", None), getattr(selectors[0], "index", None)
+    if isinstance(name, str):
+        return name
+    return f"{index}" if isinstance(index, int) and index >= 0 else ANY

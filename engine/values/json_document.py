@@ -1,0 +1,124 @@
+"""A JSON text and its value, edited together: the text keeps every byte that no edit names.
+
+Every path leads to what the value has; of a repeated key the last member counts, as for the parser.
+An edit of a member that is there twice changes both or raises Ambiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import orjson
+
+from engine.values.json_edit import JsonPath, cut, edits, member_span, only_member, replaced
+
+
+class JsonDocument:
+    """`text` is valid JSON, `value` what it is parsed to. Both change with each edit."""
+
+    __slots__ = ("text", "value")
+
+    def __init__(self, text: bytes, value: Any) -> None:
+        self.text = text
+        self.value = value
+
+    @classmethod
+    def parse(cls, text: bytes) -> JsonDocument:
+        """Raises orjson.JSONDecodeError."""
+        return cls(text, orjson.loads(text))
+
+    def holder(self, path: JsonPath) -> Any:
+        """The object or array that would hold the entry at `path`; None where there is none."""
+        node = self.value
+        for step in path[:-1]:
+            if not _has(node, step):
+                return None
+            node = node[step]
+        return node
+
+    def has(self, path: JsonPath) -> bool:
+        """Whether there is a value at `path`."""
+        return not path or _has(self.holder(path), path[-1])
+
+    def get(self, path: JsonPath) -> Any:
+        """The value at `path`, which there is."""
+        return self.holder(path)[path[-1]] if path else self.value
+
+    def replace(self, path: JsonPath, new: bytes) -> None:
+        """Give the value at `path` another text."""
+        at = _only(self.text, path)
+        changes = edits(self.text, {path: new}) if at is None else [(at[1], at[2], new)]
+        self.text = replaced(self.text, changes)
+        self.holder(path)[path[-1]] = orjson.loads(new)
+
+    def remove(self, paths: Collection[JsonPath]) -> None:
+        """Take out the members and items at these paths. None of them lies below another one."""
+        at = _only(self.text, next(iter(paths))) if len(paths) == 1 else None
+        changes = (
+            edits(self.text, dict.fromkeys(paths)) if at is None else [cut(self.text, at[0], at[2])]
+        )
+        self.text = replaced(self.text, changes)
+        for path in sorted(paths, key=_index, reverse=True):
+            del self.holder(path)[path[-1]]
+
+    def rename(self, path: JsonPath, name: str) -> None:
+        """Give the member at `path` a name that its object does not have. Raises Ambiguous."""
+        begin, start, _ = self._span(path)
+        key = self.text[begin:start].rstrip(b" \t\r\n").removesuffix(b":").rstrip(b" \t\r\n")
+        self.text = replaced(self.text, [(begin, begin + len(key), orjson.dumps(name))])
+        holder = self.holder(path)
+        members = [(name if key == path[-1] else key, value) for key, value in holder.items()]
+        holder.clear()
+        holder.update(members)
+
+    def raw(self, path: JsonPath) -> bytes:
+        """The text of the value at `path`. Raises Ambiguous."""
+        _, start, end = self._span(path)
+        return self.text[start:end]
+
+    def add(self, path: JsonPath, new: bytes) -> None:
+        """Add a member behind the others of its object. Raises Ambiguous."""
+        holder, name = self.holder(path), str(path[-1])
+        member = b"".join((b"," if holder else b"", orjson.dumps(name), b":", new))
+        end = self._container(path[:-1])[1] - 1
+        self.text = replaced(self.text, [(end, end, member)])
+        holder[name] = orjson.loads(new)
+
+    def insert(self, path: JsonPath, items: Sequence[bytes], *, front: bool) -> None:
+        """Add items before or behind those of the array at `path`. Raises Ambiguous."""
+        array = self.get(path)
+        start, end = self._container(path)
+        new = b",".join(items)
+        if array:
+            new = new + b"," if front else b"," + new
+        at = start + 1 if front else end - 1
+        self.text = replaced(self.text, [(at, at, new)])
+        place = 0 if front else len(array)
+        array[place:place] = [orjson.loads(item) for item in items]
+
+    def _container(self, path: JsonPath) -> tuple[int, int]:
+        """Start and end of the object or array at `path`."""
+        if path:
+            return self._span(path)[1:]
+        return len(self.text) - len(self.text.lstrip()), len(self.text.rstrip())
+
+    def _span(self, path: JsonPath) -> tuple[int, int, int]:
+        return _only(self.text, path) or member_span(self.text, path)
+
+
+def _only(text: bytes, path: JsonPath) -> tuple[int, int, int] | None:
+    """The span of a member whose name the text mentions once, without a walk."""
+    name = path[-1]
+    return only_member(text, name) if isinstance(name, str) else None
+
+
+def _has(node: Any, step: str | int) -> bool:
+    if isinstance(node, dict):
+        return step in node
+    return isinstance(node, list) and isinstance(step, int) and 0 <= step < len(node)
+
+
+def _index(path: JsonPath) -> int:
+    """The order in which items are removed, the last of an array first."""
+    return path[-1] if isinstance(path[-1], int) else -1

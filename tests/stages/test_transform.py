@@ -1,0 +1,140 @@
+"""Transforms on the caller's side: which ones apply, and what is checked again."""
+
+import logging
+
+import orjson
+import pytest
+
+from engine.config.transforms import TransformConfig
+from engine.exchange.body import Body
+from engine.exchange.exchange import Response
+from engine.source.problem import Findings
+from engine.spec.expression import parse
+from engine.spec.spec import read
+from engine.stages.transform import ModelPlaces, transform
+from engine.transforms.compile import compile_all
+from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
+
+DOCUMENT = """
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths:
+  /chat:
+    post:
+      operationId: chat
+      parameters:
+        - {name: page, in: query, schema: {type: integer}}
+        - {name: x-n, in: header, schema: {type: integer}}
+      requestBody:
+        required: true
+        content:
+          application/json: {schema: &chat
+            {type: object, required: [model], additionalProperties: false,
+             properties: {model: {type: string}, n: {type: integer}, also: {type: string}}}}
+          application/x-www-form-urlencoded: {schema: *chat}
+      responses: {}
+"""
+
+
+@pytest.fixture(scope="module")
+def operation(tmp_path_factory):
+    file = tmp_path_factory.mktemp("spec") / "shop.yaml"
+    file.write_text(DOCUMENT)
+    findings = Findings()
+    spec = read("shop", file, "shop.yaml", (), findings)
+    assert findings.problems == []
+    return spec.operations["chat"]
+
+
+def compiled(*requests):
+    configs = [TransformConfig({"request": request}, ("policies", 0)) for request in requests]
+    return compile_all(configs, upstream=False)
+
+
+def run(operation, *requests, of_models=None, strict=True, body=b'{"model": "m"}', **fields):
+    kind = fields.pop("kind", "application/json")
+    value = orjson.loads(body) if kind == "application/json" else {}
+    exchange = new_exchange(
+        environ={"CONTENT_TYPE": kind, **fields.pop("environ", {})},
+        body=Body(body),
+        value=value,
+        media_type=kind,
+        model="m",
+        operation="shop.chat",
+        **fields,
+    )
+    places = ModelPlaces(parse("$request.body#/model"), (parse("$request.body#/also"),))
+    stage = transform(compiled(*requests), of_models or {}, operation, strict=strict, places=places)
+    seen = []
+    stage(exchange, lambda exchange: seen.append(exchange) or Response(200, []))
+    assert seen == [exchange]
+    return exchange
+
+
+def test_the_transforms_of_the_model_follow_those_of_the_route(operation):
+    of_models = {
+        "small": compiled({"body": {"default": {"n": 2}}}),
+        "other": compiled({"body": {"set": {"n": 3}}}),
+    }
+    route = {"body": {"default": {"n": 1}}}
+    record = {"requested_entry": "small"}
+    assert run(operation, route, of_models=of_models, record=record).value["n"] == 1
+    assert run(operation, of_models=of_models, record=record).value["n"] == 2
+    assert "n" not in run(operation, of_models=of_models).value
+
+
+def test_a_route_without_transforms_leaves_the_request_alone(operation):
+    exchange = run(operation, of_models={"small": ()})
+    assert exchange.body.in_memory == b'{"model": "m"}'
+
+
+def test_the_places_of_the_model_are_found_again(operation):
+    body = b'{"n": 1, "model": "m", "also": "m"}'
+    exchange = run(operation, {"body": {"remove": ["n"]}}, body=body)
+    after = exchange.body.in_memory
+    start, end = exchange.model_span
+    assert after[start:end] == b'"m"'
+    assert [after[s:e] for s, e, _ in exchange.model_copies] == [b'"m"']
+
+
+def test_a_form_is_parsed_again(operation):
+    form = "application/x-www-form-urlencoded"
+    exchange = run(operation, {"body": {"set": {"n": 7}}}, kind=form, body=b"model=m")
+    assert exchange.value == {"model": "m", "n": 7}
+
+
+@pytest.mark.parametrize(
+    ("request_edits", "fields"),
+    [
+        ({"body": {"set": {"n": "x"}}}, {}),
+        ({"body": {"set": {"unknown": 1}}}, {}),
+        ({"body": {"set": {"n": "x"}}}, {"kind": "application/x-www-form-urlencoded"}),
+        ({"query": {"set": {"page": "x"}}}, {}),
+        ({"header": {"set": {"x-n": "x"}}}, {}),
+        ({"header": {"rename": {"x-m": "x-n"}}}, {"environ": {"HTTP_X_M": "x"}}),
+    ],
+)
+def test_a_request_that_an_edit_breaks_is_not_sent(operation, caplog, request_edits, fields):
+    body = b"model=m" if "kind" in fields else b'{"model": "m"}'
+    with caplog.at_level(logging.ERROR), pytest.raises(GatewayError) as raised:
+        run(operation, request_edits, body=body, **fields)
+    assert (raised.value.status, raised.value.code) == (500, "internal_error")
+    assert "policies.0" in caplog.text
+    assert "shop.chat" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "request_edits",
+    [
+        {"query": {"set": {"page": "2"}}},
+        {"header": {"set": {"x-n": "2"}, "remove": ["x-other"]}},
+        {"header": {"remove": ["x-n"]}},
+    ],
+)
+def test_a_request_that_stays_right_is_sent(operation, request_edits):
+    run(operation, request_edits, environ={"HTTP_X_N": "1"})
+
+
+def test_nothing_is_checked_again_where_the_route_is_not_strict(operation):
+    assert run(operation, {"body": {"set": {"n": "x"}}}, strict=False).value["n"] == "x"

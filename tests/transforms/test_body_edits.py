@@ -1,0 +1,86 @@
+"""Edits of a JSON body: their order, and the law where only the body decides."""
+
+import orjson
+import pytest
+
+from engine.config.transforms import TransformConfig
+from engine.transforms.compile import compile_transform
+from engine.transforms.faults import Faults
+from engine.transforms.template import TemplateValues
+from engine.values.json_document import JsonDocument
+from tests.support.exchanges import new_exchange
+
+
+def body_edits(**edits):
+    faults = Faults()
+    config = TransformConfig({"request": {"body": edits}}, ())
+    transform = compile_transform(config, upstream=False, faults=faults)
+    assert faults.found == []
+    return transform.request.body
+
+
+def edited(text, **edits):
+    document = JsonDocument.parse(text.encode())
+    body_edits(**edits).apply(document, TemplateValues(new_exchange(model="m")))
+    assert orjson.loads(document.text) == document.value
+    return document.text.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "edits", "after"),
+    [
+        ('{ "a":1.0 }', {"default": {"b": 2}}, '{ "a":1.0 ,"b":2}'),
+        ('{"a":1.0}', {"default": {"a": 2}}, '{"a":1.0}'),
+        ('{"a":null}', {"default": {"a": 2}}, '{"a":null}'),
+        ("{}", {"default": {"/a/b/c": 2}}, '{"a":{"b":{"c":2}}}'),
+        ('{"a":{"x":1}}', {"default": {"/a/b": 2}}, '{"a":{"x":1,"b":2}}'),
+        ('{"a":[1]}', {"default": {"/a/0": 2, "/a/1": 3}}, '{"a":[1]}'),
+        ('{"a":"x"}', {"default": {"/a/b": 2}}, '{"a":"x"}'),
+        ('{"a": 1.0,"b":2}', {"set": {"a": True}}, '{"a": true,"b":2}'),
+        ('{"a":1}', {"set": {"b": "{model}"}}, '{"a":1,"b":"m"}'),
+        ('{"a":1}', {"set": {"a": "{token.name}"}}, '{"a":1}'),
+        (
+            '{"a":[{"b":1},{"c":2},{"b":3}]}',
+            {"set": {"$.a[*].b": 0}},
+            '{"a":[{"b":0},{"c":2},{"b":0}]}',
+        ),
+        ('{"a":[]}', {"set": {"$.a[*].b": 0}}, '{"a":[]}'),
+        ('{"a":[{"b":1},{"b":3}]}', {"set": {"/a/1/b": 0}}, '{"a":[{"b":1},{"b":0}]}'),
+        ('{"a":1,"b":2}', {"remove": ["a", "z"]}, '{"b":2}'),
+        ('{"a":[{"b":1},{"c":2}]}', {"remove": ["$.a[?@.b == 1]"]}, '{"a":[{"c":2}]}'),
+        ('{"a":[1,2,3]}', {"remove": ["$.a[0, 2]"]}, '{"a":[2]}'),
+        ('{"a": 1.50}', {"rename": {"a": "b"}}, '{"b": 1.50}'),
+        ('{"a":1,"b":2}', {"rename": {"a": "b"}}, '{"b":2}'),
+        ('{"a":1.50}', {"rename": {"a": "/b/c"}}, '{"b":{"c":1.50}}'),
+        ('{"a":{"x":1.50}}', {"rename": {"/a/x": "y"}}, '{"a":{},"y":1.50}'),
+        ('{"a":1,"b":"x"}', {"rename": {"a": "/b/c"}}, '{"a":1,"b":"x"}'),
+        ('{"a":1}', {"rename": {"z": "b"}, "default": {"b": 2}}, '{"a":1,"b":2}'),
+        ('{"a":1}', {"rename": {"a": "b"}, "default": {"b": 2}}, '{"b":1}'),
+        ('{"a":[2]}', {"prepend": {"a": [0, "{model}"]}}, '{"a":[0,"m",2]}'),
+        ('{"a":[2]}', {"append": {"a": [3]}, "prepend": {"a": [1]}}, '{"a":[1,2,3]}'),
+        ('{"a":[]}', {"append": {"a": [3]}}, '{"a":[3]}'),
+        ("{}", {"append": {"/a/b": [3]}}, '{"a":{"b":[3]}}'),
+        ('{"a":"x"}', {"append": {"a": [3]}}, '{"a":"x"}'),
+        ('{"a":[2]}', {"prepend": {"a": [1, "{token.name}"]}}, '{"a":[2]}'),
+        ('{"a":[[1],[2]]}', {"append": {"$.a[*]": [9]}}, '{"a":[[1,9],[2,9]]}'),
+        ("[1]", {"set": {"a": 1}, "remove": ["b"]}, "[1]"),
+        ("null", {"set": {"a": 1}}, "null"),
+        (
+            '{"a":1,"b":[],"c":3}',
+            {"remove": ["a"], "default": {"d": 4}, "set": {"c": 5}, "append": {"b": [6]}},
+            '{"b":[6],"c":5,"d":4}',
+        ),
+    ],
+)
+def test_a_body_is_edited(text, edits, after):
+    assert edited(text, **edits) == after
+
+
+def test_values_are_not_shared_between_requests():
+    edits = body_edits(set={"a": {"b": []}})
+    values = TemplateValues(new_exchange())
+    first, second = JsonDocument.parse(b"{}"), JsonDocument.parse(b"{}")
+    edits.apply(first, values)
+    first.insert(("a", "b"), [b"1"], front=False)
+    edits.apply(second, values)
+    assert second.value == {"a": {"b": []}}
