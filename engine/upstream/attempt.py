@@ -25,7 +25,7 @@ from engine.upstream.first_content import (
     read_first_content,
 )
 from engine.upstream.target import Target
-from engine.upstream.translated_response import TranslatedResponse
+from engine.upstream.translated_response import translated_response
 from engine.values.errors import EventTooLarge
 
 
@@ -93,7 +93,7 @@ def attempt(
         if translated is not None:
             result.dropped = translated.dropped
             redaction = target.upstream.redaction
-            answer = TranslatedResponse(
+            answer = translated_response(
                 response, translated.for_answer(), dialect, exchange.request_id, redaction
             )
             result.response, exchange.upstream_usage = answer, answer.usage

@@ -1,9 +1,8 @@
 """The response of a target that speaks another language of chat, in the caller's language.
 
 It has the members of an UpstreamResponse that relaying needs, so that what follows the attempt need
-not know of the translation. A stream for a caller who wants one is translated by `events`, in the
-place of the Cleaner that a relayed stream has. An answer that is read in one piece and becomes a
-stream may end with an error: its JSON alone, which the Cleaner of that stream reports.
+not know of the translation. An answer that is read in one piece and becomes a stream may end with
+an error: its JSON alone, which the Cleaner of that stream reports.
 """
 
 from __future__ import annotations
@@ -34,20 +33,37 @@ _UNDECODABLE = "the upstream's answer has a content coding that cannot be decode
 _BODY_HEADERS = ("content-", "transfer-encoding", "etag", "digest", "repr-digest", "cache-control")
 
 
+def translated_response(
+    response: IncomingResponse,
+    exchange: AnyExchange,
+    dialect: Dialect,
+    request_id: str,
+    redaction: Redaction,
+    clock: Callable[[], float] = time.time,
+) -> TranslatedResponse:
+    """The response of a translated request, in the caller's dialect: a TranslatedStream if the
+    caller gets the upstream's stream event by event. `redaction` takes the gateway's credentials
+    out of what the upstream says; `clock` gives seconds since 1970."""
+    is_stream = _sends_events(response, exchange) and media_type(response) == EVENT_STREAM
+    kind = TranslatedStream if is_stream else TranslatedResponse
+    return kind(response, exchange, dialect, request_id, redaction, clock)
+
+
+def _sends_events(response: IncomingResponse, exchange: AnyExchange) -> bool:
+    """Whether the caller gets server-sent events."""
+    request = exchange.request
+    return request.stream and not request.as_list and response.status < 300
+
+
 class TranslatedResponse:
     """A response in the dialect of the caller: `status`, `headers`, and the body by `read`.
 
-    `events` is set if the caller gets the upstream's stream event by event: it translates what
-    `read` returns. Otherwise `read` returns translated bytes.
-
-    The body of an error is read at once. `redaction` takes the gateway's credentials out of what
-    the upstream says. `usage` reads what the upstream reports, in its own format. `clock` gives
-    seconds since 1970.
+    The body of an error is read at once. `usage` reads what the upstream reports, in its own
+    format.
     """
 
     length: int | None = None
-    events: TranslatedEvents | None = None
-    _pieces: TranslatedEvents | None = None  # of a stream that becomes an answer or an array
+    _stream: TranslatedEvents | None = None  # becomes an answer or an array
     _failure: UpstreamFailure | None = None
     _body = b""
     _has_begun = False
@@ -59,12 +75,12 @@ class TranslatedResponse:
         dialect: Dialect,
         request_id: str,
         redaction: Redaction,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float],
     ) -> None:
-        status, request = response.status, exchange.request
+        status = response.status
         target = dialects.get(exchange.translation.target.dialect)
         is_stream = media_type(response) == EVENT_STREAM
-        sends_events = request.stream and not request.as_list and status < 300
+        sends_events = _sends_events(response, exchange)
         headers = [pair for pair in response.headers if not pair[0].startswith(_BODY_HEADERS)]
         headers = translate_limits(headers, target.rate_limits, dialect.rate_limits, clock())
         headers.append(
@@ -83,11 +99,12 @@ class TranslatedResponse:
             self._translate_error()
         elif is_stream:
             heartbeat = dialect.heartbeat if sends_events else b""
-            events = self._open_events(target, heartbeat, clock)
-            if sends_events:
-                self.events = events
-            else:
-                self._pieces = events
+            self._stream = self._open_events(target, heartbeat, clock)
+
+    @property
+    def events(self) -> TranslatedEvents | None:
+        """What translates the bytes that `read` returns; None where they are translated."""
+        return None
 
     def header(self, name: str) -> str | None:
         """The first value of a header; its name in lower case."""
@@ -96,19 +113,16 @@ class TranslatedResponse:
     @property
     def is_complete(self) -> bool:
         """Whether all of the body has been read."""
-        failure = self._failure if self.events is None else self.events.failure
-        return self._ended and not self._body and failure is None
+        return self._ended and not self._body and self._failure is None
 
     def read(
         self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes:
-        """The next part of the body, `b""` at the end; `passing` and `beat` as in
-        `UpstreamResponse.read`, but only parts of a stream are passed.
+        """The next part of the translated body, `b""` at the end; `beat` as in
+        `UpstreamResponse.read`, nothing is passed.
 
         Raises UpstreamFailure, InvalidAnswer among them, and Silence.
         """
-        if self.events is not None and self._failure is None:
-            return self._read_stream(self.events, beat, passing)
         while not self._body:
             if self._failure is not None or self._ended:
                 self._response.close()
@@ -116,10 +130,10 @@ class TranslatedResponse:
                 raise self._failure
             if self._ended:
                 return b""
-            if self._pieces is None:
+            if self._stream is None:
                 self._read_whole(beat)
             else:
-                self._read_events(self._pieces, beat)
+                self._read_events(self._stream, beat)
         body, self._body = self._body, b""
         return body
 
@@ -203,3 +217,26 @@ class TranslatedResponse:
         self.status = error.status
         self._body = self._errors.document(error)
         self._ended = True
+
+
+class TranslatedStream(TranslatedResponse):
+    """A stream for a caller who gets it event by event: `read` returns the upstream's bytes, which
+    `events` translates, in the place of the Cleaner that a relayed stream has."""
+
+    @property
+    def events(self) -> TranslatedEvents | None:
+        """What translates the bytes; None if they cannot be decoded, and `read` raises."""
+        return self._stream
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the stream has been read."""
+        return self._ended and self._stream is not None and self._stream.failure is None
+
+    def read(
+        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+    ) -> bytes:
+        """The next bytes of the upstream's stream, `b""` at the end."""
+        if self._stream is None:
+            return super().read()
+        return self._read_stream(self._stream, beat, passing)

@@ -26,7 +26,7 @@ from engine.upstream.client import failures
 from engine.upstream.client.failures import InvalidAnswer, Silence, UpstreamFailure
 from engine.upstream.first_content import read_first_content
 from engine.upstream.relay_response import relay
-from engine.upstream.translated_response import TranslatedResponse
+from engine.upstream.translated_response import TranslatedResponse, translated_response
 from engine.values.errors import AbortConnection
 from engine.values.redaction import Redaction
 from tests.support.documents import exchange
@@ -67,7 +67,7 @@ def response(
     exchange = translation.request(body, line, "m", LossRules())
     fake: Any = FakeResponse(status, headers, pieces)
     dialect = dialects.get("anthropic")
-    return TranslatedResponse(fake, exchange, dialect, "req1", Redaction([KEY]), clock)
+    return translated_response(fake, exchange, dialect, "req1", Redaction([KEY]), clock)
 
 
 def pieces_of(from_upstream: TranslatedResponse) -> Iterator[bytes]:
@@ -335,7 +335,7 @@ def test_the_upstreams_connection_is_released_with_the_end() -> None:
     fake: Any = FakeResponse(200, EVENTS, [STREAM])
     translation = Translation(language("messages"), language("chat_completions"))
     exchange = translation.request(REQUEST % b"true", RequestLine(), "m", LossRules())
-    from_upstream = TranslatedResponse(
+    from_upstream = translated_response(
         fake, exchange, dialects.get("anthropic"), "r", Redaction(())
     )
     read(from_upstream)
@@ -351,7 +351,7 @@ def array(*pieces: Any) -> TranslatedResponse:
     line = RequestLine(model="m", stream=True, id="req1")
     exchange = translation.request(REQUESTS["generate_content"], line, "m", LossRules())
     fake: Any = FakeResponse(200, EVENTS, pieces)
-    return TranslatedResponse(fake, exchange, dialects.get("gemini"), "req1", Redaction([KEY]))
+    return translated_response(fake, exchange, dialects.get("gemini"), "req1", Redaction([KEY]))
 
 
 def test_an_array_is_written_item_by_item() -> None:
@@ -408,7 +408,7 @@ def translated(caller: str, target: str, pieces: Sequence[bytes]) -> bytes:
     exchange = translation.request(REQUESTS[caller], LINE, "m", LossRules())
     fake: Any = FakeResponse(200, EVENTS, pieces)
     dialect = dialects.get(language(caller).dialect)
-    from_upstream = TranslatedResponse(
+    from_upstream = translated_response(
         fake, exchange, dialect, "req1", Redaction([KEY]), lambda: 0.0
     )
     output: list[bytes] = []
