@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from engine import dialects
-from engine.app.stores import is_metered, services_of
+from engine.app.stores import is_metered, open_shared, services_of
 from engine.config.model_operations import ModelOperations
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
@@ -42,7 +42,7 @@ from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import Catalog, build_catalog
 from engine.upstream.select_model import SelectModel
-from engine.upstream.target import Upstream, connect, open_alone
+from engine.upstream.target import Upstream, connect
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
@@ -85,7 +85,7 @@ def build(
     services: Services | None = None,
     *,
     client: Callable[..., Client] = Client,
-    open_credential: OpenCredential = open_alone,
+    open_credential: OpenCredential | None = None,
     wrap_stages: WrapStages = identity,
 ) -> Application:
     """The application that serves a plan: one Falcon route for each path, one handler each.
@@ -94,7 +94,13 @@ def build(
     changes the stages of a route: a rehearsal passes its own, so that what it shows is what is
     served.
     """
-    parts = _parts(plan, services or services_of(plan.config), client, open_credential, wrap_stages)
+    parts = _parts(
+        plan,
+        services or services_of(plan.config),
+        client,
+        open_credential or open_shared(plan.config),
+        wrap_stages,
+    )
     app = application(
         parts.endpoints,
         [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head],

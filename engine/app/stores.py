@@ -5,7 +5,7 @@ Modules that a deployment does not use are not imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from engine.app.telemetry import Observing
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.config.routes import Policy
+from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
 from engine.plan.route import CannotConnect
@@ -22,7 +23,7 @@ from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
 from engine.values.counters import Counters, CountersAway
 from engine.values.price import Prices
-from engine.values.runtime_dir import runtime_directory
+from engine.values.runtime_dir import NoWritableFolder, runtime_directory
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
     from engine.stores.counters.memory import MemoryCounters
@@ -76,10 +77,28 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
     )
 
 
+def open_shared(config: Config) -> OpenCredential:
+    """Opens credentials whose tokens are shared by the workers of this machine; where no folder is
+    writable, each worker fetches its own."""
+    try:
+        folder: FilePath | None = _runtime_directory(config)
+    except NoWritableFolder:
+        folder = None
+
+    def open_credential(credential: Credential, changed: Callable[[], None]) -> LiveCredential:
+        return credential.open(folder, changed)
+
+    return open_credential
+
+
+def _runtime_directory(config: Config) -> FilePath:
+    file = config.folder / FilePath(config.source.file).name
+    return runtime_directory(file, config.overlays)
+
+
 def _counters(config: Config, telemetry: Observing) -> Counters:
     stores = config.stores
-    file = config.folder / FilePath(config.source.file).name
-    folder = runtime_directory(file, config.overlays)
+    folder = _runtime_directory(config)
     counters: Counters
     if stores.counters == "memory":
         counters = _memory(folder)

@@ -19,7 +19,7 @@ SCHEMA: dict[str, Any] = {
     "properties": {
         "user": {"description": "The name of the user; it has no colon.", "type": "string"},
         "password": {
-            "description": "The password.",
+            "description": "The password of the user.",
             "type": "string",
             "x-modelway": {"secret": "value"},
         },

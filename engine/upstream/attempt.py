@@ -9,13 +9,14 @@ from typing import Any
 import orjson
 
 from engine.credentials.interface.credential import LiveCredential
+from engine.credentials.tokens.token import CredentialUnavailable
 from engine.dialects import Dialect, StreamError
 from engine.exchange.exchange import Exchange
 from engine.relay.sse import EventFilter
 from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.amazon_response import with_server_sent_events
-from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
+from engine.upstream.client.failures import NoCredential, ProtocolFailure, UpstreamFailure
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.first_content import (
@@ -83,7 +84,7 @@ def attempt(
     exchange.upstream_usage = events = None
     try:
         if credential is not None:
-            credential.apply(request)
+            _apply(credential, request)
         received = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
@@ -108,6 +109,15 @@ def attempt(
         exchange.record.reached_upstream |= not isinstance(raised, Exception)
         raise
     return result
+
+
+def _apply(credential: LiveCredential, request: UpstreamRequest) -> None:
+    """Put a credential on a request. Raises NoCredential."""
+    try:
+        credential.apply(request)
+    except CredentialUnavailable as missing:
+        failure = NoCredential(missing.words, missing.detail, lasting=missing.lasting)
+        raise failure from missing
 
 
 def _read_beginning(

@@ -94,6 +94,7 @@ class Candidates:
         self._dice = dice
         self._carries = carries
         self._ready: dict[Target, float] = {}  # when the Retry-After of a target ends
+        self._renewed = False  # a refused token is fetched anew once in a request
         self._refused_credentials: set[tuple[Target, LiveCredential | None]] = set()
 
     def next(self) -> Candidate | None:
@@ -163,6 +164,9 @@ class Candidates:
         else:
             target.breaker.succeeded()  # it is up, although it refused this request
         refused = failure == "credential"
+        if refused and credential is not None and not self._renewed and credential.renew():
+            self._renewed = True
+            return
         if refused:
             self._refused_credentials.add((target, credential))
         if credential is not None and (refused or failure == "429"):

@@ -16,7 +16,7 @@ from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.upstream.attempt import AttemptResult
-from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.client.failures import NoCredential, UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
 from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
@@ -105,11 +105,23 @@ def _complete(status: int, headers: Headers, body: bytes) -> Response:
 def error_of_failure(failure: UpstreamFailure, retry: bool | None = None) -> GatewayError:
     """502 or 504 for an upstream that sent no response, or part of one. `retry`: whether the
     caller's SDK should retry; None leaves it to the status."""
+    if isinstance(failure, NoCredential):
+        return _no_credential(failure)
     late = failure.kind.endswith("timeout")
     code = "upstream_timeout" if late else "upstream_unreachable"
     if failure.response_started and not late:
         code = "upstream_error"
     return GatewayError(504 if late else 502, code, f"{sentence(failure.words)}.", retry=retry)
+
+
+def _no_credential(failure: NoCredential) -> GatewayError:
+    """503 while there is no token for an upstream, 502 if only an operator can change that."""
+    message = f"{sentence(failure.words)}."
+    if not failure.lasting:
+        wait = [("retry-after", "1")]
+        return GatewayError(503, "upstream_credentials", message, headers=wait)
+    message += " The operator must correct it; your token is not at fault."
+    return GatewayError(502, "upstream_credentials", message, retry=False)
 
 
 def credentials_refused(status: str = "") -> GatewayError:

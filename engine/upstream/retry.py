@@ -9,7 +9,8 @@
     error      an error event as the first event of a 200, of the
                upstream's own fault or of an unknown kind; an answer
                that cannot be translated                                yes
-    credential 401, 402, 403: ours, not the caller's                    no; it is set aside
+    credential 401, 402, 403: ours, not the caller's, or there is no    no; it is set aside, and a
+               token to send                                            token fetched anew once
     fatal      a timeout after the request was sent, a response that    yes, and is never
                is no HTTP: the upstream may be processing it            retried
     (none)     any other response: relayed to the caller                no
@@ -57,6 +58,7 @@ _KINDS = {
     "connect_timeout": "connect",
     "reset": "reset",
     "answer": "error",
+    "credential": "credential",
 }
 _STREAM_KINDS = _KINDS | {"truncated": "reset", "protocol": "reset"}
 

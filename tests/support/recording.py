@@ -9,6 +9,7 @@ import contextlib
 import json
 import re
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -64,13 +65,14 @@ class Recorder:
     """The upstream: `requests` are those that reached it, `speak` is how it answers the next."""
 
     port: int = 0
+    scheme: str = "http"
     connections: int = 0
     requests: list[ReceivedRequest] = field(default_factory=list)
     speak: Speak = field(default_factory=answer)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
     @property
     def last(self) -> ReceivedRequest:
@@ -90,9 +92,9 @@ class Recorder:
 
 
 @contextmanager
-def recorder() -> Iterator[Recorder]:
-    """A Recorder that listens on a port of 127.0.0.1."""
-    recording = Recorder()
+def recorder(tls: ssl.SSLContext | None = None) -> Iterator[Recorder]:
+    """A Recorder that listens on a port of 127.0.0.1, with or without TLS."""
+    recording = Recorder(scheme="https" if tls else "http")
     sockets: list[socket.socket] = []
     with socket.create_server(("127.0.0.1", 0), backlog=512) as server:
         recording.port = server.getsockname()[1]
@@ -104,6 +106,12 @@ def recorder() -> Iterator[Recorder]:
                 except OSError:
                     return
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if tls is not None:
+                    try:
+                        sock = tls.wrap_socket(sock, server_side=True)
+                    except OSError:  # the client refuses the certificate, or has none
+                        sock.close()
+                        continue
                 sockets.append(sock)
                 threading.Thread(target=recording.serve, args=(sock,), daemon=True).start()
 

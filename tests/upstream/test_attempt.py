@@ -9,6 +9,7 @@ from gevent import GreenletExit
 
 from engine import dialects
 from engine.credentials.interface.fixed import HeaderCredential
+from engine.credentials.tokens.token import CredentialUnavailable
 from engine.exchange.exchange import Exchange
 from engine.metering.readers import SizeReader
 from engine.relay.websocket.handshake import UpgradeRequest
@@ -187,3 +188,18 @@ def test_callers_that_read_amazons_streams_get_them_as_they_are(name: str) -> No
     result = run(FakeResponse(200, AMAZON_EVENTS, [data]), dialect=dialects.get(name))
     assert result.content is not None
     assert (result.content.first, result.content.events) == (data, None)
+
+
+def test_a_request_without_its_token_is_not_sent() -> None:
+    class Missing(HeaderCredential):
+        def apply(self, request: Any) -> None:
+            raise CredentialUnavailable("no key", "key.pem", lasting=True)
+
+    client, credential = Client(), Missing("missing", "authorization", "s")
+    east = target(client, credentials=[credential])
+    exchange = new_exchange("GET", "/x", dialect=OPENAI)
+    request = build_request(east, exchange, east.upstream.headers(()), None)
+    result = attempt(east, credential, request, exchange, OPENAI, 9.0)
+    assert (result.failure, result.reached, client.requests) == ("credential", False, [])
+    assert isinstance(result.error, failures.NoCredential)
+    assert (result.error.lasting, "no key: key.pem" in result.error.message) == (True, True)

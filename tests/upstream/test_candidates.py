@@ -181,3 +181,36 @@ def test_a_retry_takes_another_credential_than_the_one_that_failed(failure: str)
     second = of.next()
     assert second is not None
     assert {first.credential, second.credential} == set(KEYS)
+
+
+class Renewable(HeaderCredential):
+    """A credential whose token can be fetched anew; `renewals` are counted."""
+
+    renewals = 0
+
+    def renew(self) -> bool:
+        type(self).renewals += 1
+        return True
+
+
+def test_a_refused_token_is_fetched_anew_once_in_a_request() -> None:
+    class Token(Renewable):
+        pass
+
+    only = target(Client(), credentials=[Token("k", "a", "s")], retry=Retry(attempts=5))
+    tried = candidates(only)
+    for _ in range(2):
+        candidate = tried.next()
+        assert candidate is not None
+        tried.failed(candidate.target, candidate.credential, "credential", None)
+    assert Token.renewals == 1
+    assert tried.next() is None
+
+
+def test_a_fixed_credential_that_is_refused_is_not_tried_again() -> None:
+    only = target(Client(), credentials=[KEYS[0]], retry=Retry(attempts=5))
+    tried = candidates(only)
+    candidate = tried.next()
+    assert candidate is not None
+    tried.failed(candidate.target, candidate.credential, "credential", None)
+    assert tried.next() is None

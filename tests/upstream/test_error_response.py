@@ -185,6 +185,21 @@ def test_refused_credentials_are_not_for_the_caller_to_retry() -> None:
     assert ("x-should-retry", "false") in error.headers
 
 
+@pytest.mark.parametrize(
+    ("lasting", "status", "header"),
+    [(True, 502, ("x-should-retry", "false")), (False, 503, ("retry-after", "1"))],
+)
+def test_a_token_that_is_missing_is_named_without_its_detail(
+    lasting: bool, status: int, header: tuple[str, str]
+) -> None:
+    missing = failures.NoCredential("the token server answered 500", "key.pem", lasting=lasting)
+    error = error_of_failure(missing)
+    assert (error.status, error.code) == (status, "upstream_credentials")
+    assert header in error.headers
+    assert "the token server answered 500." in error.message
+    assert "key.pem" not in error.message
+
+
 @pytest.mark.parametrize(("wait", "seconds"), [(0.0, "1"), (0.2, "1"), (7.1, "8")])
 def test_without_a_target_the_caller_gets_a_retry_after(wait: float, seconds: str) -> None:
     error = unavailable(wait)

@@ -33,6 +33,7 @@ BEFORE = {
     "connect_timeout": "connect",
     "reset": "reset",
     "answer": "error",  # complete, and cannot be translated
+    "credential": "credential",  # not sent
 }
 
 

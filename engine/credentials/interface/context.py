@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path as FilePath
 from typing import Protocol
 
@@ -30,9 +31,23 @@ class Context:
             self.error(at, "a credential holds printable ASCII characters only")
         return value
 
+    def needs_extra(self, name: str, module: str, at: Path) -> None:
+        """A problem if the optional extra of that name, which brings the module, is missing."""
+        if not _is_installed(module):
+            hint = f"pip install 'modelway[{name}]'"
+            message = f"this credential needs the extra {name}, which is not installed"
+            self.error(at, message, hint, "MW108")
+
     def file(self, name: str, at: Path) -> FilePath:
         """The absolute path of a file; a problem if there is none."""
         path = self.folder / name
         if not path.is_file():
             self.error(at, f"there is no file '{name}'", code="MW106")
         return path
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its package is not there either
+        return False

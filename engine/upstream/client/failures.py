@@ -75,6 +75,18 @@ class InvalidAnswer(UpstreamFailure):
         super().__init__()
 
 
+class NoCredential(UpstreamFailure):
+    """A request that was not sent, as there is no token for it. The words say why; `lasting`: until
+    somebody changes something."""
+
+    kind, words = "credential", "this gateway has no credential for the upstream"
+
+    def __init__(self, words: str = "", detail: str = "", *, lasting: bool = False) -> None:
+        self.words = f"{self.words}: {words}" if words else self.words
+        self.lasting = lasting
+        super().__init__(detail)
+
+
 class HeadersTooLarge(UpstreamFailure):
     kind, words = "headers_too_large", "the headers of the upstream's answer are too large"
 

@@ -1,0 +1,84 @@
+"""Credentials whose token is fetched, and sent in a header as `Bearer TOKEN`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from engine.credentials.interface.credential import LiveCredential, Request
+from engine.credentials.interface.fixed import HeaderCredential, set_header
+from engine.credentials.tokens import helper_process
+from engine.credentials.tokens.shared_token import SharedToken
+from engine.credentials.tokens.source import Fetch, TokenSource
+from engine.credentials.tokens.token import Token
+
+_VARIABLES = ("AWS_", "AZURE_", "CLOUDSDK_", "ECS_", "GCE_", "GOOGLE_", "IDENTITY_", "MSI_")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedCredential:
+    """A kind whose token is fetched with `options`, JSON for the fetcher of that name; `headers`
+    are sent with it."""
+
+    kind: str
+    label: str
+    options: Mapping[str, Any] = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def header(self) -> str:
+        return "authorization"
+
+    @property
+    def parameter(self) -> str:
+        return ""
+
+    def open(self, folder: Path | None, changed: Callable[[], None]) -> LiveCredential:
+        fetch = fetcher(self.kind, self.options, folder)
+        return BearerToken(TokenSource(self.label, fetch, changed), self.headers)
+
+    def placeholder(self) -> LiveCredential:
+        return HeaderCredential(self.kind, "authorization", "Bearer fetched-token")
+
+
+class BearerToken:
+    """The token of a source in the header Authorization; `token` is its name in the values."""
+
+    def __init__(self, source: TokenSource, headers: Sequence[tuple[str, str]] = ()) -> None:
+        self._source = source
+        self._headers = headers
+
+    @property
+    def secrets(self) -> list[str]:
+        return [token.values["token"] for token in self._source.tokens]
+
+    def apply(self, request: Request) -> None:
+        set_header(request, "authorization", f"Bearer {self._source.get().values['token']}")
+        for name, value in self._headers:
+            set_header(request, name, value)
+
+    def renew(self) -> bool:
+        return self._source.renew()
+
+
+def fetcher(kind: str, options: Mapping[str, Any], folder: Path | None) -> Fetch:
+    """Fetches tokens of a kind in a helper process, shared by the workers of `folder`. A token
+    depends on the options and on the variables that the libraries of vendors read."""
+    fetch = partial(helper_process.fetch, kind, options)
+    if folder is None:
+        return lambda refused: fetch()
+    variables = {name: v for name, v in os.environ.items() if name.startswith(_VARIABLES)}
+    text = json.dumps([kind, options, variables], sort_keys=True)
+    shared = SharedToken(folder, sha256(text.encode()).hexdigest()[:32])
+
+    def get(refused: Token | None) -> Token:
+        return shared.get(refused, fetch)
+
+    return get

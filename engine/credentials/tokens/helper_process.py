@@ -1,0 +1,63 @@
+"""Fetch a token in a helper process: `python -m engine.credentials.tokens.helper KIND`.
+
+The kind's options go in and the token comes out as JSON by pipes: neither arguments nor the
+environment of the helper have a secret of ours. It inherits the environment, where the vendors'
+libraries look for theirs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gevent.subprocess as subprocess
+
+from engine.credentials.tokens.token import CredentialUnavailable, Token
+
+_SECONDS = 25.0
+HELPER = (sys.executable, "-P", "-m", "engine.credentials.tokens.helper")
+
+
+def fetch(
+    kind: str,
+    options: Mapping[str, Any],
+    *,
+    seconds: float = _SECONDS,
+    helper: Sequence[str] = HELPER,
+) -> Token:
+    """A token of that kind, one of `engine/credentials/fetchers/`, from the program `helper`. Only
+    this greenlet waits. Raises CredentialUnavailable."""
+    try:
+        process = subprocess.Popen(
+            [*helper, kind],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        words = "the process that fetches its token cannot be started"
+        raise CredentialUnavailable(words, str(error)) from error
+    try:
+        output, _ = process.communicate(json.dumps(options).encode(), timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise CredentialUnavailable("its token did not come in time", f"{seconds:g} s") from None
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    return _result(output)
+
+
+def _result(output: bytes) -> Token:
+    try:
+        document = json.loads(output)
+    except ValueError:
+        raise CredentialUnavailable("the process that fetches its token broke off") from None
+    if "words" in document:
+        words, detail = document["words"], document["detail"]
+        raise CredentialUnavailable(words, detail, lasting=document["lasting"])
+    return Token.load(output)

@@ -1,0 +1,84 @@
+"""Fetched tokens on a request, from a real token server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.credentials.interface.fetched import FetchedCredential
+from engine.upstream.client.request import UpstreamRequest
+from tests.support.recording import recorder
+from tests.support.token_servers import numbered
+
+
+def credential(url: str, **more: Any) -> FetchedCredential:
+    options = {"token_url": url, "client": "me", "secret": "s3cr3t", "method": "basic"}
+    return FetchedCredential("oauth2", "a client", options, ("s3cr3t",), **more)
+
+
+def request() -> UpstreamRequest:
+    return UpstreamRequest("POST", "h", "/", "", [("authorization", "Bearer caller")], b"")
+
+
+def test_a_token_is_fetched_for_the_first_request_and_told_to_be_secret() -> None:
+    changes: list[int] = []
+    with recorder() as server:
+        server.speak = numbered()
+        live = credential(server.url).open(None, lambda: changes.append(len(live.secrets)))
+        assert (list(live.secrets), len(server.requests)) == ([], 0)
+        sent = [request(), request()]
+        for each in sent:
+            live.apply(each)
+    assert [each.headers for each in sent] == [[("authorization", "Bearer token-1")]] * 2
+    assert (list(live.secrets), changes) == (["token-1"], [1])
+
+
+def test_headers_of_the_config_are_sent_with_it() -> None:
+    with recorder() as server:
+        server.speak = numbered()
+        live = credential(server.url, headers=(("x-project", "p"),)).open(None, lambda: None)
+        live.apply(sent := request())
+    assert sent.headers == [("authorization", "Bearer token-1"), ("x-project", "p")]
+
+
+def test_a_refused_token_is_replaced() -> None:
+    with recorder() as server:
+        server.speak = numbered()
+        live = credential(server.url).open(None, lambda: None)
+        live.apply(request())
+        assert live.renew()
+        live.apply(sent := request())
+    assert sent.headers == [("authorization", "Bearer token-2")]
+
+
+def test_workers_share_a_token_of_the_same_options_and_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def token(url: str) -> str:
+        live = credential(url).open(tmp_path / "runtime", lambda: None)
+        live.apply(sent := request())
+        return sent.headers[0][1]
+
+    with recorder() as server:
+        server.speak = numbered()
+        first = [token(server.url), token(server.url), token(f"{server.url}/other")]
+        monkeypatch.setenv("AZURE_CLIENT_ID", "another")
+        assert [*first, token(server.url)] == [
+            "Bearer token-1",
+            "Bearer token-1",
+            "Bearer token-2",
+            "Bearer token-3",
+        ]
+
+
+def test_a_rehearsal_fetches_nothing() -> None:
+    credential("http://127.0.0.1:9").placeholder().apply(sent := request())
+    assert sent.headers == [("authorization", "Bearer fetched-token")]
+
+
+def test_a_credential_shows_no_secret_and_says_what_it_sets() -> None:
+    one = credential("http://token.test")
+    assert "s3cr3t" not in repr(one)
+    assert (one.header, one.parameter, one.label) == ("authorization", "", "a client")

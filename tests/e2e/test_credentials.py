@@ -1,0 +1,135 @@
+"""Fetched tokens and client certificates through a real gateway."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.values.runtime_dir import runtime_directory
+from tests.support.recording import Recorder, answer, ask, recorder, request
+from tests.support.running import Running, gateway
+from tests.support.token_servers import form_of, json_answer, numbered
+
+CONFIG = """version: 1
+server: {listen: "{listen}", workers: 2}
+specs: {api: {document: api.yaml, dialect: openai}}
+upstreams:
+  main:
+    url: %(upstream)s
+    proxy: ""
+    credential:
+      oauth2: {token_url: "%(tokens)s/token", client: gateway, secret: "${SECRET}", scope: chat}
+  spare: {url: "%(upstream)s/spare", proxy: "", credential: {bearer: spare-key}}
+routes:
+  - {operation: api.ask, to: [{upstream: main}], auth: none}
+  - {operation: api.askEither, to: [{upstream: main}, {upstream: spare}], auth: none}
+"""
+SECRET = "s3cr3t-of-the-client"
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "API", "version": "1"},
+    "servers": [{"url": "https://api.test/v1"}],
+    "paths": {
+        f"/{name}": {"get": {"operationId": id_, "responses": {"200": {"description": "fine"}}}}
+        for name, id_ in (("ask", "ask"), ("either", "askEither"))
+    },
+}
+
+
+class Stage:
+    """A gateway between an upstream and a token server."""
+
+    def __init__(self, running: Running, upstream: Recorder, tokens: Recorder) -> None:
+        self.running = running
+        self.upstream = upstream
+        self.tokens = tokens
+
+    def ask(self, name: str = "ask") -> Any:
+        return ask(self.running.port, request(f"/v1/{name}"))
+
+    def sent(self) -> list[str]:
+        """The credentials that the upstream got."""
+        return [v for each in self.upstream.requests for v in each.values("authorization")]
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Stage]:
+    (folder / "api.yaml").write_text(json.dumps(DOCUMENT))
+    with recorder() as upstream, recorder() as tokens:
+        tokens.speak = numbered()
+        urls = {"upstream": upstream.url, "tokens": tokens.url}
+        with gateway(folder, CONFIG % urls, {"SECRET": SECRET}) as running:
+            yield Stage(running, upstream, tokens)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    with serving(tmp_path) as running:
+        yield running
+
+
+def test_a_token_is_fetched_once_for_all_workers(stage: Stage) -> None:
+    assert {stage.ask().status for _ in range(20)} == {200}
+    assert set(stage.sent()) == {"Bearer token-1"}
+    [asked] = stage.tokens.requests
+    assert form_of(asked)["scope"] == "chat"
+
+
+def test_a_revoked_token_is_fetched_anew_once(stage: Stage) -> None:
+    def revoked(received: Any, sock: Any) -> None:
+        refused = received.values("authorization") == ["Bearer token-1"]
+        (json_answer({"error": "revoked"}, 401) if refused else answer())(received, sock)
+
+    stage.ask()
+    stage.upstream.speak = revoked
+    assert stage.ask().status == 200
+    assert stage.sent()[-2:] == ["Bearer token-1", "Bearer token-2"]
+    stage.upstream.speak = json_answer({"error": "forbidden"}, 403)
+    for _ in range(5):
+        assert stage.ask().json()["error"]["code"] == "upstream_credentials"
+    assert len(stage.tokens.requests) <= 3  # each of two workers may fetch once a minute
+
+
+def test_a_failure_of_the_token_server_is_named(stage: Stage) -> None:
+    refused = {"error": "invalid_client", "error_description": f"not {SECRET}"}
+    stage.tokens.speak = json_answer(refused, 401)
+    answered = stage.ask()
+    error = answered.json()["error"]
+    assert (answered.status, error["code"]) == (502, "upstream_credentials")
+    assert "the token server answered 401 invalid_client: not [redacted]." in error["message"]
+    assert f"{stage.tokens.url}/token" in stage.running.output()
+    assert SECRET not in stage.running.output()
+    assert stage.upstream.requests == []
+
+
+def test_the_next_target_takes_its_place(stage: Stage) -> None:
+    stage.tokens.speak = json_answer({}, 500)
+    assert {stage.ask("either").status for _ in range(4)} == {200}
+    assert set(stage.sent()) == {"Bearer spare-key"}
+    assert stage.ask().status == 503
+
+
+def test_a_token_is_neither_logged_nor_relayed(stage: Stage) -> None:
+    def repeat(received: Any, sock: Any) -> None:
+        [token] = received.values("authorization")
+        json_answer({"error": {"message": f"{token} is not enough"}}, 400)(received, sock)
+
+    stage.upstream.speak = repeat
+    answered = stage.ask()
+    assert answered.status == 400
+    assert b"[redacted] is not enough" in answered.body
+    assert "token-1" not in stage.running.output()
+
+
+def test_no_file_of_a_token_is_open_to_others(stage: Stage) -> None:
+    stage.ask()
+    folder = runtime_directory(Path(stage.running.log).parent / "gateway.yaml")
+    files = [path for path in folder.iterdir() if path.name.startswith("token-")]
+    assert files
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
