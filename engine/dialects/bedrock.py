@@ -33,10 +33,14 @@ def _type_of(status: int) -> str:
 
 
 def _error(error: GatewayError, request_id: str) -> Document:
-    """The vendor's SDKs read `__type` and `message`."""
-    kind = _type_of(error.status)
-    details = {"type": kind, "message": error.message, "param": error.param, "code": error.code}
-    return {"__type": kind, "message": error.message, "error": details}
+    return _document(error.status, error.message, error.param, error.code)
+
+
+def _document(status: int, message: str, param: str = "", code: str = "") -> Document:
+    """The vendor's SDKs read `__type` and `message`, the gateway `error`, as in other dialects."""
+    kind = _type_of(status)
+    details = {"type": kind, "message": message, "param": param, "code": code}
+    return {"__type": kind, "message": message, "error": details}
 
 
 def _is_error(document: Any) -> bool:
@@ -49,7 +53,7 @@ def _stream_error(document: Any) -> StreamError | None:
     status = None if error is None else status_in(error.get("code"))
     if error is None or status is None:
         return None
-    return StreamError(status, {"__type": _type_of(status), "message": message_in(error)})
+    return StreamError(status, _document(status, message_in(error)))
 
 
 def _usage_of(document: Any) -> Usage | None:
@@ -109,6 +113,8 @@ def _model(card: ModelCard) -> Document:
     return {"modelId": card.name, "modelName": card.title, "providerName": card.owner}
 
 
+_CHATS = ("/converse", "/converse-stream", "/invoke", "/invoke-with-response-stream")
+
 DIALECT = Dialect(
     name="bedrock",
     error=_error,
@@ -127,5 +133,6 @@ DIALECT = Dialect(
     hidden_headers=frozenset({"set-cookie"}),
     request_id_headers=("x-request-id", "x-amzn-requestid"),
     provider="aws.bedrock",
+    tasks=dict.fromkeys(_CHATS, "chat"),
     operation_names={"Converse": "chat", "ConverseStream": "chat"},
 )

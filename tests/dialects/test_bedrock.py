@@ -54,7 +54,9 @@ def test_a_document_without_a_message_is_no_error(document: Any) -> None:
 def test_an_exception_of_a_stream_has_its_status() -> None:
     text = AmazonEvents().feed(exception("throttlingException", "Wait."))
     read = BEDROCK.stream_error(json.loads(text))
-    assert read == (429, {"__type": "ThrottlingException", "message": "Wait."})
+    assert read is not None
+    assert (read.status, read.document["__type"]) == (429, "ThrottlingException")
+    assert read.document["message"] == read.document["error"]["message"] == "Wait."
 
 
 @each("document", [None, {"error": {}}, {"error": {"code": "x"}}, {"error": "x"}])

@@ -1,0 +1,132 @@
+"""The official SDKs talk to models of Amazon Bedrock in Converse, through a real gateway."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.bedrock_upstream import BedrockUpstream, bedrock_upstream
+from tests.support.recording import Wire, ask, request
+from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.sdk_callers import CALLERS, Caller
+from tests.support.translating import CHAT_ROUTES, SPECS
+
+MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc"
+CONFIG = """
+version: 1
+server: {{listen: "{{listen}}", workers: 1}}
+{specs}upstreams:
+  bedrock: {{provider: bedrock, url: "{url}", credential: {{bearer: key}}, proxy: ""}}
+  away: {{url: "http://127.0.0.1:9", dialect: bedrock, proxy: "", retry: {{attempts: 1}}}}
+models:
+  claude: {{to: [{{upstream: bedrock, model: "{model}"}}]}}
+  profile: {{to: [{{upstream: bedrock, model: "{profile}"}}]}}
+  spare: {{to: [{{upstream: away}}], fallback: [claude]}}
+routes:
+{chat_routes}{tokens}
+"""
+
+
+@pytest.fixture(scope="module")
+def vendor() -> Iterator[BedrockUpstream]:
+    with bedrock_upstream() as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, vendor: BedrockUpstream) -> Iterator[Running]:
+    words = {"url": vendor.upstream.url, "model": MODEL, "profile": PROFILE}
+    config = CONFIG.format(specs=SPECS, chat_routes=CHAT_ROUTES, tokens=TOKENS, **words)
+    with gateway(tmp_path_factory.mktemp("bedrock"), config) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def fresh(vendor: BedrockUpstream) -> None:
+    vendor.reset()
+
+
+EVERY_CALLER = pytest.mark.parametrize("caller", CALLERS, ids=lambda each: each.language)
+
+
+@EVERY_CALLER
+def test_an_answer_in_one_piece(caller: Caller, running: Running, vendor: BedrockUpstream) -> None:
+    reply = caller.ask(running.port, "claude")
+    assert (reply.text, reply.stop) == ("Hello there.", caller.ends["end"])
+    assert (reply.input, reply.cached, reply.output) == (12, 4, 5)
+    assert vendor.operation == (MODEL, "converse")
+    assert vendor.problems == []
+
+
+@EVERY_CALLER
+def test_a_stream(caller: Caller, running: Running, vendor: BedrockUpstream) -> None:
+    reply = caller.stream(running.port, "claude")
+    assert (reply.text, reply.stop) == ("Hello there.", caller.ends["end"])
+    assert (reply.input, reply.output) == (12, 5)
+    assert vendor.operation == (MODEL, "converse-stream")
+    assert vendor.problems == []
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@EVERY_CALLER
+def test_a_tool_is_called_and_its_result_answered(
+    caller: Caller, stream: bool, running: Running, vendor: BedrockUpstream
+) -> None:
+    vendor.case = "tool"
+    turn = caller.tool_turn(running.port, "claude", stream=stream)
+    assert (turn.name, turn.arguments) == ("look", {"city": "Oslo", "n": 1.0})
+    assert (turn.stop, turn.final) == (caller.ends["tool_calls"], "Hello there.")
+    assert vendor.problems == []
+
+
+def chat(**more: Any) -> bytes:
+    body = {"messages": [{"role": "user", "content": "Hi"}], **more}
+    return request("/v1/chat/completions", json.dumps(body).encode(), token=ALL)
+
+
+def post(running: Running, **more: Any) -> Any:
+    return ask(running.port, chat(**more))
+
+
+def test_the_request_has_the_path_and_the_credential_of_the_vendor(
+    running: Running, vendor: BedrockUpstream
+) -> None:
+    assert post(running, model="profile").status == 200
+    received = vendor.upstream.last
+    encoded = PROFILE.replace(":", "%3A").replace("/", "%2F")
+    assert received.line == f"POST /model/{encoded}/converse HTTP/1.1"
+    assert received.values("authorization") == ["Bearer key"]
+    assert received.values("content-type") == ["application/json"]
+    assert vendor.body == {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+
+
+def test_bedrock_can_be_a_fallback(running: Running, vendor: BedrockUpstream) -> None:
+    answered = post(running, model="spare")
+    assert answered.json()["choices"][0]["message"]["content"] == "Hello there."
+
+
+def test_an_error_of_the_vendor_is_one_of_the_caller(
+    running: Running, vendor: BedrockUpstream
+) -> None:
+    vendor.exception = "ThrottlingException"
+    answered = post(running, model="claude")
+    error = answered.json()["error"]
+    assert (answered.status, error["message"]) == (429, "Wait a little.")
+    assert error["type"]
+
+
+def test_an_exception_ends_a_stream_with_an_error(
+    running: Running, vendor: BedrockUpstream
+) -> None:
+    vendor.exception = "throttlingException"
+    with Wire(running.port) as wire:
+        wire.send(chat(model="claude", stream=True))
+        assert wire.head()[0] == 200
+        rest = wire.rest()
+    *_, last = [line for line in rest.split(b"\n") if line.startswith(b"data: ")]
+    assert json.loads(last.removeprefix(b"data: "))["error"]["message"] == "Wait a little."
+    assert b"[DONE]" not in rest
