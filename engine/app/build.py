@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 
 from engine import dialects
 from engine.app.stores import is_metered, open_shared, services_of
+from engine.config.listed_models import listed_models
 from engine.config.model_operations import ModelOperations
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
@@ -139,7 +140,7 @@ def _parts(
         plan=plan,
         services=services,
         upstreams=upstreams,
-        catalog=build_catalog(config.models, upstreams),
+        catalog=build_catalog(config.models, upstreams, listed_models(config)),
         operations=operations,
         visible_models=VisibleModels(config, operations),
         watcher=DisconnectWatcher(),

@@ -45,13 +45,16 @@ class ServedModel:
 class Catalog(ByName[ServedModel]):
     """Models by name: an exact name first, then the wildcard with the most literal characters."""
 
-    def __init__(self, models: Iterable[ServedModel]) -> None:
+    def __init__(self, models: Iterable[ServedModel], listed: Iterable[str] = ()) -> None:
         super().__init__({model.name: model for model in models})
-        self.suggestions = Suggestions(self.names())
+        self.suggestions = Suggestions({*self.names(), *listed})
 
 
-def build_catalog(models: Mapping[str, Model], upstreams: Mapping[str, Upstream]) -> Catalog:
-    """The catalog of a config in which every name is resolved."""
+def build_catalog(
+    models: Mapping[str, Model], upstreams: Mapping[str, Upstream], listed: Iterable[str] = ()
+) -> Catalog:
+    """The catalog of a config in which every name is resolved. `listed` are the names that lists
+    show, also of models behind a wildcard."""
 
     def targets(name: str, default_model: str = "") -> tuple[Target, ...]:
         return tuple(
@@ -72,7 +75,7 @@ def build_catalog(models: Mapping[str, Model], upstreams: Mapping[str, Upstream]
                 fallbacks(fallback, names)
         return names
 
-    return Catalog(
+    served = (
         ServedModel(
             name,
             (targets(name), *(targets(fallback, fallback) for fallback in fallbacks(name, {}))),
@@ -80,3 +83,4 @@ def build_catalog(models: Mapping[str, Model], upstreams: Mapping[str, Upstream]
         )
         for name in models
     )
+    return Catalog(served, listed)

@@ -133,3 +133,10 @@ def test_responses_are_translated_for_a_provider_without_them(recorded: Recorded
 
     assert path("mistral") == "/v1/chat/completions"
     assert path("openai") == "/v1/responses"
+
+
+def test_a_name_without_its_prefix_is_404_with_the_whole_name(recorded: RecordedGateway) -> None:
+    body = json.dumps({"model": "llama-3.3-70b-versatile", "messages": MESSAGES}).encode()
+    answer = ask(recorded.gateway.port, request("/v1/chat/completions", body, token=ALL))
+    assert answer.status == 404
+    assert "Did you mean 'groq/llama-3.3-70b-versatile'?" in answer.json()["error"]["message"]

@@ -111,7 +111,7 @@ def test_policies_of_every_route_come_before_those_of_one():
 
 def test_a_list_of_models_belongs_to_all_dialects_its_own_last():
     names = [d.name for d in routes(", dialect: openai")["list"].dialects]
-    assert (set(names[:-1]), names[-1]) == ({"anthropic", "gemini", "plain"}, "openai")
+    assert (set(names[:-1]), names[-1]) == ({"anthropic", "bedrock", "gemini", "plain"}, "openai")
     assert [d.name for d in routes(", dialect: openai")["chat"].dialects] == ["openai"]
 
 
