@@ -232,8 +232,10 @@ class _StreamOutput:
         return self._law.ended
 
     def add(self, events: Iterable[Event], size: int) -> None:
-        for event in events if self._changes is None else self._changes.undo(events):
-            self._law.check(event)
+        changes, law = self._changes, self._law
+        for event in events if changes is None else changes.undo(law.checked(events)):
+            if changes is None:
+                law.check(event)
             self._events.append(self._writer.write(event))
 
     def take(self) -> bytes:
@@ -262,10 +264,11 @@ class _WholeOutput:
         self._size += size
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
-        law, assembly = self._law, self._assembly
-        for event in events if self._changes is None else self._changes.undo(events):
-            law.check(event)
-            assembly.add(event)
+        changes, law = self._changes, self._law
+        for event in events if changes is None else changes.undo(law.checked(events)):
+            if changes is None:
+                law.check(event)
+            self._assembly.add(event)
 
     def take(self) -> bytes:
         return b""

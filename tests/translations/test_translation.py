@@ -14,6 +14,7 @@ from engine.translations.translation import (
     LARGEST,
     MOST_ANSWER_OBJECTS,
     LossRules,
+    StreamTranslator,
     TranslatedExchange,
     Translation,
 )
@@ -230,21 +231,40 @@ def test_arguments_that_are_no_json_break_what_callers_have_begun_to_read(caller
     assert b"response.completed" not in output
 
 
-@pytest.mark.parametrize(("stop", "broken"), [("tool_use", True), ("max_tokens", False)])
-def test_chat_callers_get_other_arguments_only_of_a_cut_answer(stop: str, broken: bool) -> None:
-    call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
-    stream = ask(CHAT_TO_MESSAGES, stream=True).stream()
-    delta = {"type": "input_json_delta", "partial_json": "{no"}
-    for event in (
+def claudes_call(stream: StreamTranslator, name: str, stop: str) -> bytes:
+    """What the caller gets of Claude's call whose arguments break off, up to its stop reason."""
+    call = {"type": "tool_use", "id": "c", "name": name, "input": {}}
+    delta = {"type": "input_json_delta", "partial_json": '{"a":'}
+    events: list[dict[str, Any]] = [
         {"type": "message_start", "message": {"id": "m", "role": "assistant", "model": "c"}},
         {"type": "content_block_start", "index": 0, "content_block": call},
         {"type": "content_block_delta", "index": 0, "delta": delta},
         {"type": "content_block_stop", "index": 0},
         {"type": "message_delta", "delta": {"stop_reason": stop}},
-    ):
-        stream.event(json.dumps(event).encode())
+    ]
+    return b"".join(stream.event(json.dumps(event).encode()) for event in events)
+
+
+@pytest.mark.parametrize(("stop", "broken"), [("tool_use", True), ("max_tokens", False)])
+def test_chat_callers_get_other_arguments_only_of_a_cut_answer(stop: str, broken: bool) -> None:
+    stream = ask(CHAT_TO_MESSAGES, stream=True).stream()
+    claudes_call(stream, "look", stop)
     if broken:
         with pytest.raises(BrokenAnswer, match="arguments of look"):
+            stream.event(b'{"type":"message_stop"}')
+    else:
+        assert b'"finish_reason":"length"' in stream.event(b'{"type":"message_stop"}')
+
+
+@pytest.mark.parametrize("stop", ["tool_use", "max_tokens"])
+def test_the_arguments_that_are_an_answer_are_json_too(stop: str) -> None:
+    """The answer of a model that gets the schema of its answer as that of a tool."""
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}
+    stream = ask(CHAT_TO_MESSAGES, stream=True, response_format=form).stream()
+    output = claudes_call(stream, "json_tool_call", stop)
+    assert rb"{\"a\":" in output
+    if stop == "tool_use":
+        with pytest.raises(BrokenAnswer, match="no JSON object"):
             stream.event(b'{"type":"message_stop"}')
     else:
         assert b'"finish_reason":"length"' in stream.event(b'{"type":"message_stop"}')

@@ -174,6 +174,12 @@ class Law:
         self._cut_calls: dict[int, str] = {}
         """The name of the last call of a candidate, if its arguments are no object."""
 
+    def checked(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The next events, each as soon as it is found legal."""
+        for event in events:
+            self.check(event)
+            yield event
+
     def check(self, event: Event) -> None:
         """The next event is legal."""
         if isinstance(event, Delta):  # nearly every event
