@@ -24,7 +24,7 @@ EXPECTED: dict[str, Any] = yaml.safe_load((CASES / "providers.yaml").read_text("
 NAMES = list(providers.names())
 MESSAGES = [{"role": "user", "content": "hi"}]
 REQUESTS = {
-    "openai": ("/v1/chat/completions", {"messages": MESSAGES}),
+    "openai": ("/v1/chat/completions", {"messages": MESSAGES, "max_completion_tokens": 9}),
     "anthropic": ("/v1/messages", {"messages": MESSAGES, "max_tokens": 9}),
     "gemini": (
         "/v1beta/models/{model}:generateContent",
@@ -105,6 +105,8 @@ def test_the_request_has_the_address_and_the_credential_of_the_provider(
     assert ALL not in str(received.headers)
     body = json.loads(received.body)
     assert body.get("model", "m") == "m"
+    limits = body.keys() & {"max_tokens", "max_completion_tokens"}
+    assert not limits or limits == {expected.get("limit", "max_completion_tokens")}
 
 
 def test_models_of_all_providers_are_listed_under_their_prefix(recorded: RecordedGateway) -> None:
