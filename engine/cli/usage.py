@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import click
 import orjson
@@ -21,6 +22,7 @@ from engine.stores.ledger.journal_folder import count_unshipped
 from engine.stores.records.database import Database
 from engine.stores.records.totals import (
     KINDS,
+    RARE_COUNTS,
     Total,
     UsageFilter,
     distinct_values,
@@ -28,6 +30,7 @@ from engine.stores.records.totals import (
     totals,
 )
 from engine.values import units
+from engine.values.calendar import PERIODS, SECOND, Calendar
 from engine.values.units import format_nano
 
 _MAX_KEY_WIDTH = 60
@@ -50,6 +53,13 @@ class UsageReport:
         return sum(self.totals, Total("total"))
 
 
+def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
+    try:
+        return Calendar("day", name).time_zone
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+
+
 @click.command()
 @click.option(
     "--by", type=click.Choice(KINDS), default="token", show_default=True,
@@ -57,10 +67,14 @@ class UsageReport:
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,
-    help="Start: a duration ago (24h, 30d), a day (2027-01-31) or a time "
-    "(2027-01-31T12:00), in UTC.",
+    help="Start: a duration ago (24h, 30d), a day (2027-01-31), a time (2027-01-31T12:00), or day, "
+    "week or month: when the present one began.",
 )  # fmt: skip
 @click.option("--until", help="End, like --since; a day is included completely.  [default: now]")
+@click.option(
+    "--time-zone", default="UTC", show_default=True, metavar="ZONE", callback=_time_zone,
+    help="The time zone of days and times, like Europe/Vienna.",
+)  # fmt: skip
 @click.option("--token", default="", metavar="NAME", help="Only this token's requests.")
 @click.option("--model", default="", metavar="NAME", help="Only this model, requested or served.")
 @click.option(
@@ -74,18 +88,20 @@ def command(
     """Sum the ledger: requests, model tokens, money, and time to the first byte.
 
     FAILED are requests that were refused, answered with an error, or broke off. CACHED tokens are
-    part of INPUT. FIRST BYTE is the average time to the first content of an answer. Money is exact;
-    currencies are summed separately.
+    part of INPUT, as are CACHE WRITE, AUDIO INPUT and IMAGE INPUT; REASONING, AUDIO OUTPUT and
+    IMAGE OUTPUT are part of OUTPUT. The rare ones are shown where there are some. FIRST BYTE is the
+    average time to the first content of an answer. Money is exact; currencies are summed
+    separately.
 
     \b
-    By token, this month:    modelway usage --since 30d
+    By token, this month:    modelway usage --since month --time-zone Europe/Vienna
     One token, day by day:   modelway usage --by day --token shop --since 2027-01-01
     For a spreadsheet:       modelway usage --by model --since 90d --format csv
     """
     selection = _selection(time.time(), **options)
     location = records_of(config, database)
     with open_records(location) as records:
-        rows = totals(records, by, selection)
+        rows = totals(records, by, selection, ZoneInfo(options["time_zone"]))
         report = UsageReport(by, selection, rows, _unshipped(records, location))
         if not rows:
             click.echo(_no_requests(records, selection), err=True)
@@ -95,25 +111,32 @@ def command(
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
 
 
-def _selection(now: float, since: str, until: str | None, token: str, model: str) -> UsageFilter:
-    start = _time("--since", since, now, end_of_day=False)
-    end = now if until is None else _time("--until", until, now, end_of_day=True)
+def _selection(
+    now: float, since: str, until: str | None, token: str, model: str, time_zone: str
+) -> UsageFilter:
+    start = _time("--since", since, now, time_zone, end_of_day=False)
+    end = now if until is None else _time("--until", until, now, time_zone, end_of_day=True)
     if start >= end:
         message = f"'{since}' is not before {until or 'now'}"
         raise click.BadParameter(message, param_hint="--since")
     return UsageFilter(start, end, token, model)
 
 
-def _time(option: str, text: str, now: float, *, end_of_day: bool) -> float:
-    """Unix seconds of a time, or of the start or end of a day."""
+def _time(option: str, text: str, now: float, time_zone: str, *, end_of_day: bool) -> float:
+    """Unix seconds of a time, of the start or end of a day, or of the start of a period."""
+    if text in PERIODS:
+        return Calendar(text, time_zone).window(int(now) * SECOND)[0] / SECOND
     try:
         return now - units.seconds(text)
     except ValueError:
         pass
     try:
-        return units.unix_time(text, end_of_day=end_of_day)
+        return units.unix_time(text, end_of_day=end_of_day, time_zone=ZoneInfo(time_zone))
     except ValueError as error:
-        message = f"'{text}' is neither a duration like 24h or 7d nor a day or time like 2027-01-31"
+        message = (
+            f"'{text}' is neither a duration like 24h or 7d nor a day or time like 2027-01-31, "
+            "nor day, week or month"
+        )
         raise click.BadParameter(message, param_hint=option) from error
 
 
@@ -146,11 +169,13 @@ def _no_requests(records: Database, selection: UsageFilter) -> str:
 def print_table(report: UsageReport) -> None:
     if not report.totals:
         return
-    names = [name.upper() for name in _NUMBERS]
-    rows = [[report.by.upper(), *names, "COST", "FIRST BYTE"]]
-    rows += [_cells(printable(total.key) or "-", total) for total in report.totals]
+    grand_total = report.grand_total
+    names = [*_NUMBERS, *(name for name in RARE_COUNTS if getattr(grand_total, name))]
+    titles = [name.upper().replace("_", " ") for name in names]
+    rows = [[report.by.upper(), *titles, "COST", "FIRST BYTE"]]
+    rows += [_cells(printable(total.key) or "-", total, names) for total in report.totals]
     if len(rows) > 2:
-        rows.append(_cells("total", report.grand_total))
+        rows.append(_cells("total", grand_total, names))
     first, *other_columns = (
         [cell_len(cell) for cell in column] for column in zip(*rows, strict=True)
     )
@@ -167,8 +192,8 @@ def print_table(report: UsageReport) -> None:
     click.echo("\n".join(lines))
 
 
-def _cells(key: str, total: Total) -> list[str]:
-    numbers = [f"{getattr(total, name):,}" for name in _NUMBERS]
+def _cells(key: str, total: Total, names: Sequence[str]) -> list[str]:
+    numbers = [f"{getattr(total, name):,}" for name in names]
     return [key, *numbers, _money(total), _seconds(total)]
 
 
@@ -186,7 +211,7 @@ def _print_json(report: UsageReport) -> None:
 
 
 def _fields(total: Total) -> dict[str, Any]:
-    numbers = {name: getattr(total, name) for name in _NUMBERS}
+    numbers = {name: getattr(total, name) for name in (*_NUMBERS, *RARE_COUNTS)}
     cost = {currency: format_nano(nanos) for currency, nanos in total.cost.items()}
     return {**numbers, "cost": cost, "first_byte": total.first_byte}
 
@@ -194,14 +219,17 @@ def _fields(total: Total) -> dict[str, Any]:
 def _print_csv(report: UsageReport) -> None:
     """One line for each total; where there are more currencies, one more for each of them."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([report.by, *_NUMBERS, "cost", "currency", "first_byte"])
+    writer.writerow([report.by, *_NUMBERS, "cost", "currency", "first_byte", *RARE_COUNTS])
     for total in report.totals:
         first, *other_currencies = list(total.cost.items()) or [("", 0)]
         numbers = [getattr(total, name) for name in _NUMBERS]
         byte = "" if total.first_byte is None else f"{total.first_byte:.6f}"
-        writer.writerow([total.key, *numbers, format_nano(first[1]), first[0], byte])
+        rare = [getattr(total, name) for name in RARE_COUNTS]
+        writer.writerow([total.key, *numbers, format_nano(first[1]), first[0], byte, *rare])
         for currency, nanos in other_currencies:
-            writer.writerow([total.key, *([0] * len(numbers)), format_nano(nanos), currency, ""])
+            zeros = [0] * len(numbers)
+            amount = format_nano(nanos)
+            writer.writerow([total.key, *zeros, amount, currency, "", *([0] * len(rare))])
 
 
 def _money(total: Total) -> str:

@@ -4,7 +4,7 @@ times parsed; durations, numbers, shares and money formatted."""
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {
@@ -42,13 +42,15 @@ def duration_text(seconds: float) -> str:
     return f"{seconds:g}s"
 
 
-def unix_time(text: str, *, end_of_day: bool = True) -> float:
-    """Unix seconds of a time in ISO 8601, UTC by default; of a day, `2027-01-31`, its end, or its
-    start. Raises ValueError."""
+def unix_time(text: str, *, end_of_day: bool = True, time_zone: tzinfo = UTC) -> float:
+    """Unix seconds of a time in ISO 8601, in a time zone by default; of a day, `2027-01-31`, its
+    end, or its start. Raises ValueError."""
     moment = datetime.fromisoformat(text)
-    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    is_day = len(text) == len("2027-01-31")
-    return seconds + _SECONDS["d"] if is_day and end_of_day else seconds
+    if len(text) == len("2027-01-31") and end_of_day:
+        if moment.date() == date.max:
+            return moment.replace(tzinfo=time_zone).timestamp() + _SECONDS["d"]
+        moment += timedelta(days=1)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=time_zone)).timestamp()
 
 
 def size(text: str) -> int:

@@ -7,6 +7,7 @@ import io
 import json
 import pstats
 import time
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +18,7 @@ from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.ledger.journal import Journal
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
-from engine.stores.records.totals import Total, UsageFilter
+from engine.stores.records.totals import RARE_COUNTS, Total, UsageFilter
 from engine.stores.records.usage import UsageTable
 
 CONFIG = "version: 1\nstores: {records: sqlite:///usage.db}\n"
@@ -86,6 +87,7 @@ def test_json_is_exact(folder):
         "input": 1234,
         "output": 3,
         "cached": 100,
+        **dict.fromkeys(RARE_COUNTS, 0),
         "cost": {"USD": "3.500000001"},
         "first_byte": 0.75,
     }
@@ -121,6 +123,38 @@ def test_usage_is_grouped_by_each_kind(folder):
     assert keys("day", "--since", "2001-01-01T10:00", "--until", "2001-01-01T10:00:01+00:00") == []
 
 
+def test_days_and_months_are_those_of_a_time_zone(folder, monkeypatch):
+    """Half past eleven in the evening of the last day of October, in UTC."""
+    last = datetime(2026, 10, 31, 23, 30, tzinfo=UTC).timestamp()
+    monkeypatch.setattr("time.time", lambda: last + 60)
+    monkeypatch.delenv("MODELWAY_DATABASE", raising=False)
+    insert(folder, Entry("x", last, "shop"), Entry("y", last - HOUR, "shop"))
+
+    def days(*options):
+        arguments = ("--by", "day", "--format", "json", "--since", "month", *options)
+        result = json.loads(run(*arguments).stdout)
+        return {total["day"]: total["requests"] for total in result["totals"]}
+
+    assert days() == {"2026-10-31": 2}
+    assert days("--time-zone", "Europe/Vienna") == {"2026-11-01": 1}
+    vienna = ("--time-zone", "Europe/Vienna", "--since", "2026-10-31")
+    assert days(*vienna) == {"2026-10-31": 1, "2026-11-01": 1}
+    assert days(*vienna, "--until", "2026-10-31") == {"2026-10-31": 1}
+
+
+def test_rare_kinds_are_shown_where_there_are_some(folder):
+    assert "REASONING" not in run().stdout
+    entry = Entry("k", time.time() - HOUR, "shop", reasoning=7, cache_write=12_345)
+    insert(folder, entry)
+    header, *rows = run("--token", "shop").stdout.splitlines()
+    assert header.split("  ")[-1].strip() == "FIRST BYTE"
+    assert "CACHED  REASONING  CACHE WRITE" in header
+    assert "IMAGE" not in header
+    assert "12,345" in rows[0]
+    (row,) = csv.DictReader(io.StringIO(run("--format", "csv", "--token", "shop").stdout))
+    assert (row["reasoning"], row["cache_write"], row["audio_input"]) == ("7", "12345", "0")
+
+
 def test_an_empty_selection_is_explained(folder):
     assert run("--since", "1m").stderr == "no requests in this period\n"
     result = run("--token", "shpo")
@@ -148,6 +182,7 @@ BAD = [
     (["--since", "7"], "'7' is neither a duration"),
     (["--since", "2027-02-30"], "'2027-02-30' is neither a duration"),
     (["--until", ""], "'' is neither a duration"),
+    (["--time-zone", "Europe/Wien"], "'Europe/Wien' is not a time zone like Europe/Vienna"),
     (["--since", "1d", "--until", "2d"], "'1d' is not before 2d"),
     (["--since", "9999-01-01"], "'9999-01-01' is not before now"),
     (["--by", "week"], "'week' is not one of"),

@@ -46,4 +46,13 @@ ENTRY = Entry(
     bytes_out=20,
     stream=True,
     attempts=2,
+    cache_write=11,
+    cache_write_1h=3,
+    audio_input=12,
+    cached_audio=5,
+    audio_output=13,
+    image_input=14,
+    cached_image=6,
+    image_output=15,
+    price="groq 2026-07-02",
 )

@@ -2,6 +2,8 @@
 
 import re
 import socket
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -140,3 +142,24 @@ def test_formatted_numbers_are_short():
 )
 def test_nano_units_are_formatted_exactly(nanos, text):
     assert units.format_nano(nanos) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "end_of_day", "expected"),
+    [
+        ("2026-10-25", "UTC", False, "2026-10-25T00:00+00:00"),
+        ("2026-10-25", "UTC", True, "2026-10-26T00:00+00:00"),
+        ("2026-10-25", "Europe/Vienna", False, "2026-10-25T00:00+02:00"),
+        ("2026-10-25", "Europe/Vienna", True, "2026-10-26T00:00+01:00"),  # a day of 25 hours
+        ("2026-10-25T12:00", "Europe/Vienna", True, "2026-10-25T12:00+01:00"),
+        ("2026-10-25T12:00Z", "Europe/Vienna", True, "2026-10-25T12:00+00:00"),
+    ],
+)
+def test_a_time_of_a_time_zone(text, zone, end_of_day, expected):
+    seconds = units.unix_time(text, end_of_day=end_of_day, time_zone=ZoneInfo(zone))
+    assert seconds == datetime.fromisoformat(expected).timestamp()
+
+
+def test_the_last_day_that_there_is_has_an_end():
+    last = units.unix_time("9999-12-31", end_of_day=False)
+    assert units.unix_time("9999-12-31") == last + 86_400

@@ -15,9 +15,9 @@ class Entry(NamedTuple):
     """One request. `id` is the request id: entries with the same id count once.
 
     `time` is when the request arrived (Unix seconds), `duration` and `first_byte` are seconds,
-    `cost` is in nano-units of `currency`. `outcome` is one of `Outcome`; `source` is the counter of
-    the tokens (see `values/usage.py`). Text is "" where there is none, and is cut after 256
-    characters.
+    `cost` is in nano-units of `currency`, at the price from `price` (see `values/price.py`).
+    `outcome` is one of `Outcome`; `source` is the counter of the tokens (see `values/usage.py`).
+    Text is "" where there is none, and is cut after 256 characters.
 
     An entry that was read from a journal may hold values of other types, until it is `repaired`.
     """
@@ -47,6 +47,15 @@ class Entry(NamedTuple):
     bytes_out: int = 0
     stream: bool = False
     attempts: int = 0
+    cache_write: int = 0
+    cache_write_1h: int = 0
+    audio_input: int = 0
+    cached_audio: int = 0
+    audio_output: int = 0
+    image_input: int = 0
+    cached_image: int = 0
+    image_output: int = 0
+    price: str = ""
 
 
 _TYPES = get_type_hints(Entry)
@@ -86,6 +95,15 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
         record.bytes_out,
         record.stream,
         record.attempt_count,
+        usage.cache_write,
+        usage.cache_write_1h,
+        usage.audio_input,
+        usage.cached_audio,
+        usage.audio_output,
+        usage.image_input,
+        usage.cached_image,
+        usage.image_output,
+        record.price_source,
     )
 
 

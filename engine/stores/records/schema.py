@@ -16,6 +16,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    text,
 )
 
 metadata = MetaData(
@@ -81,6 +82,15 @@ usage = Table(
     Column("bytes_out", BigInteger, nullable=False),
     Column("stream", Boolean, nullable=False),
     Column("attempts", Integer, nullable=False),
+    *(
+        Column(name, BigInteger, nullable=False, server_default="0")
+        for name in ("cache_write", "cache_write_1h", "audio_input", "cached_audio")
+    ),
+    *(
+        Column(name, BigInteger, nullable=False, server_default="0")
+        for name in ("audio_output", "image_input", "cached_image", "image_output")
+    ),
+    Column("price", Text, nullable=False, server_default=text("''")),
     Index(None, "time"),
     Index(None, "token", "time"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from sqlalchemy import (
@@ -26,7 +26,14 @@ from engine.stores.records.schema import usage
 
 _TIMEOUT = 120
 """Seconds of a query in PostgreSQL."""
-_DAY = 86_400
+_QUARTER = 900
+"""Seconds to which days of all time zones can be counted."""
+
+RARE_COUNTS = (
+    *("reasoning", "cache_write", "audio_input", "audio_output", "image_input", "image_output"),
+    *("images", "characters"),
+)
+"""Counts of `Total` that most models do not have."""
 
 KINDS = ("token", "model", "served", "upstream", "day", "operation", "status", "outcome")
 """What totals can be grouped by; `model` is the requested one."""
@@ -55,6 +62,14 @@ class Total:
     input: int = 0
     output: int = 0
     cached: int = 0
+    reasoning: int = 0
+    cache_write: int = 0
+    audio_input: int = 0
+    audio_output: int = 0
+    image_input: int = 0
+    image_output: int = 0
+    images: int = 0
+    characters: int = 0
     cost: dict[str, int] = field(default_factory=dict)
     first_byte_sum: float = 0.0
     first_byte_count: int = 0
@@ -74,21 +89,23 @@ class Total:
             input=self.input + other.input,
             output=self.output + other.output,
             cached=self.cached + other.cached,
+            **{name: getattr(self, name) + getattr(other, name) for name in RARE_COUNTS},
             cost={c: self.cost.get(c, 0) + other.cost.get(c, 0) for c in currencies},
             first_byte_sum=self.first_byte_sum + other.first_byte_sum,
             first_byte_count=self.first_byte_count + other.first_byte_count,
         )
 
 
-def totals(database: Database, by: str, where: UsageFilter) -> list[Total]:
-    """One total for each value of `by` (one of KINDS): days in order, others by requests.
+def totals(database: Database, by: str, where: UsageFilter, time_zone: tzinfo = UTC) -> list[Total]:
+    """One total for each value of `by` (one of KINDS): days in order, others by requests. Days are
+    those of a time zone.
 
     Raises RecordsError.
     """
     query = _query(_key(by, database.kind), where)
     sums: dict[str, Total] = {}
     for row in database.read(lambda c: c.execute(query).all(), timeout=_TIMEOUT):
-        total = _total(by, row)
+        total = _total(by, row, time_zone)
         sums[total.key] = sums[total.key] + total if total.key in sums else total
     if by == "day":
         return sorted(sums.values(), key=lambda total: total.key)
@@ -121,6 +138,7 @@ def _query(key: ColumnElement[Any], where: UsageFilter) -> Select[Any]:
             func.sum(column.input),
             func.sum(column.output),
             func.sum(column.cached),
+            *(func.sum(column[name]) for name in RARE_COUNTS),
             column.currency,
             func.sum(column.cost),
             func.coalesce(func.sum(column.first_byte), 0.0),
@@ -145,30 +163,20 @@ def _conditions(where: UsageFilter) -> list[ColumnElement[bool]]:
 
 def _key(by: str, kind: str) -> ColumnElement[Any]:
     if by == "day":
-        days: ColumnElement[Any] = usage.c.time / literal_column(str(_DAY))
+        quarters: ColumnElement[Any] = usage.c.time / literal_column(str(_QUARTER))
         # SQLite's cast truncates; PostgreSQL's rounds.
-        return cast(days if kind == "sqlite" else func.floor(days), Integer).label("day")
+        return cast(quarters if kind == "sqlite" else func.floor(quarters), Integer).label("day")
     column: ColumnElement[Any] = usage.c[
         {"model": "model_asked", "served": "model_served"}.get(by, by)
     ]
     return column
 
 
-def _total(by: str, row: Row[Any]) -> Total:
-    (
-        key,
-        requests,
-        failed,
-        read,
-        output,
-        cached,
-        currency,
-        cost,
-        first_byte_sum,
-        first_byte_count,
-    ) = row
+def _total(by: str, row: Row[Any], time_zone: tzinfo) -> Total:
+    (key, requests, failed, read, output, cached, *rare) = row[: 6 + len(RARE_COUNTS)]
+    currency, cost, first_byte_sum, first_byte_count = row[6 + len(RARE_COUNTS) :]
     if by == "day":
-        key = datetime.fromtimestamp(key * _DAY, UTC).date().isoformat()
+        key = datetime.fromtimestamp(key * _QUARTER, time_zone).date().isoformat()
     return Total(
         key=str(key),
         requests=int(requests),
@@ -176,6 +184,7 @@ def _total(by: str, row: Row[Any]) -> Total:
         input=int(read),
         output=int(output),
         cached=int(cached),
+        **{name: int(count) for name, count in zip(RARE_COUNTS, rare, strict=True)},
         cost={str(currency): int(cost)} if cost else {},
         first_byte_sum=float(first_byte_sum),
         first_byte_count=int(first_byte_count),

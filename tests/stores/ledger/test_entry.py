@@ -122,7 +122,8 @@ def test_a_finished_exchange_is_an_entry():
         "gpt-4",
         2,
     )
-    record.usage = Usage(input=3, output=4, source="upstream")
+    record.usage = Usage(input=3, output=4, source="upstream", cache_write=2, image_output=1)
+    record.price_source = "groq 2026-07-02"
     record.cost, record.first_byte, record.bytes_out = 17, 0.25, 3
     record.end(200, Outcome.COMPLETE)
     record.close(record.start + 1.5)
@@ -131,5 +132,7 @@ def test_a_finished_exchange_is_an_entry():
     assert (row.model_asked, row.model_served, row.upstream) == ("gpt", "gpt-4", "one")
     assert (row.status, row.outcome) == (200, "complete")
     assert (row.input, row.output, row.source) == (3, 4, "upstream")
+    assert (row.cache_write, row.image_output) == (2, 1)
     assert (row.cost, row.currency, row.first_byte) == (17, "EUR", 0.25)
+    assert row.price == "groq 2026-07-02"
     assert (row.attempts, row.bytes_out, row.duration) == (2, 3, 1.5)

@@ -1,10 +1,13 @@
 """Adding the ledger up, exactly, on both kinds of database."""
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.records.totals import (
     KINDS,
+    RARE_COUNTS,
     Total,
     UsageFilter,
     distinct_values,
@@ -70,6 +73,25 @@ def test_sums_are_exact_for_each_currency(database):
     assert b.cost == {"EUR": 7, "USD": 2**53 + 1}
     assert b.first_byte is None
     assert (a + b).cost == {"EUR": 7, "USD": 2**53 + 3}
+
+
+def test_days_are_those_of_a_time_zone(database):
+    rows = totals(database, "day", ALL, ZoneInfo("America/New_York"))
+    assert [(total.key, total.requests) for total in rows] == [
+        ("1969-12-31", 1),
+        ("1970-01-01", 4),
+        ("1970-01-02", 2),
+    ]
+
+
+def test_every_kind_of_token_is_summed(records):
+    counts = {name: 2**40 + at for at, name in enumerate(RARE_COUNTS)}
+    UsageTable(records).insert([Entry("1", 0.0, "a", **counts), Entry("2", 1.0, "a", **counts)])
+    (total,) = totals(records, "token", ALL)
+    assert {name: getattr(total, name) for name in RARE_COUNTS} == {
+        name: 2 * count for name, count in counts.items()
+    }
+    assert (total + total).reasoning == 4 * counts["reasoning"]
 
 
 def test_totals_of_selected_rows(database):
