@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from msgspec import Raw
 
 from engine.translations.chat_completions.answer_fields import NAME
@@ -89,29 +92,29 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
 
 
 def _read_message(message: MessageObject, place: str, unread: list[str]) -> Message:
-    return Message(
-        role=_ROLES[type(message)],
-        blocks=_read_blocks(message, place, unread),
-        place=place,
-        extra=message.extra,
-    )
+    role, read = _ROLES[type(message)]
+    blocks = read(message, place, unread)
+    return Message(role=role, blocks=blocks, place=place, extra=message.extra)
 
 
-_ROLES: dict[type[MessageObject], Role] = {
-    SystemMessage: "system",
-    DeveloperMessage: "system",
-    UserMessage: "user",
-    AssistantMessage: "assistant",
-    ToolMessage: "user",
-}
+def _read_result(message: ToolMessage, place: str, unread: list[str]) -> list[Block]:
+    return [read_result(message, place, unread)]
 
 
-def _read_blocks(message: MessageObject, place: str, unread: list[str]) -> list[Block]:
-    if isinstance(message, AssistantMessage):
-        return read_assistant_blocks(message, place, unread)
-    if isinstance(message, ToolMessage):
-        return [read_result(message, place, unread)]
+def _read_content(
+    message: SystemMessage | DeveloperMessage | UserMessage, place: str, unread: list[str]
+) -> list[Block]:
     return read_blocks(message.content, f"{place}.content", unread)
+
+
+_ROLES: dict[type[MessageObject], tuple[Role, Callable[[Any, str, list[str]], list[Block]]]] = {
+    SystemMessage: ("system", _read_content),
+    DeveloperMessage: ("system", _read_content),
+    UserMessage: ("user", _read_content),
+    AssistantMessage: ("assistant", read_assistant_blocks),
+    ToolMessage: ("user", _read_result),
+}
+"""The role of each kind of message, and what reads its blocks."""
 
 
 def _hoisted(messages: list[Message]) -> tuple[list[Text], list[Message]]:

@@ -156,17 +156,16 @@ class ChatRequest(Struct, kw_only=True):
 def merged(messages: list[Message]) -> list[Message]:
     """The messages with neighbours of one role as one message, their blocks one after another."""
     result: list[Message] = []
+    last: Message | None = None
     is_copy = False
     for message in messages:
-        if not result or result[-1].role != message.role:
+        if last is None or last.role != message.role:
             result.append(message)
-            is_copy = False
+            last, is_copy = message, False
             continue
         if not is_copy:
-            first = result[-1]
-            blocks, extra = list(first.blocks), dict(first.extra)
-            result[-1] = replace(first, blocks=blocks, extra=extra)
-            is_copy = True
-        result[-1].blocks += message.blocks
-        result[-1].extra |= message.extra
+            last = replace(last, blocks=list(last.blocks), extra=dict(last.extra))
+            result[-1], is_copy = last, True
+        last.blocks += message.blocks
+        last.extra |= message.extra
     return result
