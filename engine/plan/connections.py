@@ -15,7 +15,7 @@ from engine.config.upstreams import UpstreamConfig
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path, place_of
 from engine.upstream.client.address import origin_of, proxy_of
-from engine.upstream.client.dial import tls_context
+from engine.upstream.client.tls import tls_context
 
 _TLS_FILES = {
     "ca": "it holds no certificate in PEM",

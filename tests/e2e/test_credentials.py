@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from engine.values.runtime_dir import runtime_directory
+from tests.support.peer import Authority
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import Running, gateway
-from tests.support.token_servers import form_of, json_answer, numbered
+from tests.support.token_servers import form_of, json_answer, numbered, tls_context
 
 CONFIG = """version: 1
 server: {listen: "{listen}", workers: 2}
@@ -133,3 +134,53 @@ def test_no_file_of_a_token_is_open_to_others(stage: Stage) -> None:
     files = [path for path in folder.iterdir() if path.name.startswith("token-")]
     assert files
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+
+
+MUTUAL = """version: 1
+server: {listen: "{listen}", workers: 1}
+specs: {api: {document: api.yaml, dialect: openai}}
+upstreams:
+  main:
+    url: %s
+    proxy: ""
+    pool: 0
+    tls: {ca: ca.pem, certificate: gateway.pem, key: gateway.key}
+routes:
+  - {operation: api.ask, to: [{upstream: main}], auth: none}
+"""
+
+
+def test_a_client_certificate_is_shown_and_renewed_without_a_restart(tmp_path: Path) -> None:
+    (tmp_path / "api.yaml").write_text(json.dumps(DOCUMENT))
+    authority = Authority(tmp_path)
+    authority.issue("gateway")
+    shown: list[str] = []
+
+    def note(received: Any, sock: Any) -> None:
+        shown.append(sock.getpeercert()["serialNumber"])
+        answer()(received, sock)
+
+    tls = tls_context(authority.issue("127.0.0.1"), clients=authority.path)
+    with recorder(tls) as upstream:
+        upstream.speak = note
+        with gateway(tmp_path, MUTUAL % upstream.url) as running:
+            for _ in range(2):
+                assert ask(running.port, request("/v1/ask")).status == 200
+            authority.issue("gateway")
+            assert ask(running.port, request("/v1/ask")).status == 200
+    first, second, renewed = shown
+    assert first == second
+    assert renewed != first
+
+
+def test_an_upstream_that_requires_a_certificate_refuses_others(tmp_path: Path) -> None:
+    (tmp_path / "api.yaml").write_text(json.dumps(DOCUMENT))
+    authority = Authority(tmp_path)
+    (tmp_path / "other").mkdir()
+    stranger = Authority(tmp_path / "other").issue("gateway")
+    for path in stranger:
+        (tmp_path / Path(path).name).write_bytes(Path(path).read_bytes())
+    tls = tls_context(authority.issue("127.0.0.1"), clients=authority.path)
+    with recorder(tls) as upstream, gateway(tmp_path, MUTUAL % upstream.url) as running:
+        assert ask(running.port, request("/v1/ask")).status == 502
+        assert upstream.requests == []

@@ -14,12 +14,13 @@ from weakref import WeakSet
 from engine.upstream.client.address import origin_of, proxy_of
 from engine.upstream.client.connection import Connection
 from engine.upstream.client.deadlines import Deadlines, Timeouts
-from engine.upstream.client.dial import dial, tls_context
+from engine.upstream.client.dial import dial
 from engine.upstream.client.failures import ConnectTimeout, Reset
 from engine.upstream.client.http1 import ResponseParser, asks_upgrade, request_head
 from engine.upstream.client.pool import Pool
 from engine.upstream.client.request import Spool
 from engine.upstream.client.response import UpstreamResponse
+from engine.upstream.client.tls import TlsFiles
 
 
 class Client:
@@ -49,7 +50,7 @@ class Client:
     ) -> None:
         self._origin = origin_of(url)
         self._proxy = proxy_of(self._origin, proxy, environ)
-        self._context = tls_context(ca, cert, verify) if self._origin.tls else None
+        self._tls = TlsFiles(ca, cert, verify) if self._origin.tls else None
         self._timeouts = timeouts
         self._clock = clock
         self._pool = Pool(pool_size, pool_idle, pool_age, clock)
@@ -106,8 +107,9 @@ class Client:
 
     def _dial(self, deadlines: Deadlines) -> Connection:
         seconds, failure = deadlines.connect()
+        context = self._tls.context() if self._tls is not None else None
         try:
-            sock = dial(self._origin, self._proxy, self._context, seconds)
+            sock = dial(self._origin, self._proxy, context, seconds)
         except ConnectTimeout as timeout:
             if failure is ConnectTimeout:
                 raise

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import gevent
 import gevent.socket
-import gevent.ssl
 
 from engine.exchange.interfaces import Socket
 from engine.upstream.client.address import Origin, Proxy
@@ -16,30 +15,6 @@ from engine.upstream.client.connection import PIECE
 from engine.upstream.client.failures import ConnectFailed, ConnectTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
 from engine.values.file_descriptors import is_exhausted, too_many_connections, warn_exhausted
-
-
-def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> ssl.SSLContext:
-    """The TLS context of one upstream; `ca` replaces the system's certificate authorities."""
-    context = gevent.ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # After a renegotiation a send could have to wait for bytes to read.
-    context.options |= ssl.OP_NO_RENEGOTIATION
-    context.set_alpn_protocols(["http/1.1"])
-    if not verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    elif ca is None:
-        context.load_default_certs()
-    else:
-        context.load_verify_locations(ca)
-    if cert is not None:
-        context.load_cert_chain(*cert, password=_no_password)
-    return context
-
-
-def _no_password() -> str:
-    """The password callback of an encrypted key: without it OpenSSL prompts on the terminal."""
-    raise OSError("the private key is encrypted")
 
 
 def dial(

@@ -1,0 +1,78 @@
+"""The TLS context of one upstream, and its renewal when the files of its certificates change."""
+
+from __future__ import annotations
+
+import logging
+import os
+import ssl
+
+import gevent.ssl
+
+log = logging.getLogger("modelway")
+
+_State = tuple[tuple[int, int, int] | None, ...]
+"""What distinguishes versions of files: inode, time of change and size; None without a file."""
+
+
+class TlsFiles:
+    """The files of a context: `ca` replaces the system's certificate authorities, `cert` are the
+    paths of the client certificate and of its key.
+
+    `context` reads the files again when one of them has changed, so that certificates are renewed
+    without a restart. Files that cannot be used, as in the middle of a renewal, are logged once,
+    and the context before them stays. OSError for files that cannot be used at the start.
+    """
+
+    def __init__(self, ca: str | None, cert: tuple[str, str] | None, verify: bool) -> None:
+        self._ca = ca
+        self._cert = cert
+        self._verify = verify
+        self._files = tuple(dict.fromkeys(file for file in (ca, *(cert or ())) if file))
+        self._state = self._read_state()
+        self._context = tls_context(ca, cert, verify)
+
+    def context(self) -> ssl.SSLContext:
+        """The context for a new connection."""
+        if self._files and (state := self._read_state()) != self._state:
+            self._state = state
+            try:
+                self._context = tls_context(self._ca, self._cert, self._verify)
+            except OSError as error:
+                names = ", ".join(self._files)
+                log.warning("the changed TLS files %s cannot be used: %s", names, error)
+        return self._context
+
+    def _read_state(self) -> _State:
+        return tuple(map(_version, self._files))
+
+
+def _version(file: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> ssl.SSLContext:
+    """The TLS context of one upstream; `ca` replaces the system's certificate authorities."""
+    context = gevent.ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # After a renegotiation a send could have to wait for bytes to read.
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.set_alpn_protocols(["http/1.1"])
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif ca is None:
+        context.load_default_certs()
+    else:
+        context.load_verify_locations(ca)
+    if cert is not None:
+        context.load_cert_chain(*cert, password=_no_password)
+    return context
+
+
+def _no_password() -> str:
+    """The password callback of an encrypted key: without it OpenSSL prompts on the terminal."""
+    raise OSError("the private key is encrypted")
