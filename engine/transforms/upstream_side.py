@@ -54,6 +54,8 @@ class UpstreamEdits:
             edits = transform.request
             path = request.path[len(base_path) :]
             values = replace(values, target_path=path)
+            depends = edits.path is not None and edits.path.depends_on_stream(path)
+            stream = depends and body.asks_for_stream  # which an edit may remove
             if edits.body:
                 body.edit(edits.body, values)
             if edits.header:
@@ -61,7 +63,6 @@ class UpstreamEdits:
             if edits.query:
                 request.query = edits.query.apply(request.query, values)
             if edits.path is not None:
-                stream = edits.path.depends_on_stream(path) and body.asks_for_stream
                 request.path = base_path + edits.path.apply(values, stream=stream)
         body.close()
 

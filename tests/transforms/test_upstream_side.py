@@ -100,3 +100,12 @@ def test_a_request_for_a_stream_may_have_a_path_of_its_own(body, path):
     request, _ = sent_body(body, "application/json", forms)
     assert request.path == path
     assert request.body == body
+
+
+def test_the_path_of_a_stream_is_that_of_a_request_whose_wish_for_one_is_removed():
+    edits = {
+        "path": {"/chat": {"whole": "/w", "stream": "/s"}},
+        "body": {"remove": ["stream"]},
+    }
+    request, _ = sent_body(b'{"stream":true}', "application/json", edits)
+    assert (request.path, request.body) == ("/v1/s", b"{}")
