@@ -5,17 +5,27 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.push_stream import PushStream
 from engine.exchange.wsgi_environ import environ_key
 from engine.spec.expression import Expression
+from engine.spec.media_types import is_json
 from engine.spec.operation import Operation
 from engine.spec.request_bodies import check
 from engine.transforms.caller_side import edit_request
+from engine.transforms.response_edits import (
+    MAX_EDITED,
+    STALE_HEADERS,
+    EventEditor,
+    ResponseEditor,
+)
+from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
-from engine.values.errors import GatewayError
+from engine.values.content_coding import decode_body
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 log = logging.getLogger("modelway")
 
@@ -56,8 +66,9 @@ def transform(
         transforms = by_entry.get(exchange.record.requested_entry, route_only)
         if not transforms:
             return following(exchange)
+        values = TemplateValues(copy.copy(exchange))
         query = exchange.query
-        if edit_request(exchange, transforms):
+        if edit_request(exchange, transforms, values):
             _parse_again(exchange, operation)
             if places is not None:
                 places.find(exchange)
@@ -66,9 +77,58 @@ def transform(
                 _validate(exchange, operation, query)
             except GatewayError as error:
                 raise _invalid(exchange, transforms, error) from error
-        return following(exchange)
+        response = following(exchange)
+        if any(each.response for each in transforms):
+            _edit_response(exchange, response, ResponseEditor(transforms, values))
+        return response
 
     return stage
+
+
+def _edit_response(exchange: Exchange, response: Response, editor: ResponseEditor) -> None:
+    """Edit a response of a target. Raises GatewayError 502 for one whose body is encoded so that it
+    cannot be read, although the gateway asked for none."""
+    headers = response.headers
+    kind = next((value for name, value in headers if name == "content-type"), "")
+    response.headers = editor.headers(headers)
+    if not editor.edits_body(exchange.method, response.status, kind):
+        return
+    encoding = next((value for name, value in headers if name == "content-encoding"), "")
+    body = response.body
+    response.headers = [pair for pair in response.headers if pair[0] not in STALE_HEADERS]
+    if encoding not in ("", "identity") and not isinstance(body, bytes):
+        message = "The upstream's answer is encoded, so that it cannot be edited."
+        raise GatewayError(502, "upstream_error", message)
+    if isinstance(body, PushStream):
+        body.pipeline.add(EventEditor(editor).feed)
+    elif isinstance(body, bytes):
+        response.body = _edited_body(body, encoding, editor)
+    else:
+        response.body = _edited_pieces(body, kind, editor)
+
+
+def _edited_body(body: bytes, encoding: str, editor: ResponseEditor) -> bytes:
+    """A body in one piece, without its encoding if it has one."""
+    text = decode_body(encoding, body)
+    if text is None:
+        message = "The upstream's answer is encoded, so that it cannot be edited."
+        raise GatewayError(502, "upstream_error", message)
+    return editor.json(text)
+
+
+def _edited_pieces(pieces: Iterable[bytes], kind: str, editor: ResponseEditor) -> Iterator[bytes]:
+    """The events of a body that arrives in pieces, or its JSON when it is complete."""
+    if not is_json(kind):
+        events = EventEditor(editor)
+        yield from map(events.feed, pieces)
+        yield events.finish()
+        return
+    received = bytearray()
+    for piece in pieces:
+        received += piece
+        if len(received) > MAX_EDITED:
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "its JSON is too large to edit")
+    yield editor.json(bytes(received))
 
 
 def _parse_again(exchange: Exchange, operation: Operation) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from functools import partial
 
@@ -24,11 +23,12 @@ from engine.values.json_document import JsonDocument
 from engine.values.json_edit import Ambiguous
 
 
-def edit_request(exchange: Exchange, transforms: Sequence[Transform]) -> bool:
+def edit_request(
+    exchange: Exchange, transforms: Sequence[Transform], values: TemplateValues
+) -> bool:
     """Make the edits of a request. Returns whether its body has changed; a form is not parsed
-    again. Templates see the request as it was. Raises GatewayError 400 for a request whose values
+    again. `values` have the request as it was. Raises GatewayError 400 for a request whose values
     cannot stand where a template puts them, or that has a member twice."""
-    values = TemplateValues(copy.copy(exchange))
     headers = []
     body = exchange.body
     for transform in transforms:

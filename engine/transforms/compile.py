@@ -18,7 +18,7 @@ from engine.transforms.json_values import JsonValue
 from engine.transforms.path_edit import PathEdit, PathForms
 from engine.transforms.query_edits import QueryEdits
 from engine.transforms.template import Template, TemplateError, literal, parse
-from engine.transforms.transform import RequestEdits, Transform
+from engine.transforms.transform import RequestEdits, ResponseEdits, Transform
 
 _FRAMING = frozenset(
     {"content-type", "content-length", "content-encoding", "content-range", "transfer-encoding"}
@@ -26,6 +26,10 @@ _FRAMING = frozenset(
 )
 _REQUEST_RESERVED = dict.fromkeys(
     NEVER_SENT | _FRAMING, "it belongs to the connection, the body or a credential"
+)
+_RESPONSE_RESERVED = dict.fromkeys(
+    _FRAMING | {"x-request-id", "request-id"},
+    "it belongs to the connection, the body or the gateway",
 )
 _EMPTY: Mapping[str, Any] = {}
 
@@ -39,8 +43,14 @@ def compile_transform(
 ) -> Transform:
     """Compile a transform that matches the schema. Its mistakes go to the faults; with some it must
     not be used. `credentials` are the headers and parameters (`query`) that hold one, by name."""
-    compiler = _Compiler(("request",), upstream, faults, credentials)
-    return Transform(config.at, compiler.request(config.options.get("request", _EMPTY)))
+    options = config.options
+    request = _Compiler(("request",), upstream, faults, credentials)
+    response = _Compiler(("response",), upstream, faults, ())
+    return Transform(
+        config.at,
+        request.request(options.get("request", _EMPTY)),
+        response.response(options.get("response", _EMPTY)),
+    )
 
 
 def compile_all(configs: Sequence[TransformConfig], *, upstream: bool) -> tuple[Transform, ...]:
@@ -64,6 +74,12 @@ class _Compiler:
             ),
             query=self.query(section.get("query", _EMPTY)),
             path=self.path(section["path"]) if "path" in section else None,
+            body=self.body(section.get("body", _EMPTY)),
+        )
+
+    def response(self, section: Mapping[str, Any]) -> ResponseEdits:
+        return ResponseEdits(
+            header=self.headers(section.get("header", _EMPTY), _RESPONSE_RESERVED),
             body=self.body(section.get("body", _EMPTY)),
         )
 

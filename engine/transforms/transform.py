@@ -29,11 +29,23 @@ class RequestEdits:
 
 
 @dataclass(frozen=True, slots=True)
+class ResponseEdits:
+    """The edits of a response."""
+
+    header: HeaderEdits = field(default_factory=HeaderEdits)
+    body: BodyEdits = field(default_factory=BodyEdits)
+
+    def __bool__(self) -> bool:
+        return bool(self.header or self.body)
+
+
+@dataclass(frozen=True, slots=True)
 class Transform:
     """A compiled transform; `at` is its place in the config, for people."""
 
     at: Path = field(compare=False)
     request: RequestEdits = field(default_factory=RequestEdits)
+    response: ResponseEdits = field(default_factory=ResponseEdits)
 
     @property
     def place(self) -> str:

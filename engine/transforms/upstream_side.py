@@ -37,10 +37,12 @@ class OutgoingRequest(Protocol):
 
 
 class UpstreamEdits:
-    """The transforms of a target in their order: its provider's, its upstream's and its own."""
+    """The transforms of a target in their order: its provider's, its upstream's and its own.
+    `responses` are those that edit responses."""
 
     def __init__(self, transforms: Sequence[Transform] = ()) -> None:
         self.transforms = tuple(each for each in transforms if each.request)
+        self.responses = tuple(each for each in transforms if each.response)
 
     def __bool__(self) -> bool:
         return bool(self.transforms)

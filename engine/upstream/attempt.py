@@ -10,15 +10,18 @@ import orjson
 
 from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.tokens.token import CredentialUnavailable
-from engine.dialects import Dialect, StreamError
+from engine.dialects import Dialect, StreamError, get
 from engine.exchange.exchange import Exchange
 from engine.relay.sse import EventFilter
+from engine.transforms.response_edits import ResponseEditor
+from engine.transforms.template import TemplateValues
 from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.amazon_response import with_server_sent_events
 from engine.upstream.client.failures import NoCredential, ProtocolFailure, UpstreamFailure
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import IncomingResponse
+from engine.upstream.edited_response import EditedResponse
 from engine.upstream.first_content import (
     ErrorFirst,
     FirstContent,
@@ -91,13 +94,19 @@ def attempt(
         as_it_is = dialect.transparent or dialect.amazon_streams
         response = received if as_it_is else with_server_sent_events(received)
         result.response = response
+        if target.edits.responses:
+            spoken = dialect if translated is None else get(translated.translation.target.dialect)
+            edited = EditedResponse(response, _editor(target, exchange), request.method, spoken)
+            result.response = response = edited
+            exchange.upstream_usage = edited.usage
         if translated is not None:
             result.dropped = translated.dropped
             redaction = target.upstream.redaction
             answer = translated_response(
                 response, translated.for_answer(), dialect, exchange.request_id, redaction
             )
-            result.response, exchange.upstream_usage = answer, answer.usage
+            result.response = answer
+            exchange.upstream_usage = exchange.upstream_usage or answer.usage
             events = answer.events
         _read_beginning(result, result.response, exchange, dialect, events)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
@@ -118,6 +127,12 @@ def _apply(credential: LiveCredential, request: UpstreamRequest) -> None:
     except CredentialUnavailable as missing:
         failure = NoCredential(missing.words, missing.detail, lasting=missing.lasting)
         raise failure from missing
+
+
+def _editor(target: Target, exchange: Exchange) -> ResponseEditor:
+    """The edits of a target's transforms for a response."""
+    values = TemplateValues(exchange, target.upstream.name, target.model or exchange.model)
+    return ResponseEditor(target.edits.responses, values)
 
 
 def _read_beginning(

@@ -1,5 +1,6 @@
 """Transforms on the caller's side: which ones apply, and what is checked again."""
 
+import gzip
 import logging
 
 import orjson
@@ -8,6 +9,7 @@ import pytest
 from engine.config.transforms import TransformConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
+from engine.exchange.push_stream import Pipeline, PushStream
 from engine.source.problem import Findings
 from engine.spec.expression import parse
 from engine.spec.spec import read
@@ -138,3 +140,72 @@ def test_a_request_that_stays_right_is_sent(operation, request_edits):
 
 def test_nothing_is_checked_again_where_the_route_is_not_strict(operation):
     assert run(operation, {"body": {"set": {"n": "x"}}}, strict=False).value["n"] == "x"
+
+
+def answered(operation, response, edits, *, method="POST"):
+    exchange = new_exchange(method, model="m")
+    config = TransformConfig({"response": edits}, ("policies", 0))
+    stage = transform(
+        compile_all([config], upstream=False), {}, operation, strict=True, places=None
+    )
+    return stage(exchange, lambda exchange: response)
+
+
+JSON = [("content-type", "application/json"), ("etag", "e"), ("x-a", "1")]
+EDITS = {"body": {"remove": ["a"]}, "header": {"rename": {"x-a": "x-b"}}}
+AFTER = [("content-type", "application/json"), ("x-b", "1")]
+
+
+def test_a_whole_response_is_edited(operation):
+    response = answered(operation, Response(200, JSON, b'{"a":1,"b":2}'), EDITS)
+    assert (response.headers, response.body) == (AFTER, b'{"b":2}')
+
+
+def test_an_encoded_response_is_decoded(operation):
+    headers = [*JSON, ("content-encoding", "gzip")]
+    response = answered(operation, Response(200, headers, gzip.compress(b'{"a":1}')), EDITS)
+    assert (response.headers, response.body) == (AFTER, b"{}")
+
+
+@pytest.mark.parametrize("body", [b"?", iter([b"?"])])
+def test_a_response_that_cannot_be_decoded_is_not_sent(operation, body):
+    headers = [*JSON, ("content-encoding", "br")]
+    with pytest.raises(GatewayError) as raised:
+        answered(operation, Response(200, headers, body), EDITS)
+    assert raised.value.status == 502
+
+
+def test_json_in_pieces_is_edited_when_it_is_complete(operation):
+    headers = [*JSON, ("content-length", "7")]
+    response = answered(operation, Response(200, headers, iter([b'{"a"', b":1}"])), EDITS)
+    assert response.headers == AFTER
+    assert list(response.body) == [b"{}"]
+
+
+def test_events_of_a_stream_are_edited_behind_the_steps_that_read_them(operation):
+    seen = []
+    pipeline = Pipeline()
+    pipeline.add(lambda data: seen.append(data) or data)
+    events = [b'data: {"a":1}\n\n', b"data: [DONE]\n\n"]
+    stream = PushStream(iter(events), pipeline)
+    headers = [("content-type", "text/event-stream")]
+    response = answered(operation, Response(200, headers, stream), EDITS)
+    assert list(response.body) == [b"data: {}\n\n", b"data: [DONE]\n\n"]
+    assert seen == events
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "kind"),
+    [
+        ("HEAD", 200, "application/json"),
+        ("GET", 204, "application/json"),
+        ("GET", 206, "application/json"),
+        ("GET", 404, "application/json"),
+        ("GET", 200, "audio/mpeg"),
+    ],
+)
+def test_only_headers_of_other_responses_are_edited(operation, method, status, kind):
+    headers = [("content-type", kind), ("etag", "e"), ("content-length", "7"), ("x-a", "1")]
+    response = answered(operation, Response(status, headers, b'{"a":1}'), EDITS, method=method)
+    assert response.headers == [*headers[:3], ("x-b", "1")]
+    assert response.body == b'{"a":1}'

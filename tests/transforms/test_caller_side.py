@@ -1,5 +1,7 @@
 """Transforms on the caller's side: bytes and value of the request stay in agreement."""
 
+import copy
+
 import orjson
 import pytest
 
@@ -8,15 +10,17 @@ from engine.exchange.body import Body, spooled
 from engine.exchange.exchange import MISSING
 from engine.transforms.caller_side import edit_request
 from engine.transforms.compile import compile_all
+from engine.transforms.template import TemplateValues
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 FORM = 'multipart/form-data; boundary="B"'
 
 
-def transforms(*requests):
+def edit(exchange, *requests):
     configs = [TransformConfig({"request": request}, ("policies", 0)) for request in requests]
-    return compile_all(configs, upstream=False)
+    values = TemplateValues(copy.copy(exchange))
+    return edit_request(exchange, compile_all(configs, upstream=False), values)
 
 
 def exchange(body=b"{}", content_type="application/json", **fields):
@@ -30,11 +34,8 @@ def exchange(body=b"{}", content_type="application/json", **fields):
 
 def test_json_and_its_value_are_edited_by_one_transform_after_another():
     request = exchange(b'{"a": 1.0}')
-    changed = edit_request(
-        request,
-        transforms({"body": {"rename": {"a": "b"}}}, {"body": {"default": {"b": 2, "c": 3}}}),
-    )
-    assert changed
+    rename, default = {"rename": {"a": "b"}}, {"default": {"b": 2, "c": 3}}
+    assert edit(request, {"body": rename}, {"body": default})
     assert request.body.in_memory == b'{"b": 1.0,"c":3}'
     assert request.value == {"b": 1.0, "c": 3}
 
@@ -42,31 +43,31 @@ def test_json_and_its_value_are_edited_by_one_transform_after_another():
 def test_a_body_that_no_edit_changes_is_the_same():
     request = exchange(b'{"a": 1.0}')
     body = request.body
-    assert not edit_request(request, transforms({"body": {"default": {"a": 2}, "remove": ["b"]}}))
+    assert not edit(request, {"body": {"default": {"a": 2}, "remove": ["b"]}})
     assert request.body is body
 
 
 def test_json_on_disk_is_edited():
     request = exchange(spooled([b'{"a": ', b'"x"}']))
-    edit_request(request, transforms({"body": {"set": {"b": 1}}}))
+    edit(request, {"body": {"set": {"b": 1}}})
     assert bytes(request.body.buffer) == b'{"a": "x","b":1}'
 
 
 def test_json_that_was_not_parsed_is_edited():
     request = exchange(b"{}", value=MISSING, media_type="")
-    edit_request(request, transforms({"body": {"set": {"b": 1}}}))
+    edit(request, {"body": {"set": {"b": 1}}})
     assert request.body.in_memory == b'{"b":1}'
 
 
 def test_text_that_is_no_json_passes_where_nothing_is_checked():
     request = exchange(b"{", "application/json", value=MISSING, media_type="")
-    assert not edit_request(request, transforms({"body": {"set": {"b": 1}}}))
+    assert not edit(request, {"body": {"set": {"b": 1}}})
 
 
 def test_templates_see_the_query_as_it_was():
     request = exchange(query="a=1")
     first = {"query": {"set": {"a": "2"}}}
-    edit_request(request, transforms(first, {"body": {"set": {"b": "{request.query.a}"}}}))
+    edit(request, first, {"body": {"set": {"b": "{request.query.a}"}}})
     assert request.query == "a=2"
     assert request.value == {"b": "1"}
 
@@ -74,36 +75,36 @@ def test_templates_see_the_query_as_it_was():
 def test_headers_are_edited_when_they_are_sent():
     request = exchange(environ={"HTTP_X_A": "1"})
     header = {"rename": {"x-a": "x-b"}, "remove": ["x-c"], "set": {"x-d": "{request.id}"}}
-    edit_request(request, transforms({"header": header}))
+    edit(request, {"header": header})
     assert request.edit_headers([("x-c", "1")]) == [("x-b", "1"), ("x-d", "req_1")]
 
 
 def test_a_form_is_edited():
     request = exchange(b"a=1", "application/x-www-form-urlencoded")
-    assert edit_request(request, transforms({"body": {"set": {"b": 1}}}))
+    assert edit(request, {"body": {"set": {"b": 1}}})
     assert request.body.in_memory == b"a=1&b=1"
 
 
 def test_a_multipart_form_on_disk_is_edited_twice():
     text = b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--B--\r\n'
     request = exchange(spooled([text]), FORM)
-    edit_request(request, transforms({"body": {"set": {"a": 2}}}, {"body": {"rename": {"a": "b"}}}))
+    edit(request, {"body": {"set": {"a": 2}}}, {"body": {"rename": {"a": "b"}}})
     assert bytes(request.body.buffer) == text.replace(b"1", b"2").replace(b'"a"', b'"b"')
     assert len(request.on_end) == 2
 
 
 def test_a_body_that_is_no_form_passes_where_nothing_is_checked():
     request = exchange(b"x", FORM)
-    assert not edit_request(request, transforms({"body": {"set": {"a": 2}}}))
+    assert not edit(request, {"body": {"set": {"a": 2}}})
 
 
-@pytest.mark.parametrize("edit", [{"rename": {"a": "b"}}, {"set": {"/a/c": 1}}])
-def test_a_member_that_is_there_twice_refuses_the_request(edit):
+@pytest.mark.parametrize("body", [{"rename": {"a": "b"}}, {"set": {"/a/c": 1}}])
+def test_a_member_that_is_there_twice_refuses_the_request(body):
     with pytest.raises(GatewayError) as raised:
-        edit_request(exchange(b'{"a": {}, "a": {}}'), transforms({"body": edit}))
+        edit(exchange(b'{"a": {}, "a": {}}'), {"body": body})
     assert (raised.value.status, raised.value.code) == (400, "invalid_value")
 
 
 def test_a_request_without_a_body_gets_none():
     request = exchange(b"", "text/plain")
-    assert not edit_request(request, transforms({"body": {"set": {"a": 2}}}))
+    assert not edit(request, {"body": {"set": {"a": 2}}})

@@ -1,0 +1,116 @@
+"""Edits of responses: their headers, whole JSON bodies, and the JSON of each event of a stream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import orjson
+
+from engine.exchange.interfaces import Headers
+from engine.spec.media_types import essence, is_json
+from engine.transforms.places import TooDeep
+from engine.transforms.template import TemplateValues
+from engine.transforms.transform import Transform
+from engine.values.errors import EventTooLarge
+from engine.values.json_document import JsonDocument
+from engine.values.json_edit import Ambiguous
+
+MAX_EDITED = 32_000_000
+"""Bytes of a JSON body, or of one event, that can be edited."""
+
+STALE_HEADERS = frozenset(
+    {"content-length", "content-encoding", "etag", "digest", "content-digest", "repr-digest"}
+)
+"""Headers of a body that are wrong once it is edited."""
+
+_EVENT_END = re.compile(rb"\r?\n\r?\n|\r\r")
+_DATA = re.compile(rb"^data:[ ]?([^\r\n]*)", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class ResponseEditor:
+    """The edits of one response by several transforms, in their order."""
+
+    def __init__(self, transforms: Sequence[Transform], values: TemplateValues) -> None:
+        self._edits = [each.response for each in transforms if each.response]
+        self._bodies = [edits.body for edits in self._edits if edits.body]
+        self._values = values
+        self._names = _names(transforms)
+
+    def headers(self, headers: Headers) -> Headers:
+        """The headers after the edits. Raises GatewayError 400 for a value that none can have."""
+        for edits in self._edits:
+            if edits.header:
+                headers = edits.header.apply(headers, self._values, request=False)
+        return headers
+
+    def edits_body(self, method: str, status: int, content_type: str) -> bool:
+        """Whether the body of a response is edited: JSON or events, of a success that is not
+        partial."""
+        if not self._bodies or method == "HEAD" or not 200 <= status < 300 or status in (204, 206):
+            return False
+        return is_json(content_type) or essence(content_type) == "text/event-stream"
+
+    def json(self, text: bytes) -> bytes:
+        """A JSON text after the edits; text that is no JSON passes, and so does what cannot be read
+        in one way."""
+        if self._names is not None and not any(name in text for name in self._names):
+            return text
+        try:
+            document = JsonDocument.parse(text)
+            for edits in self._bodies:
+                edits.apply(document, self._values)
+        except (orjson.JSONDecodeError, Ambiguous, TooDeep):
+            return text
+        return document.text
+
+
+def _names(transforms: Sequence[Transform]) -> list[bytes] | None:
+    """What a body must mention to be edited at all: None for edits that add something."""
+    names = [rb"\u00"]  # a name may be written with escapes
+    for transform in transforms:
+        edits = transform.response.body
+        if edits.default or edits.set or edits.prepend or edits.append:
+            return None
+        for place in (*edits.remove, *(old for old, _ in edits.rename)):
+            if _PLAIN.fullmatch(place.steps[-1]) is None:
+                return None
+            names.append(b'"' + place.steps[-1].encode() + b'"')
+    return names
+
+
+class EventEditor:
+    """The events of a stream, each with its JSON edited. Bytes arrive in any pieces; everything but
+    the data of an edited event passes as it is."""
+
+    def __init__(self, editor: ResponseEditor) -> None:
+        self._json = editor.json
+        self._rest = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """The events that `data` completes. Raises EventTooLarge."""
+        data = self._rest + data if self._rest else data
+        at = 0
+        events = []
+        for end in _EVENT_END.finditer(data):
+            events.append(self._event(data[at : end.end()]))
+            at = end.end()
+        self._rest = data[at:]
+        if len(self._rest) > MAX_EDITED:
+            raise EventTooLarge(f"an event of more than {MAX_EDITED} bytes")
+        return b"".join(events)
+
+    def finish(self) -> bytes:
+        """What the stream still held at its end."""
+        rest, self._rest = self._rest, b""
+        return self._event(rest)
+
+    def _event(self, event: bytes) -> bytes:
+        lines = list(_DATA.finditer(event))
+        text = b"\n".join([line[1] for line in lines])
+        edited = self._json(text) if text else text
+        if edited == text:
+            return event
+        data = b"\n".join(b"data: " + line for line in edited.splitlines())
+        return event[: lines[0].start()] + data + event[lines[-1].end() :]

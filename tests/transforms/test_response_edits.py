@@ -1,0 +1,90 @@
+"""Edits of responses: which bodies are edited, and events in any pieces."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.config.transforms import TransformConfig
+from engine.transforms.compile import compile_all
+from engine.transforms.response_edits import EventEditor, ResponseEditor
+from engine.transforms.template import TemplateValues
+from tests.support.exchanges import new_exchange
+
+
+def editor(*responses):
+    configs = [TransformConfig({"response": response}, ()) for response in responses]
+    values = TemplateValues(new_exchange(model="m"))
+    return ResponseEditor(compile_all(configs, upstream=False), values)
+
+
+REMOVE = {"body": {"remove": ["a"]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "responses", "after"),
+    [
+        (b'{ "a":1, "b":2.0}', [REMOVE], b'{ "b":2.0}'),
+        (b'{"\\u0061":1}', [REMOVE], b"{}"),
+        (b'{"b":1}', [{"body": {"set": {"b": "{model}"}}}], b'{"b":"m"}'),
+        (b'{"a":1}', [{"body": {"rename": {"a": "b"}}}, {"body": {"remove": ["b"]}}], b"{}"),
+        (b'[{"a":1},{"a":2}]', [{"body": {"remove": ["$[*].a"]}}], b"[{},{}]"),
+        (b'{"a":', [REMOVE], b'{"a":'),
+        (b'{"a":1,"a":2}', [{"body": {"rename": {"a": "b"}}}], b'{"a":1,"a":2}'),
+    ],
+)
+def test_a_json_body_is_edited(text, responses, after):
+    assert editor(*responses).json(text) == after
+
+
+def test_headers_are_edited():
+    header = {"remove": ["x-a"], "rename": {"x-b": "x-c"}, "add": {"x-d": "{model}"}}
+    after = editor({"header": header}).headers([("x-a", "1"), ("x-b", "2")])
+    assert after == [("x-c", "2"), ("x-d", "m")]
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "kind", "expected"),
+    [
+        ("POST", 200, "application/json; charset=utf-8", True),
+        ("POST", 200, "text/event-stream", True),
+        ("POST", 299, "application/problem+json", True),
+        ("POST", 206, "application/json", False),
+        ("POST", 204, "application/json", False),
+        ("POST", 400, "application/json", False),
+        ("HEAD", 200, "application/json", False),
+        ("POST", 200, "audio/mpeg", False),
+    ],
+)
+def test_json_and_events_of_a_success_are_edited(method, status, kind, expected):
+    assert editor(REMOVE).edits_body(method, status, kind) is expected
+
+
+def test_a_body_without_edits_is_not_edited():
+    assert not editor({"header": {"remove": ["a"]}}).edits_body("POST", 200, "application/json")
+
+
+EVENTS = (
+    b': ping\n\nevent: x\ndata: {"a": 1, "b": "\xc3\xa9"}\n\ndata: [DONE]\n\n'
+    b'id: 7\r\ndata:{"a":1}\r\n\r\ndata: {"b":\ndata: 1,"a":2}\n\n'
+)
+EDITED = (
+    b': ping\n\nevent: x\ndata: {"b": "\xc3\xa9"}\n\ndata: [DONE]\n\n'
+    b'id: 7\r\ndata: {}\r\n\r\ndata: {"b":\ndata: 1}\n\n'
+)
+
+
+@given(st.lists(st.integers(0, len(EVENTS)), max_size=6))
+def test_events_are_edited_in_any_pieces(cuts):
+    events = EventEditor(editor(REMOVE))
+    places = [0, *sorted(cuts), len(EVENTS)]
+    pieces = [EVENTS[start:end] for start, end in pairwise(places)]
+    assert b"".join([*map(events.feed, pieces), events.finish()]) == EDITED
+
+
+def test_an_event_passes_as_soon_as_it_is_complete():
+    events = EventEditor(editor(REMOVE))
+    assert events.feed(b'data: {"a":1}\n\ndata: {') == b"data: {}\n\n"
+    assert events.feed(b"}\n") == b""
+    assert events.finish() == b"data: {}\n"
