@@ -12,6 +12,9 @@ from engine.config.providers import Provider
 _WIDTH = 100
 _REFERENCE = re.compile(r'"\$\{([A-Z0-9_]+)\}"')
 
+PLACEHOLDER = "not-set"
+"""What stands for a variable of the environment that is not set."""
+
 _HEAD = """\
 # yaml-language-server: $schema=schemas/gateway.schema.json
 #
@@ -67,7 +70,7 @@ def starter(providers: Sequence[Provider]) -> str:
     """A config with an upstream for each provider. One serves every name; of several, each serves
     its models under its own name: `groq/*`."""
     upstreams = "".join(f"  {line}\n" for provider in providers for line in entry_lines(provider))
-    upstreams = _REFERENCE.sub(r'"${\1:-not-set}"', upstreams)
+    upstreams = _REFERENCE.sub(rf'"${{\1:-{PLACEHOLDER}}}"', upstreams)
     names = [provider.name for provider in providers]
     models = [f'  "{name}/*": {{to: [{{upstream: {name}, model: "*"}}]}}\n' for name in names]
     if len(names) == 1:

@@ -1,9 +1,11 @@
-"""A credential whose variable is not set, so that its default is sent."""
+"""A credential whose variable is not set, so that its default is sent; a variable of a provider
+with the placeholder that `modelway init --provider` writes."""
 
 from __future__ import annotations
 
 from engine.config.literal_secrets import secret_places
 from engine.config.references import defaults_in_use
+from engine.config.starter import PLACEHOLDER
 from engine.offline.audit import AuditCase, is_loopback
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
@@ -17,6 +19,9 @@ def check(case: AuditCase) -> None:
     for path, _, is_url in secret_places(source.value):
         if not is_url and not _is_local(case, path):
             _check(case, source, path)
+    for name, upstream in case.config.upstreams.items():
+        for variable in upstream.variables:
+            _check_variable(case, source, ("upstreams", name, "variables", variable))
 
 
 def _is_local(case: AuditCase, path: Path) -> bool:
@@ -33,3 +38,10 @@ def _check(case: AuditCase, source: SourceDocument, path: Path) -> None:
         message = f"{name} is not set: {subject} will refuse every request"
         hint = f"set {name}; where no credential is needed, write the value without ${{...}}"
         case.warn(path, "MW415", message, hint)
+
+
+def _check_variable(case: AuditCase, source: SourceDocument, path: Path) -> None:
+    for name, default in defaults_in_use(source.reference(path), case.environ).items():
+        if default == PLACEHOLDER:
+            message = f"{name} is not set: the address of upstream '{path[1]}' is not complete"
+            case.warn(path, "MW415", message, f"set {name}")
