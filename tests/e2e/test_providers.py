@@ -142,3 +142,23 @@ def test_a_name_without_its_prefix_is_404_with_the_whole_name(recorded: Recorded
     answer = ask(recorded.gateway.port, request("/v1/chat/completions", body, token=ALL))
     assert answer.status == 404
     assert "Did you mean 'groq/llama-3.3-70b-versatile'?" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "target"),
+    [
+        ("/v1/rerank", {"model": "cohere/m", "query": "q", "documents": ["d"]}, "/v2/rerank"),
+        ("/v2/rerank", {"model": "cohere/m", "query": "q", "documents": ["d"]}, "/v2/rerank"),
+        ("/v1/embeddings", {"model": "cohere/m", "input": "a"}, "/compatibility/v1/embeddings"),
+        ("/v1/rerank", {"model": "jina/m", "query": "q", "documents": ["d"]}, "/v1/rerank"),
+        ("/v1/rerank", {"model": "voyage/m", "query": "q", "documents": ["d"]}, "/v1/rerank"),
+    ],
+)
+def test_reranking_and_embeddings_have_their_own_paths(
+    path: str, body: dict[str, Any], target: str, recorded: RecordedGateway
+) -> None:
+    recorded.upstream.reset()
+    data = request(path, json.dumps(body).encode(), token=ALL)
+    assert ask(recorded.gateway.port, data).status == 200
+    assert recorded.upstream.last.target == target
+    assert json.loads(recorded.upstream.last.body) == {**body, "model": "m"}
