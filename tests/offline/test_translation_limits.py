@@ -12,7 +12,7 @@ def result(tmp_path_factory):
     return translating(tmp_path_factory.mktemp("project"))
 
 
-def refused(result, name, language):
+def refused_names(result, name, language):
     """The names of the features that the first target of a model refuses callers of a language."""
     plan = result.plan
     (targets,) = (o.targets for o in formats(name, plan.model_operations()) if o[0] == language)
@@ -29,11 +29,11 @@ def test_a_model_is_listed_in_every_format_once(result):
 
 @pytest.mark.parametrize("language", MODELS)
 def test_nothing_is_refused_in_the_format_of_the_upstream(result, language):
-    assert refused(result, MODELS[language], language) == []
+    assert refused_names(result, MODELS[language], language) == []
 
 
 def test_what_the_other_format_has_no_field_for_is_refused(result):
-    names = refused(result, "claude-model", "chat_completions")
+    names = refused_names(result, "claude-model", "chat_completions")
     assert {"logit_bias", "n", "input_audio"} <= set(names)
     assert not {"temperature", "tools", "images"} & set(names)
 
@@ -42,7 +42,7 @@ def test_what_may_be_dropped_is_not_refused(tmp_path):
     config = CONFIG.replace(
         "  claude-model: {", "  claude-model: {drop: [logit_bias, 'messages.*'], "
     )
-    names = refused(translating(tmp_path, config), "claude-model", "chat_completions")
+    names = refused_names(translating(tmp_path, config), "claude-model", "chat_completions")
     assert not {"logit_bias", "input_audio"} & set(names)
     assert "n" in names
 

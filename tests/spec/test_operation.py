@@ -97,7 +97,7 @@ def test_servers_of_an_operation_override_those_of_its_path(tmp_path: Path) -> N
 # Parameters.
 
 
-def refused(operation: Operation, **request: Any) -> GatewayError:
+def refusal(operation: Operation, **request: Any) -> GatewayError:
     with pytest.raises(GatewayError) as caught:
         operation.check_parameters(exchange(method="GET", **request))
     return caught.value
@@ -127,7 +127,7 @@ def test_a_parameter_is_refused_by_its_name(
 ) -> None:
     declared = {**parameter, "schema": {"type": "integer"}}
     result = single_operation(tmp_path, get(parameters=[declared]), version=version)
-    error = refused(result, **request_)
+    error = refusal(result, **request_)
     assert (error.status, error.param, error.code) == (400, param, code)
     assert param in error.message
 
@@ -152,7 +152,7 @@ def test_a_path_parameter_is_read_from_its_span(tmp_path: Path) -> None:
     declared = {"name": "file-id", "in": "path", "required": True, "schema": {"type": "integer"}}
     result = single_operation(tmp_path, get(parameters=[declared]), "/f/{file-id}")
     result.check_parameters(exchange(path="/f/5", variables={"file-id": (3, 4)}))
-    error = refused(result, path="/f/x", variables={"file-id": (3, 4)})
+    error = refusal(result, path="/f/x", variables={"file-id": (3, 4)})
     assert (error.param, error.code) == ("file-id", "invalid_type")
 
 
@@ -160,7 +160,7 @@ def test_the_place_within_a_parameter_is_named(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
     declared = {"name": "filter", "in": "query", "style": "deepObject", "schema": schema}
     result = single_operation(tmp_path, get(parameters=[declared]))
-    assert refused(result, query="filter[a]=x").param == "filter.a"
+    assert refusal(result, query="filter[a]=x").param == "filter.a"
 
 
 def test_a_parameter_may_hold_json(tmp_path: Path) -> None:
@@ -169,8 +169,8 @@ def test_a_parameter_may_hold_json(tmp_path: Path) -> None:
         tmp_path, get(parameters=[{"name": "q", "in": "query", "content": content}])
     )
     result.check_parameters(exchange(query="q=%7B%22a%22:1%7D"))
-    assert refused(result, query="q=%7B%7D").param == "q.a"
-    assert refused(result, query="q=%7B").param == "q"
+    assert refusal(result, query="q=%7B%7D").param == "q.a"
+    assert refusal(result, query="q=%7B").param == "q"
 
 
 def test_an_operation_overrides_the_parameters_of_its_path(tmp_path: Path) -> None:
@@ -185,8 +185,8 @@ def test_an_operation_overrides_the_parameters_of_its_path(tmp_path: Path) -> No
     result = operations(tmp_path, document(paths={"/x": item}))
     result["x"].check_parameters(exchange(query="q=text&r=5"))
     result["x"].check_parameters(exchange(query="r=5"))
-    assert refused(result["x"], query="q=text").param == "r"
-    assert refused(result["y"], query="q=text&r=5").param == "q"
+    assert refusal(result["x"], query="q=text").param == "r"
+    assert refusal(result["y"], query="q=text&r=5").param == "q"
 
 
 def test_the_same_name_in_two_places_is_two_parameters(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_the_same_name_in_two_places_is_two_parameters(tmp_path: Path) -> None:
     ]
     result = single_operation(tmp_path, get(parameters=declared))
     assert len(result.parameters) == 2
-    assert refused(result, query="q=5").param == "q"
+    assert refusal(result, query="q=5").param == "q"
 
 
 @each("name", ["Accept", "content-type", "AUTHORIZATION"])
@@ -220,7 +220,7 @@ def test_nullable_and_other_keywords_apply_to_parameters(tmp_path: Path, version
         version=version,
     )
     result.check_parameters(exchange(query="q=6"))
-    assert refused(result, query="q=5").code == "below_min_value"
+    assert refusal(result, query="q=5").code == "below_min_value"
 
 
 @BOTH

@@ -15,7 +15,7 @@ from tests.support.each import each
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 
 
-def refused(schema: Any, value: Any, root: str = "", version: str = "3.1.0") -> Refusal:
+def refusal_of(schema: Any, value: Any, root: str = "", version: str = "3.1.0") -> Refusal:
     compiled = validator(schema, version=version)
     assert not compiled.is_valid(value)
     return explain(compiled, value, root)
@@ -23,7 +23,7 @@ def refused(schema: Any, value: Any, root: str = "", version: str = "3.1.0") -> 
 
 def field(schema: Any, value: Any, version: str = "3.1.0") -> Refusal:
     """The refusal of a field `x`."""
-    return refused({"properties": {"x": schema}}, {"x": value}, version=version)
+    return refusal_of({"properties": {"x": schema}}, {"x": value}, version=version)
 
 
 @each(
@@ -198,7 +198,7 @@ def test_an_exclusive_bound_reads_the_same_in_both_versions(version: str) -> Non
 
 def test_a_missing_member_is_named_with_its_path() -> None:
     schema = {"properties": {"a": {"items": {"required": ["b"]}}}}
-    refusal = refused(schema, {"a": [{"b": 1}, {}]})
+    refusal = refusal_of(schema, {"a": [{"b": 1}, {}]})
     assert refusal == Refusal(
         "a[1].b", "missing_required_parameter", "Missing required parameter: 'a[1].b'."
     )
@@ -206,18 +206,18 @@ def test_a_missing_member_is_named_with_its_path() -> None:
 
 def test_an_unknown_member_is_named() -> None:
     schema = {"properties": {"a": {}}, "additionalProperties": False}
-    refusal = refused(schema, {"a": 1, "b": 2, "c": 3})
+    refusal = refusal_of(schema, {"a": 1, "b": 2, "c": 3})
     assert refusal == Refusal("b", "unknown_parameter", "Unknown parameter: 'b'.")
 
 
 def test_an_unevaluated_member_is_named() -> None:
     schema = {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}
-    assert refused(schema, {"a": 1, "b": 2})[:2] == ("b", "unknown_parameter")
+    assert refusal_of(schema, {"a": 1, "b": 2})[:2] == ("b", "unknown_parameter")
 
 
 def test_a_read_only_field_is_refused_as_such() -> None:
     schema = {"properties": {"id": {"type": "string", "readOnly": True}}}
-    refusal = refused(schema, {"id": "x"}, version="3.0.3")
+    refusal = refusal_of(schema, {"id": "x"}, version="3.0.3")
     assert refusal.param == "id"
     assert "read-only" in refusal.message
 
@@ -249,7 +249,7 @@ def test_a_place_reads_as_in_code(path: list[Any], root: str, message: str) -> N
 
 
 def test_a_refusal_of_the_entire_body_has_no_param() -> None:
-    assert refused({"type": "object"}, []) == Refusal(
+    assert refusal_of({"type": "object"}, []) == Refusal(
         "",
         "invalid_type",
         "Invalid type for the request body: expected an object, got an empty array.",
@@ -257,23 +257,25 @@ def test_a_refusal_of_the_entire_body_has_no_param() -> None:
 
 
 def test_a_root_names_the_entire_value() -> None:
-    refusal = refused(INTEGER, "x", "limit")
+    refusal = refusal_of(INTEGER, "x", "limit")
     assert refusal.param == "limit"
     assert refusal.message.startswith("Invalid type for 'limit': ")
 
 
 def test_a_key_of_digits_is_a_key_and_no_index() -> None:
     schema = {"properties": {"logit_bias": {"additionalProperties": {"type": "number"}}}}
-    assert refused(schema, {"logit_bias": {"50": "x"}}).param == "logit_bias.50"
+    assert refusal_of(schema, {"logit_bias": {"50": "x"}}).param == "logit_bias.50"
 
 
 def test_a_missing_key_of_digits_is_a_key_and_no_index() -> None:
-    assert refused({"required": ["1"]}, {}).param == "1"
+    assert refusal_of({"required": ["1"]}, {}).param == "1"
 
 
 @given(st.text(min_size=1, max_size=5))
 def test_any_key_is_placed_as_it_is_written(key: str) -> None:
-    refusal = refused({"additionalProperties": {"additionalProperties": STRING}}, {"a": {key: 1}})
+    refusal = refusal_of(
+        {"additionalProperties": {"additionalProperties": STRING}}, {"a": {key: 1}}
+    )
     assert refusal.param == f"a.{key}"
 
 
@@ -329,7 +331,7 @@ def test_any_key_is_placed_as_it_is_written(key: str) -> None:
     ],
 )
 def test_the_telling_error_is_chosen(schema: Any, value: Any, param: str) -> None:
-    assert refused(schema, value).param == param
+    assert refusal_of(schema, value).param == param
 
 
 def test_a_union_that_takes_other_kinds_of_value_names_them_all() -> None:
@@ -369,7 +371,7 @@ def test_an_enumeration_suggests_a_similar_name() -> None:
 
 
 def test_a_missing_name_points_to_the_misspelt_one() -> None:
-    refusal = refused({"required": ["messages"]}, {"mesages": []})
+    refusal = refusal_of({"required": ["messages"]}, {"mesages": []})
     assert refusal.param == "messages"
     assert "'mesages'" in refusal.message
 
@@ -379,11 +381,11 @@ def test_a_missing_name_does_not_point_to_another_one_that_is_right() -> None:
         "properties": {"display_width_px": INTEGER, "display_height_px": INTEGER},
         "required": ["display_width_px", "display_height_px"],
     }
-    assert "display_width_px" not in refused(schema, {"display_width_px": 5}).message
+    assert "display_width_px" not in refusal_of(schema, {"display_width_px": 5}).message
 
 
 def test_a_name_that_is_like_no_other_is_only_missing() -> None:
-    refusal = refused({"required": ["messages"]}, {"model": "m"})
+    refusal = refusal_of({"required": ["messages"]}, {"model": "m"})
     assert refusal.message == "Missing required parameter: 'messages'."
 
 
@@ -428,7 +430,7 @@ def test_a_long_enumeration_is_cut(count: int) -> None:
 
 
 def test_a_body_with_a_hundred_thousand_mistakes_is_explained_by_its_first() -> None:
-    refusal = refused({"items": STRING}, [1] * 100_000)
+    refusal = refusal_of({"items": STRING}, [1] * 100_000)
     assert refusal.param == "[0]"
 
 
@@ -489,9 +491,9 @@ def test_every_refusal_has_a_place_in_the_value_and_words(schema: Any, value: An
 
 def test_only_the_beginning_of_a_huge_value_is_explained() -> None:
     schema = {"items": {"anyOf": [{"type": "string"}, {"type": "array"}]}}
-    assert refused(schema, [1] * 5000).param == "[0]"
+    assert refusal_of(schema, [1] * 5000).param == "[0]"
     late = [*["x"] * 5000, 1]
-    assert refused(schema, late).param == "[5000]"
+    assert refusal_of(schema, late).param == "[5000]"
 
 
 def test_a_member_named_by_digits_is_refused_at_its_place():

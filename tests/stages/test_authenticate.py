@@ -46,7 +46,7 @@ def call(carriers, query="", public=False, **environ):
     return exchanges[0]
 
 
-def refused(carriers, query="", **environ):
+def refusal(carriers, query="", **environ):
     with pytest.raises(GatewayError) as raised:
         call(carriers, query, **environ)
     error = raised.value
@@ -102,7 +102,7 @@ def test_a_token_in_a_cookie_is_read_beside_invalid_cookies(cookie):
     ],
 )
 def test_a_token_elsewhere_is_ignored(carrier, query, environ):
-    refused([carrier], query, **environ)
+    refusal([carrier], query, **environ)
 
 
 def test_all_carriers_are_tried():
@@ -124,26 +124,26 @@ def test_an_expired_token_beside_a_valid_one_is_ignored():
 
 
 def test_a_request_without_a_token_is_told_the_carriers():
-    message = refused([BEARER, HEADER, QUERY, COOKIE])
+    message = refusal([BEARER, HEADER, QUERY, COOKIE])
     for words in ("Authorization: Bearer", "x-api-key", "'key'", "'t'"):
         assert words in message
 
 
 def test_the_refusal_of_an_unknown_token():
-    message = refused([BEARER], HTTP_AUTHORIZATION="Bearer mw-nobody")
+    message = refusal([BEARER], HTTP_AUTHORIZATION="Bearer mw-nobody")
     assert "not known" in message
     assert "mw-nobody" not in message
 
 
 def test_the_refusal_of_an_expired_token():
-    assert "expired" in refused([HEADER], HTTP_X_API_KEY=EXPIRED)
+    assert "expired" in refusal([HEADER], HTTP_X_API_KEY=EXPIRED)
 
 
 @pytest.mark.parametrize(
     "secret", ["x" * 5000, "x" * 1_000_000, "é", "\xff\xfe", "\x00", " ", "Bearer", digest(SECRET)]
 )
 def test_any_other_text_is_refused_with_401(secret):
-    refused([HEADER, BEARER], HTTP_X_API_KEY=secret, HTTP_AUTHORIZATION=f"Bearer {secret}")
+    refusal([HEADER, BEARER], HTTP_X_API_KEY=secret, HTTP_AUTHORIZATION=f"Bearer {secret}")
 
 
 def test_a_repeated_query_parameter_is_removed_completely():
@@ -153,8 +153,8 @@ def test_a_repeated_query_parameter_is_removed_completely():
 
 
 def test_duplicate_headers_joined_by_the_server_are_not_a_token():
-    refused([HEADER], HTTP_X_API_KEY=f"{SECRET},{SECRET}")
-    refused([BEARER], HTTP_AUTHORIZATION=f"Bearer {SECRET},Bearer {SECRET}")
+    refusal([HEADER], HTTP_X_API_KEY=f"{SECRET},{SECRET}")
+    refusal([BEARER], HTTP_AUTHORIZATION=f"Bearer {SECRET},Bearer {SECRET}")
 
 
 @pytest.mark.parametrize("public", [False, True])
@@ -273,7 +273,7 @@ def test_a_token_in_a_subprotocol_is_removed_on_a_public_route_too():
 
 @pytest.mark.parametrize("header", ["realtime", "", "openai-insecure-api-key.", "openai-insecure"])
 def test_subprotocols_without_a_token(header):
-    message = refused((BEARER, KEYED), **{OFFERED: header})
+    message = refusal((BEARER, KEYED), **{OFFERED: header})
     assert "subprotocol 'openai-insecure-api-key.<token>'" in message
 
 
@@ -351,13 +351,13 @@ def test_another_page_may_send_a_token_itself():
 
 
 def test_another_page_with_a_wrong_token_does_not_fall_back_on_the_cookie():
-    assert "not known" in refused(
+    assert "not known" in refusal(
         [BEARER, COOKIE], **CREDENTIALS[COOKIE], **OTHER_PAGE, HTTP_AUTHORIZATION="Bearer mw-nobody"
     )
 
 
 def test_without_a_cookie_the_origin_does_not_matter():
-    assert "no token" in refused([COOKIE], **OTHER_PAGE)
+    assert "no token" in refusal([COOKIE], **OTHER_PAGE)
     assert call([COOKIE], public=True, **CREDENTIALS[COOKIE], **OTHER_PAGE).caller is None
 
 

@@ -75,7 +75,7 @@ def run(rules, counters, request=None, following=None, **services):
     return stage(request, following or answer), request
 
 
-def refused(rules, counters, **more):
+def refusal(rules, counters, **more):
     with pytest.raises(GatewayError) as raised:
         run(rules, counters, **more)
     return raised.value
@@ -142,7 +142,7 @@ def test_a_response_has_the_state_of_the_limits():
 
 
 def test_a_limit_of_requests_is_429_with_a_retry_after():
-    error = refused([RATE], Counters(denied=0))
+    error = refusal([RATE], Counters(denied=0))
     assert (error.status, error.code) == (429, "rate_limit_exceeded")
     assert error.message == "Limit reached: 60 requests per 1 minute for this token."
     assert ("retry-after", "3") in error.headers
@@ -150,7 +150,7 @@ def test_a_limit_of_requests_is_429_with_a_retry_after():
 
 
 def test_a_budget_of_tokens_is_429():
-    error = refused([RATE, TOKENS], Counters(denied=1))
+    error = refusal([RATE, TOKENS], Counters(denied=1))
     assert (error.status, error.code) == (429, "token_budget_exceeded")
     assert "1000 tokens per 1 day" in error.message
 
@@ -159,19 +159,19 @@ def test_a_request_larger_than_the_limit_should_not_be_retried():
     rule = QuotaRule(Quota("tokens", 1, 60.0), "token", "tokens")
     greedy = exchange()
     greedy.record.estimate = Usage(input=3, output=500)
-    error = refused([rule], Counters(denied=0), request=greedy)
+    error = refusal([rule], Counters(denied=0), request=greedy)
     assert "may use 503 tokens" in error.message
     assert ("x-should-retry", "false") in error.headers
 
 
 def test_a_limit_of_concurrency_is_429_with_a_retry_after_of_a_second():
-    error = refused([SLOTS], Counters(denied=0))
+    error = refusal([SLOTS], Counters(denied=0))
     assert (error.status, error.code) == (429, "concurrency_limit_exceeded")
     assert ("retry-after", "1") in error.headers
 
 
 def test_a_spent_budget_is_402_and_should_not_be_retried():
-    error = refused([SPEND], Counters(denied=0, wait=100.0))
+    error = refusal([SPEND], Counters(denied=0, wait=100.0))
     assert (error.status, error.code) == (402, "budget_exceeded")
     assert ("retry-after", "100") in error.headers
     assert ("x-should-retry", "false") in error.headers
@@ -189,7 +189,7 @@ def test_a_refusal_of_a_calendar_names_the_start_of_the_next_window(kind, amount
     rule = QuotaRule(Quota(kind, amount, Calendar("month", "Europe/Vienna")), "token", "x")
     clock = partial(datetime(2026, 11, 23, 12, tzinfo=UTC).timestamp)
     wait = datetime(2026, 11, 30, 23, tzinfo=UTC).timestamp() - clock()
-    error = refused([rule], Counters(denied=0, wait=wait), clock=clock)
+    error = refusal([rule], Counters(denied=0, wait=wait), clock=clock)
     assert error.message == f"{words} The next month begins at 2026-12-01T00:00+01:00."
     assert ("retry-after", f"{wait:.0f}") in error.headers
 
@@ -198,7 +198,7 @@ def test_a_request_that_costs_more_than_the_budget_is_402():
     prices = Prices({"gpt*": price_of({"output": 1_000_000})})
     greedy = exchange()
     greedy.record.estimate = Usage(output=500)
-    error = refused([SPEND], Counters(denied=0, wait=100.0), request=greedy, prices=prices)
+    error = refusal([SPEND], Counters(denied=0, wait=100.0), request=greedy, prices=prices)
     assert (error.status, error.code) == (402, "budget_exceeded")
     assert "may cost more than the budget of this token" in error.message
     assert "retry-after" not in dict(error.headers)
@@ -237,7 +237,7 @@ def test_a_request_that_reached_no_upstream_is_refunded(reached, settled):
 
 def test_a_denied_request_settles_nothing():
     counters, request = Counters(denied=0), exchange()
-    refused([RATE], counters, request=request)
+    refusal([RATE], counters, request=request)
     request.end()
     assert counters.settled == []
 
@@ -252,7 +252,7 @@ def test_without_counters_requests_pass_with_one_log_line(caplog, monkeypatch):
 
 def test_without_counters_requests_are_refused_if_the_config_says_so(monkeypatch):
     monkeypatch.setattr(module, "counters_warning", LogThrottle(level=logging.ERROR))
-    error = refused([RATE], Counters(away=True), allow_uncounted=False)
+    error = refusal([RATE], Counters(away=True), allow_uncounted=False)
     assert (error.status, error.code) == (503, "counters_unavailable")
     assert ("retry-after", "1") in error.headers
 
@@ -262,7 +262,7 @@ def test_without_counters_requests_are_refused_if_the_config_says_so(monkeypatch
     [(1, "1 second"), (90, "90 seconds"), (3600, "1 hour"), (2_592_000, "30 days"), (0.5, "0.5 s")],
 )
 def test_a_refusal_names_the_window(seconds, words):
-    error = refused([QuotaRule(Quota("requests", 1, seconds), "token", "x")], Counters(denied=0))
+    error = refusal([QuotaRule(Quota("requests", 1, seconds), "token", "x")], Counters(denied=0))
     assert f"1 requests per {words}" in error.message
 
 

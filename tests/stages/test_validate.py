@@ -60,7 +60,7 @@ def run(operation, request, mode="strict"):
     return request
 
 
-def refused(operation, request, mode="strict"):
+def refusal(operation, request, mode="strict"):
     with pytest.raises(GatewayError) as raised:
         run(operation, request, mode)
     return raised.value
@@ -84,7 +84,7 @@ def test_a_valid_request_passes_with_its_body_parsed(operations):
     ],
 )
 def test_a_refusal_names_the_place_of_the_mistake(operations, more, param):
-    error = refused(operations["make"], exchange(**more))
+    error = refusal(operations["make"], exchange(**more))
     assert (error.status, error.param) == (400, param)
 
 
@@ -102,7 +102,7 @@ def test_a_refusal_names_the_place_of_the_mistake(operations, more, param):
     ],
 )
 def test_a_body_that_cannot_be_parsed_is_refused(operations, more, status):
-    assert refused(operations["make"], exchange(**more)).status == status
+    assert refusal(operations["make"], exchange(**more)).status == status
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_media_type_is_read_without_its_parameters(operations, kind):
 def test_parameters_are_checked_before_the_body_is_read(operations):
     request = exchange(path="/items/x")
     request.receive = lambda limit: pytest.fail("the body was read")
-    assert refused(operations["make"], request).param == "id"
+    assert refusal(operations["make"], request).param == "id"
 
 
 def test_the_body_is_read_up_to_the_limit_of_the_exchange(operations):
@@ -171,4 +171,4 @@ def test_without_validation_a_body_is_not_parsed(operations):
 
 def test_an_operation_without_a_body_refuses_one(operations):
     assert run(operations["show"], exchange(b"")).value is MISSING
-    assert refused(operations["show"], exchange(b"{}")).status == 400
+    assert refusal(operations["show"], exchange(b"{}")).status == 400

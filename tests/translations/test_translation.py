@@ -41,7 +41,7 @@ def ask(
     return translation.request(json.dumps(body).encode(), LINE, "m", rules or LossRules())
 
 
-def refused(**more: Any) -> GatewayError:
+def refusal(**more: Any) -> GatewayError:
     with pytest.raises(GatewayError) as caught:
         ask(CHAT_TO_MESSAGES, **more)
     return caught.value
@@ -63,13 +63,13 @@ def call(arguments: str) -> bytes:
 
 
 def test_a_field_that_cannot_be_carried_is_refused_by_name() -> None:
-    error = refused(logit_bias={"1": 2})
+    error = refusal(logit_bias={"1": 2})
     assert (error.status, error.code, error.param) == (400, "unsupported_parameter", "logit_bias")
     assert "'alias'" in error.message
 
 
 def test_a_name_of_the_callers_is_bounded_in_a_refusal() -> None:
-    error = refused(**{"x\r\ny: " + "é" * 100_000: 1})
+    error = refusal(**{"x\r\ny: " + "é" * 100_000: 1})
     assert error.param.startswith("x%0D%0Ay:%20%C3%A9")
     assert len(error.param) <= 203
     assert len(error.message) < 600

@@ -74,7 +74,7 @@ def send(
     )(request)
 
 
-def refused(request: Exchange, *targets: Any) -> GatewayError:
+def refusal(request: Exchange, *targets: Any) -> GatewayError:
     with pytest.raises(GatewayError) as caught:
         send(request, *targets)
     return caught.value
@@ -313,7 +313,7 @@ def test_the_targets_of_the_model_replace_those_of_the_route() -> None:
 def test_no_other_target_is_attempted_after_a_response_started() -> None:
     second = Client()
     first = Client(failure(failures.Truncated, request_sent=True, response_started=True))
-    error = refused(chat(), target(first), target(second))
+    error = refusal(chat(), target(first), target(second))
     assert (error.status, error.code) == (502, "upstream_error")
     assert second.requests == []
 
@@ -323,7 +323,7 @@ def test_the_last_failure_is_reported() -> None:
         Client(failure(failures.ConnectTimeout)),
         Client(failure(failures.ConnectFailed)),
     ]
-    error = refused(chat(), *[target(client) for client in clients])
+    error = refusal(chat(), *[target(client) for client in clients])
     assert (error.status, error.code) == (502, "upstream_unreachable")
 
 
@@ -346,7 +346,7 @@ def test_a_failure_is_a_502_or_a_504(
     kind: Any, response_started: bool, status: int, code: str
 ) -> None:
     cause = failure(kind, response_started=response_started)
-    error = refused(chat(), target(Client(cause)))
+    error = refusal(chat(), target(Client(cause)))
     assert (error.status, error.code) == (status, code)
     assert error.message.endswith(".")
     assert error.message[0].isupper()
@@ -354,7 +354,7 @@ def test_a_failure_is_a_502_or_a_504(
 
 def test_the_detail_of_a_failure_is_not_sent_to_the_caller() -> None:
     cause = failures.ConnectFailed("10.1.2.3:443 refused")
-    assert "10.1.2.3" not in refused(chat(), target(Client(cause))).message
+    assert "10.1.2.3" not in refusal(chat(), target(Client(cause))).message
 
 
 def test_a_response_is_closed_at_the_end_of_the_exchange() -> None:
@@ -369,7 +369,7 @@ def test_a_response_is_closed_at_the_end_of_the_exchange() -> None:
 def test_a_refused_response_is_closed_too() -> None:
     fake_response = FakeResponse(302)
     request = chat()
-    refused(request, target(Client(fake_response)))
+    refusal(request, target(Client(fake_response)))
     request.end()
     assert fake_response.closed == 1
 
@@ -399,7 +399,7 @@ class Sender:
         self.request = chat()
         return send(self.request, *self.targets, **self.more)
 
-    def refused(self) -> GatewayError:
+    def refusal(self) -> GatewayError:
         with pytest.raises(GatewayError) as caught:
             self()
         return caught.value
@@ -512,14 +512,14 @@ def test_an_error_of_the_caller_is_never_retried(clock: Clock, status: int) -> N
 @pytest.mark.parametrize("kind", [failures.FirstByteTimeout, failures.IdleTimeout])
 def test_a_request_that_timed_out_is_not_retried(clock: Clock, kind: Any) -> None:
     peers = clients([failure(kind, request_sent=True)], [])
-    error = Sender(clock, *spread(peers)).refused()
+    error = Sender(clock, *spread(peers)).refusal()
     assert (error.status, error.code, error.headers) == (504, "upstream_timeout", [])
     assert peers[1].requests == []
 
 
 def test_a_response_truncated_in_its_head_is_not_retried(clock: Clock) -> None:
     peers = clients([failure(failures.Truncated, request_sent=True, response_started=True)], [])
-    assert Sender(clock, *spread(peers)).refused().code == "upstream_error"
+    assert Sender(clock, *spread(peers)).refusal().code == "upstream_error"
     assert peers[1].requests == []
 
 
@@ -540,7 +540,7 @@ def test_an_sdk_should_not_retry_what_the_gateway_retried(
     response = Sender(clock, *spread(peers, retry=Retry(attempts=1)))()
     assert [v for n, v in response.headers if n == "x-should-retry"] == ["false"]
     peers = clients([fake_response(500)], [failure(failures.Reset)])
-    error = Sender(clock, *spread(peers, retry=Retry(attempts=1))).refused()
+    error = Sender(clock, *spread(peers, retry=Retry(attempts=1))).refusal()
     assert error.headers == [("x-should-retry", "false")]
 
 
@@ -723,7 +723,7 @@ def test_credentials_that_are_all_refused_are_the_gateways_fault(
     client = Client(*[fake_response(status, body=body) for _ in range(9)])
     error = Sender(
         clock, target(client, credentials=credentials, retry=Retry(attempts=5))
-    ).refused()
+    ).refusal()
     assert (error.status, error.code) == (502, "upstream_credentials")
     assert error.headers == [("x-should-retry", "false")]
     assert "sk-secret" not in error.message
@@ -733,13 +733,13 @@ def test_credentials_that_are_all_refused_are_the_gateways_fault(
 def test_a_single_refused_credential_stays_a_502(clock: Clock) -> None:
     client = Client(*[fake_response(401) for _ in range(9)])
     sender = Sender(clock, target(client, credentials=CREDENTIALS[:1], retry=TWICE))
-    assert {sender.refused().code for _ in range(9)} == {"upstream_credentials"}
+    assert {sender.refusal().code for _ in range(9)} == {"upstream_credentials"}
 
 
 def test_refused_credentials_stay_a_502_without_another_attempt(clock: Clock) -> None:
     client = Client(*[fake_response(401) for _ in range(9)])
     sender = Sender(clock, target(client, credentials=CREDENTIALS[:2], retry=TWICE))
-    errors = [sender.refused() for _ in range(3)]
+    errors = [sender.refusal() for _ in range(3)]
     assert {(error.status, error.code) for error in errors} == {(502, "upstream_credentials")}
     assert len(client.requests) == 2
 
@@ -750,7 +750,7 @@ def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
         clock, target(client, credentials=CREDENTIALS[:1], breaker=BreakerConfig(failures=1))
     )
     for _ in range(50):
-        sender.refused()
+        sender.refusal()
     assert len(client.requests) == 50
 
 
@@ -815,7 +815,7 @@ def test_a_429_never_opens_the_breaker(clock: Clock) -> None:
 def test_failures_that_are_not_retried_open_the_breaker_too(clock: Clock) -> None:
     peers = clients([failure(failures.FirstByteTimeout) for _ in range(2)], [])
     sender = Sender(clock, *spread(peers, breaker=BREAKER))
-    assert [sender.refused().status, sender.refused().status, sender().status] == [504, 504, 200]
+    assert [sender.refusal().status, sender.refusal().status, sender().status] == [504, 504, 200]
 
 
 def test_with_all_breakers_open_the_caller_gets_a_retry_after(clock: Clock) -> None:
@@ -825,7 +825,7 @@ def test_with_all_breakers_open_the_caller_gets_a_retry_after(clock: Clock) -> N
     clock.now += 4
     sender()
     clock.now += 3.5
-    error = sender.refused()
+    error = sender.refusal()
     assert (error.status, error.code) == (503, "upstream_unavailable")
     assert error.headers == [("retry-after", "27")]
     assert [len(client.requests) for client in peers] == [2, 2]
@@ -836,7 +836,7 @@ def test_with_all_credentials_set_aside_the_caller_gets_a_retry_after(clock: Clo
     sender = Sender(clock, target(client, credentials=CREDENTIALS[:2]))
     sender()
     sender()
-    error = sender.refused()
+    error = sender.refusal()
     assert (error.status, error.headers) == (503, [("retry-after", "20")])
 
 
@@ -877,7 +877,7 @@ def test_an_error_event_after_content_passes(clock: Clock) -> None:
 
 def test_the_message_of_an_error_event_is_reported(clock: Clock) -> None:
     [client] = clients([events(b'data: {"error":{"message":"No capacity."}}\n\n')])
-    error = Sender(clock, *spread([client], retry=ONCE)).refused()
+    error = Sender(clock, *spread([client], retry=ONCE)).refusal()
     assert (error.status, error.code) == (502, "upstream_error")
     assert error.message == "The upstream failed: No capacity."
 

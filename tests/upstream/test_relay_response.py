@@ -58,7 +58,7 @@ def headers_of(response: Response, name: str) -> list[str]:
     return [value for field, value in response.headers if field == name]
 
 
-def refused(dialect: Any, fake_response: FakeResponse) -> GatewayError:
+def refusal(dialect: Any, fake_response: FakeResponse) -> GatewayError:
     with pytest.raises(GatewayError) as caught:
         relayed(dialect, fake_response)
     return caught.value
@@ -235,7 +235,7 @@ def test_errors_of_a_plain_api_are_relayed() -> None:
 @MODELS
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
 def test_a_redirect_is_never_followed(dialect: Any, status: int) -> None:
-    error = refused(dialect, FakeResponse(status, [("location", "http://169.254.169.254/")], []))
+    error = refusal(dialect, FakeResponse(status, [("location", "http://169.254.169.254/")], []))
     assert (error.status, error.code) == (502, "upstream_error")
     assert "169.254" not in error.message
     assert ("x-should-retry", "false") in error.headers

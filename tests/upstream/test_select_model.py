@@ -73,7 +73,7 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
     return exchange
 
 
-def refused(*args, **more):
+def refusal(*args, **more):
     with pytest.raises(GatewayError) as raised:
         call(*args, **more)
     assert raised.value.param == "model"
@@ -121,40 +121,40 @@ def test_the_span_of_the_model_in_the_body():
 @pytest.mark.parametrize("model", [MISSING, None, ""])
 def test_without_a_model_the_default_is_used_or_the_request_refused(model):
     assert call(model, default="gpt-4o").model == "gpt-4o"
-    error = refused(model)
+    error = refusal(model)
     assert (error.status, error.code) == (400, "missing_required_parameter")
 
 
 @pytest.mark.parametrize("model", [7, True, ["gpt-4o"], {"a": 1}, 1.5])
 def test_a_model_that_is_not_a_string_is_refused(model):
-    error = refused(model, default="gpt-4o")
+    error = refusal(model, default="gpt-4o")
     assert (error.status, error.code) == (400, "invalid_type")
 
 
 def test_an_unknown_model_is_404_with_a_suggestion():
-    error = refused("claud")
+    error = refusal("claud")
     assert (error.status, error.code) == (404, "model_not_found")
     assert "Did you mean 'claude'?" in error.message
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "nothing-like-it"])
 def test_a_model_the_caller_may_not_use_is_403_whether_it_exists_or_not(model):
-    error = refused(model, caller=Caller("a", ("claude",)))
+    error = refusal(model, caller=Caller("a", ("claude",)))
     assert (error.status, error.code) == (403, "model_not_allowed")
 
 
 def test_no_model_is_suggested_that_the_caller_may_not_use():
-    error = refused("claud", caller=Caller("a", ("claud", "gpt*")))
+    error = refusal("claud", caller=Caller("a", ("claud", "gpt*")))
     assert (error.status, "claude" in error.message) == (404, False)
 
 
 def test_the_models_of_a_caller_limit_the_default_too():
-    assert refused(default="gpt-4o", caller=Caller("a", ())).status == 403
+    assert refusal(default="gpt-4o", caller=Caller("a", ())).status == 403
 
 
 def test_the_models_of_a_caller_are_matched_with_the_requested_name():
     assert call("gpt-5", caller=Caller("a", ("gpt-5",))).model == "gpt-5"
-    assert refused("gpt-6", caller=Caller("a", ("gpt-5",))).status == 403
+    assert refusal("gpt-6", caller=Caller("a", ("gpt-5",))).status == 403
 
 
 def test_a_fallback_serves_only_the_operations_it_has():
@@ -166,7 +166,7 @@ def test_a_fallback_serves_only_the_operations_it_has():
 @pytest.mark.parametrize("times", [1, 2])
 def test_another_operation_of_a_model_is_404_and_names_its_operations(operation, times):
     for _ in range(times):
-        error = refused("narrow", operation=operation)
+        error = refusal("narrow", operation=operation)
     assert (error.status, error.code) == (404, "model_not_found")
     assert error.message == (
         f"The model 'narrow' does not have {operation.id}; it has openai.embed."
@@ -174,18 +174,18 @@ def test_another_operation_of_a_model_is_404_and_names_its_operations(operation,
 
 
 def test_a_model_of_another_dialect_is_404_and_names_its_operations():
-    error = refused("claude")
+    error = refusal("claude")
     assert error.status == 404
     assert "anthropic.messages" in error.message
 
 
 def test_a_long_name_is_cut_in_the_message():
-    assert len(refused("x" * 100_000).message) < 500
-    assert len(refused("x" * 100_000, caller=Caller("a", ())).message) < 500
+    assert len(refusal("x" * 100_000).message) < 500
+    assert len(refusal("x" * 100_000, caller=Caller("a", ())).message) < 500
 
 
 def test_a_repeated_key_is_refused_even_with_equal_values():
-    error = refused("gpt-4o", text=b'{"model":"gpt-4o","model":"gpt-4o"}')
+    error = refusal("gpt-4o", text=b'{"model":"gpt-4o","model":"gpt-4o"}')
     assert (error.status, error.code) == (400, "invalid_value")
 
 

@@ -7,17 +7,17 @@ from engine.offline.second_opinion.verdict import NOT_COMPARED, Verdict, disagre
 ACCEPTED = Verdict()
 
 
-def refused(*keywords: str) -> Verdict:
+def refusal(*keywords: str) -> Verdict:
     return Verdict("too long", frozenset(keywords))
 
 
-@pytest.mark.parametrize("verdict", [ACCEPTED, refused("maxLength")])
+@pytest.mark.parametrize("verdict", [ACCEPTED, refusal("maxLength")])
 def test_equal_verdicts_do_not_disagree(verdict):
     assert disagreement("the body", verdict, verdict) is None
 
 
 def test_both_readings_are_shown():
-    difference = disagreement("the body", ACCEPTED, refused("maxLength"))
+    difference = disagreement("the body", ACCEPTED, refusal("maxLength"))
     words = "the body: Modelway accepts it, openapi-core refuses it (too long)"
     assert str(difference) == words
 
@@ -29,5 +29,5 @@ def test_a_long_refusal_is_cut():
 
 @pytest.mark.parametrize("keyword", NOT_COMPARED)
 def test_a_refusal_by_a_keyword_of_the_table_is_not_compared(keyword):
-    assert disagreement("the body", ACCEPTED, refused("maxLength", keyword)) is None
-    assert disagreement("the body", refused("maxLength", keyword), ACCEPTED) is None
+    assert disagreement("the body", ACCEPTED, refusal("maxLength", keyword)) is None
+    assert disagreement("the body", refusal("maxLength", keyword), ACCEPTED) is None

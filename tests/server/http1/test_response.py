@@ -17,7 +17,7 @@ def undated(data: bytes) -> bytes:
     return re.sub(rb"Date: [^\r]+", b"Date: D", data)
 
 
-def sent(
+def output_of(
     *pieces: bytes,
     status: str = "200 OK",
     length: int | None = None,
@@ -44,25 +44,25 @@ TEXT, CHUNKED = b"content-type: text/plain", b"Transfer-Encoding: chunked"
 
 
 def test_a_small_response_is_one_piece_with_its_head() -> None:
-    assert sent(b"ok", length=2) == [head(KEEP, TEXT, b"content-length: 2") + b"ok"]
+    assert output_of(b"ok", length=2) == [head(KEEP, TEXT, b"content-length: 2") + b"ok"]
 
 
 def test_a_stream_is_chunked_as_it_comes() -> None:
     first = head(KEEP, CHUNKED, TEXT) + b"1\r\na\r\n"
-    assert sent(b"a", b"b" * 16) == [first, b"10\r\n" + b"b" * 16 + b"\r\n", b"0\r\n\r\n"]
+    assert output_of(b"a", b"b" * 16) == [first, b"10\r\n" + b"b" * 16 + b"\r\n", b"0\r\n\r\n"]
 
 
 def test_an_empty_piece_does_not_end_a_stream() -> None:
-    assert sent(b"", b"a", b"") == [head(KEEP, CHUNKED, TEXT), b"1\r\na\r\n", b"0\r\n\r\n"]
+    assert output_of(b"", b"a", b"") == [head(KEEP, CHUNKED, TEXT), b"1\r\na\r\n", b"0\r\n\r\n"]
 
 
 def test_a_response_without_a_body_has_its_head_all_the_same() -> None:
-    assert sent() == [head(KEEP, CHUNKED, TEXT) + b"0\r\n\r\n"]
-    assert sent(length=0) == [head(KEEP, TEXT, b"content-length: 0")]
+    assert output_of() == [head(KEEP, CHUNKED, TEXT) + b"0\r\n\r\n"]
+    assert output_of(length=0) == [head(KEEP, TEXT, b"content-length: 0")]
 
 
 def test_no_more_is_sent_than_was_announced() -> None:
-    assert sent(b"abc", b"d", length=2) == [head(KEEP, TEXT, b"content-length: 2") + b"ab"]
+    assert output_of(b"abc", b"d", length=2) == [head(KEEP, TEXT, b"content-length: 2") + b"ab"]
 
 
 def test_after_less_than_was_announced_the_connection_is_closed() -> None:
@@ -75,26 +75,28 @@ def test_after_less_than_was_announced_the_connection_is_closed() -> None:
 
 
 def test_head_has_the_length_and_no_body() -> None:
-    assert sent(b"ok", length=2, method="HEAD") == [head(KEEP, TEXT, b"content-length: 2")]
+    assert output_of(b"ok", length=2, method="HEAD") == [head(KEEP, TEXT, b"content-length: 2")]
 
 
 @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
 def test_what_may_have_no_body_has_none(status: str) -> None:
-    assert sent(b"x", status=status) == [head(KEEP, TEXT, status=status.encode())]
+    assert output_of(b"x", status=status) == [head(KEEP, TEXT, status=status.encode())]
 
 
 def test_a_204_says_no_length() -> None:
     """RFC 9110 8.6."""
-    assert sent(status="204 No Content", length=0) == [head(KEEP, TEXT, status=b"204 No Content")]
+    assert output_of(status="204 No Content", length=0) == [
+        head(KEEP, TEXT, status=b"204 No Content")
+    ]
 
 
 def test_a_304_may_say_the_length_and_keeps_the_connection() -> None:
     expected = head(KEEP, TEXT, b"content-length: 9", status=b"304 Not Modified")
-    assert sent(status="304 Not Modified", length=9) == [expected]
+    assert output_of(status="304 Not Modified", length=9) == [expected]
 
 
 def test_http_1_0_is_ended_by_closing() -> None:
-    assert sent(b"a", b"b", version=0) == [head(CLOSE, TEXT, version=b"1.0") + b"a", b"b"]
+    assert output_of(b"a", b"b", version=0) == [head(CLOSE, TEXT, version=b"1.0") + b"a", b"b"]
 
 
 @pytest.mark.parametrize("length", [None, "2"])

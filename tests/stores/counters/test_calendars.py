@@ -34,14 +34,14 @@ def taken(record: bytes | None, cost: int, window: Window, now: int) -> bytes:
     return update[0]
 
 
-def left(record: bytes | None, window: Window, now: int) -> int:
+def remaining(record: bytes | None, window: Window, now: int) -> int:
     return calendars.look(record, AMOUNT, 0, window, now).remaining
 
 
 def test_the_amount_passes_within_a_window_and_again_in_the_next():
     record = taken(None, AMOUNT, MONTH, JANUARY)
     assert calendars.take(record, AMOUNT, 1, MONTH, FEBRUARY - 1) is None
-    assert left(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
+    assert remaining(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
 
 
 def test_a_reset_is_the_end_of_the_window():
@@ -63,21 +63,21 @@ def test_a_cost_of_nothing_passes_while_something_is_left():
 
 def test_another_time_zone_keeps_the_count_of_the_running_window():
     record = taken(None, 15, MONTH, JANUARY + DAY)
-    assert left(record, vienna(1), JANUARY + 2 * DAY) == 5
+    assert remaining(record, vienna(1), JANUARY + 2 * DAY) == 5
 
 
 def test_a_window_does_not_end_before_it_ended_in_the_time_zone_in_which_it_began():
     record = taken(None, 15, MONTH, JANUARY)
     in_february_of_vienna = FEBRUARY - 1
-    assert left(record, vienna(2), in_february_of_vienna) == 5
-    assert left(record, vienna(2), FEBRUARY) == AMOUNT
+    assert remaining(record, vienna(2), in_february_of_vienna) == 5
+    assert remaining(record, vienna(2), FEBRUARY) == AMOUNT
 
 
 def test_a_window_does_not_end_before_it_ended_in_the_present_time_zone():
     record = taken(None, 15, vienna(1), JANUARY)
     in_february_of_vienna = FEBRUARY - 1
-    assert left(record, MONTH, in_february_of_vienna) == 5
-    assert left(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
+    assert remaining(record, MONTH, in_february_of_vienna) == 5
+    assert remaining(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
 
 
 def test_changing_the_time_zone_to_and_fro_gives_nothing_twice():
@@ -90,14 +90,14 @@ def test_changing_the_time_zone_to_and_fro_gives_nothing_twice():
 def test_a_small_step_back_of_the_clock_stays_in_the_window_that_has_begun():
     record = taken(None, 15, (FEBRUARY, MARCH), FEBRUARY)
     record = taken(record, 5, MONTH, FEBRUARY - 1)
-    assert left(record, (FEBRUARY, MARCH), FEBRUARY) == 0
+    assert remaining(record, (FEBRUARY, MARCH), FEBRUARY) == 0
 
 
 def test_a_clock_that_was_far_ahead_denies_for_one_window():
     record = taken(None, AMOUNT, (MARCH + 400 * DAY, MARCH + 430 * DAY), MARCH + 401 * DAY)
-    assert left(record, MONTH, JANUARY) == 0
+    assert remaining(record, MONTH, JANUARY) == 0
     record = calendars.correct(record, MONTH, JANUARY, 0, 1)
-    assert left(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
+    assert remaining(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ def test_a_correction_counts_in_its_window_or_an_increase_in_the_present_one(now
     record = taken(None, 15, MONTH, JANUARY)
     window = MONTH if now < FEBRUARY else (FEBRUARY, MARCH)
     record = calendars.correct(record, window, now, calendars.start_of(record), change)
-    assert left(record, window, now) == remains
+    assert remaining(record, window, now) == remains
 
 
 def test_a_refund_of_a_window_that_has_ended_is_not_one_of_the_next():
     record, later = taken(None, 15, MONTH, JANUARY), (FEBRUARY, MARCH)
     start = calendars.start_of(record)
     record = taken(record, 3, later, FEBRUARY)
-    assert left(calendars.correct(record, later, FEBRUARY, start, -15), later, FEBRUARY) == 17
+    assert remaining(calendars.correct(record, later, FEBRUARY, start, -15), later, FEBRUARY) == 17
 
 
 def test_a_record_that_is_corrected_to_nothing_is_none():

@@ -99,7 +99,7 @@ def test_options_of_the_web_search_are_this_vendors(options: Json, expected: str
     assert fate(LANGUAGE, REQUEST, "web_search_options", options) == expected
 
 
-def lost(message: Json) -> list[str]:
+def lost_places(message: Json) -> list[str]:
     body = json.dumps({"model": "m", "messages": [message]}).encode()
     return [Loss(place).field for place in read_request(body, RequestLine()).unread]
 
@@ -127,7 +127,7 @@ def test_every_member_of_a_message_is_decided() -> None:
 
 @each(("message", "expected"), MESSAGES.values())
 def test_members_of_messages(message: Json, expected: list[str]) -> None:
-    assert lost(message) == expected
+    assert lost_places(message) == expected
 
 
 def test_nulls_and_what_sdks_made_of_an_answer_are_no_losses() -> None:
@@ -139,7 +139,7 @@ def test_nulls_and_what_sdks_made_of_an_answer_are_no_losses() -> None:
         "annotations": [],
         "parsed": {"x": 1},
     }
-    assert lost(echo) == []
+    assert lost_places(echo) == []
 
 
 PART: Json = {
@@ -165,6 +165,6 @@ def test_every_member_of_a_part_is_decided() -> None:
 def test_members_of_parts(kind: str, member: str) -> None:
     marks = {"prompt_cache_breakpoint": PART["prompt_cache_breakpoint"]}
     part = {"type": kind, member: PART[member], **marks}
-    places = lost({"role": "user", "content": [part]})
+    places = lost_places({"role": "user", "content": [part]})
     assert places == ["messages.content.prompt_cache_breakpoint"]
     assert LANGUAGE.hints.match(places[0])

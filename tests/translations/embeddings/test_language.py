@@ -13,7 +13,7 @@ from tests.support.each import each
 LINE = RequestLine(model="alias")
 
 
-def refused(caller: str, target: str) -> list[str]:
+def refused_features(caller: str, target: str) -> list[str]:
     """The names of the features of a caller's language that a target cannot be asked for."""
     translation = translations.translation(caller, target)
     features = translation.source.features
@@ -49,7 +49,7 @@ def refused(caller: str, target: str) -> list[str]:
 def test_what_cannot_be_asked_is_refused_by_name(
     caller: str, target: str, names: list[str]
 ) -> None:
-    assert refused(caller, target) == names
+    assert refused_features(caller, target) == names
 
 
 def test_every_language_names_its_features_once() -> None:

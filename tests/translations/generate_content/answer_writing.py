@@ -58,7 +58,7 @@ def request(*, visible: bool | None = True, as_list: bool = False) -> ChatReques
     )
 
 
-def written(events: list[Event], chat_request: ChatRequest | None = None) -> bytes:
+def output_of(events: list[Event], chat_request: ChatRequest | None = None) -> bytes:
     writer = Writer(chat_request or request())
     return b"".join(writer.write(event) for event in [Start(id="r"), *deepcopy(events)])
 
@@ -72,7 +72,7 @@ def whole(events: list[Event], chat_request: ChatRequest | None = None) -> Json:
 
 def pieces(events: list[Event], chat_request: ChatRequest | None = None) -> list[Json]:
     """The answers of a stream, each one that the SDK reads."""
-    documents = [json.loads(data) for data in event_data(written(events, chat_request))]
+    documents = [json.loads(data) for data in event_data(output_of(events, chat_request))]
     for document in documents:
         types.GenerateContentResponse.model_validate(document)
     return documents

@@ -15,7 +15,7 @@ from engine.translations.neutral.events import (
     Open,
 )
 from tests.support.translations import event_data
-from tests.translations.generate_content.answer_writing import END, A, B, grounding_of, written
+from tests.translations.generate_content.answer_writing import END, A, B, grounding_of, output_of
 
 
 def test_citations_are_grounding_at_bytes() -> None:
@@ -37,6 +37,6 @@ def test_citations_survive_their_way_to_the_vendor_and_back() -> None:
     cited = Citation("https://a.test", "A", "", 2, 4)
     events: list[Event] = [Open(Text()), Delta("éa日b"), Cite(cited), Close()]
     reader, citations = Reader(), []
-    for data in event_data(written([*events, END])):
+    for data in event_data(output_of([*events, END])):
         citations += [event for event in reader.read(data) if isinstance(event, Cite)]
     assert citations == [Cite(cited)]

@@ -21,10 +21,10 @@ from tests.translations.generate_content.answer_writing import (
     END,
     MARKED_CALL,
     block,
+    output_of,
     parts_of,
     pieces,
     request,
-    written,
 )
 from tests.translations.generate_content.documents import response
 
@@ -73,6 +73,6 @@ def test_a_call_that_was_cut_off_at_the_limit_is_left_out() -> None:
 
 def test_an_array_is_json_of_the_same_answers() -> None:
     events = [*block(Text(), "a", "b"), END]
-    output = written(events, request(as_list=True))
+    output = output_of(events, request(as_list=True))
     assert json.loads(output) == pieces(events)
     assert output.endswith(b"}\n]\n")

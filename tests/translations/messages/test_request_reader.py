@@ -233,7 +233,7 @@ HINTS = {
 }
 
 
-def refused(request: ChatRequest) -> list[str]:
+def refused_places(request: ChatRequest) -> list[str]:
     losses = Losses(LANGUAGE.hints)
     for place in request.unread:
         losses.add(place)
@@ -243,7 +243,7 @@ def refused(request: ChatRequest) -> list[str]:
 def test_what_changes_no_answer_may_be_lost() -> None:
     request = read(**HINTS)
     assert len(request.unread) == 10
-    assert refused(request) == []
+    assert refused_places(request) == []
 
 
 @each(
@@ -269,7 +269,7 @@ def test_what_changes_no_answer_may_be_lost() -> None:
     ],
 )
 def test_what_changes_the_answer_is_noted(members: dict[str, Any], places: list[str]) -> None:
-    assert refused(read(**{"messages": [], **members})) == places
+    assert refused_places(read(**{"messages": [], **members})) == places
 
 
 @each(

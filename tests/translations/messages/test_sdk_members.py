@@ -44,7 +44,7 @@ HARMLESS = {
 """Members that may be left out silently, and why."""
 
 
-def written(request: Json, target: str) -> tuple[bytes, list[str]]:
+def target_request(request: Json, target: str) -> tuple[bytes, list[str]]:
     """What the target gets, and all fields that were lost."""
     translation = Translation(language("messages"), language(target))
     exchange = translation.request(
@@ -57,8 +57,8 @@ def is_silent(variant: Variant, target: str) -> bool:
     """Whether a member is neither carried nor named, nor is all that it is in. A request that is
     refused with it or without it is not."""
     try:
-        body, lost = written(variant.with_member, target)
-        body_without = written(variant.without_member, target)[0]
+        body, lost = target_request(variant.with_member, target)
+        body_without = target_request(variant.without_member, target)[0]
     except GatewayError:
         return False
     names = [field for field in lost if f"{variant.place}.".startswith(f"{field}.")]

@@ -26,7 +26,7 @@ class Shape(Struct):
 SHAPE = Decoder(Shape)
 
 
-def refused(text: bytes, place: str = "") -> tuple[str, str]:
+def refusal(text: bytes, place: str = "") -> tuple[str, str]:
     with pytest.raises(WrongType) as caught:
         read_shape(SHAPE, text, place)
     return caught.value.place, caught.value.expected
@@ -56,7 +56,7 @@ def test_unknown_members_and_nulls_are_passed_over() -> None:
     ],
 )
 def test_a_member_of_another_type_is_named(text: bytes, place: str, expected: str) -> None:
-    assert refused(text) == (place, expected)
+    assert refusal(text) == (place, expected)
 
 
 @each(
@@ -64,7 +64,7 @@ def test_a_member_of_another_type_is_named(text: bytes, place: str, expected: st
     [(b'{"flag":0}', "a[0].flag"), (b"[]", "a[0]"), (b"{", "a[0]")],
 )
 def test_a_text_inside_another_is_named_with_its_place(text: bytes, place: str) -> None:
-    assert refused(text, "a[0]")[0] == place
+    assert refusal(text, "a[0]")[0] == place
 
 
 def test_a_list_at_a_place() -> None:

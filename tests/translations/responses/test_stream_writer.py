@@ -40,14 +40,14 @@ REQUEST = ChatRequest(
 )
 
 
-def written(whole: Answer, pieces: int = 3) -> bytes:
+def output_of(whole: Answer, pieces: int = 3) -> bytes:
     writer = Writer(REQUEST)
     return b"".join(writer.write(event) for event in events_of(whole, pieces))
 
 
 def stream(whole: Answer, pieces: int = 3) -> list[Json]:
     """The events, each of which the SDK accepts."""
-    data = event_data(written(whole, pieces))
+    data = event_data(output_of(whole, pieces))
     for document in data:
         response_event(document)
     return [json.loads(document) for document in data]
@@ -67,7 +67,7 @@ def test_the_last_event_is_the_answer_in_one_piece(pieces: int) -> None:
 
 
 def test_every_event_has_its_name_and_the_next_number() -> None:
-    output = written(answer(*blocks()))
+    output = output_of(answer(*blocks()))
     events = stream(answer(*blocks()))
     assert [event["sequence_number"] for event in events] == [*range(len(events))]
     names = [line[7:].decode() for line in output.splitlines() if line.startswith(b"event: ")]
@@ -201,20 +201,20 @@ def test_why_an_answer_was_filtered_is_a_refusal() -> None:
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, block: Block) -> None:
     monkeypatch.setattr(stream_writer, "LARGEST", 1000)
     with pytest.raises(BrokenAnswer, match="over 1000 characters"):
-        written(answer(block))
+        output_of(answer(block))
 
 
 def test_the_number_of_items_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_writer, "LARGEST", 1000)
     calls = [ToolCall(id=f"c{index}", name="f") for index in range(10)]
     with pytest.raises(BrokenAnswer, match="over 1000 characters"):
-        written(answer(*calls))
+        output_of(answer(*calls))
 
 
 def test_only_the_first_candidate_is_written() -> None:
     whole = answer(ToolCall(id="c", name="f"))
     whole.candidates += answer(Text(text="other")).candidates
-    assert b"other" not in written(whole)
+    assert b"other" not in output_of(whole)
 
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -232,7 +232,7 @@ CONTENT = st.lists(
 def test_a_stream_is_read_as_what_was_written(content: list[Block], pieces: int) -> None:
     whole = answer(*content)
     reader = Reader()
-    data = event_data(written(whole, pieces))
+    data = event_data(output_of(whole, pieces))
     events = [event for document in data for event in reader.read(document)]
     read = collect([*events, *reader.end()]).candidates[0].blocks
     for block in read:

@@ -134,12 +134,12 @@ def remaining(seconds: float) -> Callable[[], float]:
     """The seconds left of so many from now. Raises IdleTimeout when none are."""
     end = time.monotonic() + seconds
 
-    def left() -> float:
+    def remaining() -> float:
         if time.monotonic() >= end:
             raise IdleTimeout
         return end - time.monotonic()
 
-    return left
+    return remaining
 
 
 def watch(timer: DeadlineTimer, near: Any, arrived: Any, seconds: float = 5.0) -> Any:
