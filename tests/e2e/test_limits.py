@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ import openai
 import pytest
 from google import genai
 
+from engine.values.calendar import SECOND, Calendar
 from tests.support.books import Books, Row
 from tests.support.crowd import crowd
 from tests.support.recording import HttpAnswer, Recorder, Wire, answer, ask, recorder, request
@@ -337,6 +339,24 @@ def test_a_limit_counts_on_over_sighup_and_a_restart(tmp_path: Path, upstream: R
         until(lambda: passes(running.port, chat("kept")), "an answer of a new worker")
     with gateway(tmp_path, config) as running:
         assert statuses(running.port, *[chat("kept")] * 3) == [200, 200, 429]
+
+
+def test_the_count_of_a_month_lasts_over_a_restart_in_another_time_zone(
+    tmp_path: Path, upstream: Recorder
+) -> None:
+    def monthly(zone: str) -> str:
+        limit = f"rate_limit: {{requests: 3, per: month, time_zone: {zone}}}"
+        return project(tmp_path, upstream.url, {"monthly": f"[{limit}]"})
+
+    with gateway(tmp_path, monthly("UTC")) as running:
+        first = ask(running.port, chat("monthly"))
+        _, end = Calendar("month").window(time.time_ns() // 1000)
+        reset = float(first.value("x-ratelimit-reset-requests").removesuffix("s"))
+        assert time.time() + reset == pytest.approx(end / SECOND, abs=20)
+    with gateway(tmp_path, monthly("Asia/Tokyo")) as running:
+        assert statuses(running.port, *[chat("monthly")] * 3) == [200, 200, 429]
+        refused = ask(running.port, chat("monthly"))
+    assert "The next month begins at " in error(refused)["message"]
 
 
 # The official SDKs
