@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import stat
 from collections.abc import Iterator
@@ -11,10 +12,13 @@ from typing import Any
 
 import pytest
 
+from engine.upstream.client.request import UpstreamRequest
 from engine.values.runtime_dir import runtime_directory
 from tests.support.peer import Authority
-from tests.support.recording import Recorder, answer, ask, recorder, request
+from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
 from tests.support.running import Running, gateway
+from tests.support.scripted import in_turn
+from tests.support.signing import KEYS, by_botocore
 from tests.support.token_servers import form_of, json_answer, numbered, tls_context
 
 CONFIG = """version: 1
@@ -32,14 +36,15 @@ routes:
   - {operation: api.askEither, to: [{upstream: main}, {upstream: spare}], auth: none}
 """
 SECRET = "s3cr3t-of-the-client"
+PATHS = {
+    f"/{name}": {"get": {"operationId": id_, "responses": {"200": {"description": "fine"}}}}
+    for name, id_ in (("ask", "ask"), ("either", "askEither"))
+}
 DOCUMENT = {
     "openapi": "3.1.0",
     "info": {"title": "API", "version": "1"},
     "servers": [{"url": "https://api.test/v1"}],
-    "paths": {
-        f"/{name}": {"get": {"operationId": id_, "responses": {"200": {"description": "fine"}}}}
-        for name, id_ in (("ask", "ask"), ("either", "askEither"))
-    },
+    "paths": PATHS,
 }
 
 
@@ -184,3 +189,71 @@ def test_an_upstream_that_requires_a_certificate_refuses_others(tmp_path: Path) 
     with recorder(tls) as upstream, gateway(tmp_path, MUTUAL % upstream.url) as running:
         assert ask(running.port, request("/v1/ask")).status == 502
         assert upstream.requests == []
+
+
+SIGNED = """version: 1
+server: {listen: "{listen}", workers: 1, max_body: 10MB}
+specs: {api: {document: api.yaml, dialect: openai}}
+upstreams:
+  main:
+    url: %s/base
+    proxy: ""
+    retry: {attempts: 2}
+    credential:
+      aws: {region: us-west-2, access_key: AKIDEXAMPLE, secret_key: "${SECRET}"}
+routes:
+  - {operation: api.ask, to: [{upstream: main}], auth: none}
+  - {operation: api.send, to: [{upstream: main}], auth: none, validate: "off"}
+"""
+
+
+@pytest.fixture(scope="module")
+def signing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("signing")
+    send = {"operationId": "send", "responses": {"200": {"description": "fine"}}}
+    body = {"content": {"application/json": {}}}
+    document = {
+        **DOCUMENT,
+        "paths": {**PATHS, "/send/{id}": {"post": {**send, "requestBody": body}}},
+    }
+    (folder / "api.yaml").write_text(json.dumps(document))
+    with (
+        recorder() as upstream,
+        gateway(folder, SIGNED % upstream.url, {"SECRET": KEYS.secret_key}) as running,
+    ):
+        yield Stage(running, upstream, upstream)
+
+
+def assert_signed(received: ReceivedRequest) -> None:
+    """That botocore makes the same signature of what arrived."""
+    sent = dict(received.headers)
+    names = sent["authorization"].partition("SignedHeaders=")[2].partition(",")[0].split(";")
+    path, _, query = received.target.partition("?")
+    headers = [(n, sent[n]) for n in names if n not in ("host", "x-amz-date")]
+    method = received.line.partition(" ")[0]
+    again = UpstreamRequest(method, sent["host"], path, query, headers, received.body)
+    moment = datetime.datetime.strptime(sent["x-amz-date"], "%Y%m%dT%H%M%S%z")
+    expected = by_botocore(again, KEYS, "us-west-2", "bedrock", moment)
+    assert sent["authorization"] == expected["authorization"]
+    assert {"host", "x-amz-date"} <= set(names)
+
+
+def test_what_is_sent_is_what_is_signed(signing: Stage) -> None:
+    signing.upstream.reset()
+    target = "/v1/send/anthropic.claude-v1%3A0?a=b%20c&b=1"
+    for body in (b"", b'{"a": 1}', b"[" + b" " * 2_000_000 + b"]"):
+        assert ask(signing.running.port, request(target, body)).status == 200
+        assert_signed(signing.upstream.last)
+        assert signing.upstream.last.body == body
+    assert ask(signing.running.port, request("/v1/ask")).status == 200
+    assert_signed(signing.upstream.last)
+
+
+def test_a_retry_is_signed_anew(signing: Stage) -> None:
+    signing.upstream.reset()
+    signing.upstream.speak = in_turn(answer(b"{}", status=503), answer())
+    assert ask(signing.running.port, request("/v1/send/a", b'{"a": 1}')).status == 200
+    assert len(signing.upstream.requests) == 2
+    for received in signing.upstream.requests:
+        assert len(received.values("authorization")) == 1
+        assert_signed(received)

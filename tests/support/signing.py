@@ -33,16 +33,20 @@ class Chunks:
 
 
 def by_botocore(
-    request: UpstreamRequest, keys: Keys, region: str, service: str
+    request: UpstreamRequest,
+    keys: Keys,
+    region: str,
+    service: str,
+    moment: datetime.datetime = NOW,
 ) -> dict[str, str | None]:
-    """The headers of botocore's signature of a request."""
+    """The headers of botocore's signature of a request at a moment."""
     body = request.body
     data = body if body is None or isinstance(body, bytes) else b"".join(body.chunks())
     theirs = AWSRequest(request.method, f"https://{request.host}{request.target}", data=data)
     for name, value in [("host", request.host), *request.headers]:
         theirs.headers.add_header(name, value)
     credentials = Credentials(keys.access_key, keys.secret_key, keys.session_token or None)
-    with mock.patch.object(botocore.auth, "get_current_datetime", return_value=NOW):
+    with mock.patch.object(botocore.auth, "get_current_datetime", return_value=moment):
         botocore.auth.SigV4Auth(credentials, service, region).add_auth(theirs)
     names = ("authorization", "x-amz-date", "x-amz-security-token")
     return {name: theirs.headers[name] for name in names}
