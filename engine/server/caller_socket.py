@@ -17,25 +17,43 @@ _os_socket = get_original("socket", "socket")
 
 
 class CallerSocket:
-    """A gevent socket, plain or TLS. `buffered` was received and not used yet."""
+    """A gevent socket, plain or TLS, that waits at most `timeout` seconds, None for ever.
 
-    __slots__ = ("buffered", "can_try", "sock")
+    `buffered` was received and not used yet."""
+
+    __slots__ = ("_socket_timeout", "buffered", "can_try", "sock", "timeout")
 
     def __init__(self, sock: Any) -> None:
         self.sock = sock
         self.buffered = b""
         self.can_try = type(sock) is gevent.socket.socket  # TLS may have to read in order to send
+        self.timeout: float | None = None
+        self._socket_timeout: float | None = None  # that of the gevent socket
 
     def receive(self) -> bytes:
         """All that is buffered, or what comes next; b"" at the end."""
         data, self.buffered = self.buffered, b""
-        return data or bytes(self.sock.recv(_PIECE))
+        if data:
+            return data
+        self.set_socket_timeout()
+        return bytes(self.sock.recv(_PIECE))
 
     def send(self, data: bytes) -> None:
-        """Send all of it, waiting as long as the socket's timeout."""
-        count = self.sock.send(data)
-        if count < len(data):  # gevent's sendall asks for the size of the buffer first
-            self.sock.sendall(memoryview(data)[count:])
+        """Send all of it, waiting as long as the timeout."""
+        count = self.try_send(data) if self.can_try else 0
+        if count == len(data):
+            return
+        self.set_socket_timeout()
+        rest = memoryview(data)[count:]
+        count = self.sock.send(rest)
+        if count < len(rest):  # gevent's sendall asks for the size of the buffer first
+            self.sock.sendall(rest[count:])
+
+    def set_socket_timeout(self) -> None:
+        """Give the gevent socket its timeout, which most requests end without."""
+        if self.timeout != self._socket_timeout:
+            self._socket_timeout = self.timeout
+            self.sock.settimeout(self.timeout)
 
     def try_send(self, data: bytes) -> int:
         """How many bytes could be sent at once. A failure shows at the next `send`."""

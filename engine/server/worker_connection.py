@@ -125,13 +125,14 @@ class WorkerConnection:
 
     def take_over(self) -> tuple[Any, bytes]:
         data, self._sock.buffered = self._sock.buffered, b""
+        self._sock.set_socket_timeout()
         return self._sock.sock, data
 
     def fileno(self) -> int:
         return int(self._sock.sock.fileno())
 
     def set_timeout(self, seconds: float | None) -> None:
-        self._sock.sock.settimeout(seconds)
+        self._sock.timeout = seconds
 
     def close_after(self) -> bool:
         self._writer.close = True

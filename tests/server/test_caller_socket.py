@@ -59,10 +59,21 @@ def test_send_waits_until_all_is_sent(pair: tuple[Any, Any]) -> None:
 
 
 def test_send_waits_no_longer_than_the_timeout(pair: tuple[Any, Any]) -> None:
-    near, _ = pair
-    near.settimeout(0.01)
+    sock = CallerSocket(pair[0])
+    sock.timeout = 0.01
     with pytest.raises(TimeoutError):
-        CallerSocket(near).send(bytes(50_000_000))
+        sock.send(bytes(50_000_000))
+
+
+def test_receive_waits_no_longer_than_the_timeout_of_now(pair: tuple[Any, Any]) -> None:
+    near, far = pair
+    sock = CallerSocket(near)
+    sock.timeout = 0.01
+    with pytest.raises(TimeoutError):
+        sock.receive()
+    sock.timeout = None
+    gevent.spawn_later(0.02, far.sendall, b"a")
+    assert sock.receive() == b"a"
 
 
 def test_a_socket_whose_input_is_ended_is_read_to_its_end(pair: tuple[Any, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
+from operator import attrgetter
 from typing import Any, NamedTuple, get_type_hints
 
 import orjson
@@ -58,6 +59,9 @@ class Entry(NamedTuple):
     price: str = ""
 
 
+_RESULT = attrgetter("model", "upstream", "status", "outcome")
+_USAGE = attrgetter(*Entry._fields[9:17])
+_USAGE_PARTS = attrgetter(*Entry._fields[25:33])
 _TYPES = get_type_hints(Entry)
 _SMALL = frozenset({"status", "attempts"})
 """Fields of 32 bits in the database."""
@@ -69,41 +73,26 @@ _DEFAULTS = {"id": "", "time": 0.0} | Entry._field_defaults
 def entry_of(exchange: Exchange, currency: str) -> Entry:
     """The entry of an exchange that has ended."""
     record, usage = exchange.record, exchange.record.usage
-    return Entry(
-        exchange.request_id,
-        record.time,
-        exchange.caller.name if exchange.caller is not None else "",
-        exchange.operation,
-        exchange.model,
-        record.model,
-        record.upstream,
-        record.status,
-        record.outcome,
-        usage.input,
-        usage.output,
-        usage.cached,
-        usage.reasoning,
-        usage.images,
-        usage.seconds,
-        usage.characters,
-        usage.source,
-        record.cost,
-        currency,
-        record.first_byte,
-        record.duration,
-        exchange.body.size,
-        record.bytes_out,
-        record.stream,
-        record.attempt_count,
-        usage.cache_write,
-        usage.cache_write_1h,
-        usage.audio_input,
-        usage.cached_audio,
-        usage.audio_output,
-        usage.image_input,
-        usage.cached_image,
-        usage.image_output,
-        record.price_source,
+    return Entry._make(
+        (
+            exchange.request_id,
+            record.time,
+            exchange.caller.name if exchange.caller is not None else "",
+            exchange.operation,
+            exchange.model,
+            *_RESULT(record),
+            *_USAGE(usage),
+            record.cost,
+            currency,
+            record.first_byte,
+            record.duration,
+            exchange.body.size,
+            record.bytes_out,
+            record.stream,
+            record.attempt_count,
+            *_USAGE_PARTS(usage),
+            record.price_source,
+        )
     )
 
 

@@ -74,10 +74,8 @@ class UpstreamResponse:
 
     def header(self, name: str) -> str | None:
         """The first value of a header; its name in lower case."""
-        for field_name, value in self.headers:
-            if field_name == name:
-                return value
-        return None
+        names = self._parser.names
+        return self.headers[names.index(name)][1] if name in names else None
 
     @property
     def is_complete(self) -> bool:
