@@ -203,6 +203,8 @@ def _describe_response(span: Span, exchange: Exchange, start: float) -> None:
         attributes["modelway.usage_source"] = usage.source
     if usage.cached:
         attributes["gen_ai.usage.cache_read.input_tokens"] = usage.cached
+    if usage.cache_write:
+        attributes["gen_ai.usage.cache_creation.input_tokens"] = usage.cache_write
     if usage.reasoning:
         attributes["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
     if record.outcome in _BROKEN and span.error is None:

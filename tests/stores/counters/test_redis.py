@@ -8,8 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from engine.stores.counters.redis import RedisCounters
+from engine.values import counters
 from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
+from tests.support.clock import MicrosecondClock
 from tests.support.counters import PATIENT, RATE, Limit, Worker, take, workers
 
 
@@ -73,4 +75,19 @@ def test_a_clock_that_is_far_from_that_of_the_server_counts_nothing(server, monk
         with pytest.raises(CountersAway, match="the clock of the server is"):
             take(other, month)
     assert take(store, month).remaining == [1]
+    store.close()
+
+
+def test_counts_of_a_month_that_the_server_lost_are_in_doubt_until_the_month_ends(server):
+    clock = MicrosecondClock()
+    store = RedisCounters(server.url, timeout=PATIENT, clock=clock)
+    month = counters.Limit("a", 5, Calendar("month"))
+    store.take((month,), [2])
+    assert store.in_doubt((month,)) == ()
+    server.kill()
+    server.start()
+    store.take((month,), [2])
+    assert store.in_doubt((month,)) == (0,)
+    clock.now = Calendar("month").window(clock.now)[1]
+    assert store.in_doubt((month,)) == ()
     store.close()

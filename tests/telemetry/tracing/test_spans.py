@@ -127,7 +127,7 @@ def test_a_failed_attempt_has_its_error():
 
 
 def test_only_the_attempt_that_served_has_tokens():
-    usage = Usage(input=10, output=5, cached=4, reasoning=2, source="upstream")
+    usage = Usage(input=10, output=5, cached=4, reasoning=2, source="upstream", cache_write=3)
     every = spans(exchange(attempt(failure="429", status=429), attempt(), usage=usage))
     with_tokens = [
         {k: v for k, v in span.attributes.items() if k.startswith("gen_ai.usage")} for span in every
@@ -139,6 +139,7 @@ def test_only_the_attempt_that_served_has_tokens():
             "gen_ai.usage.input_tokens": 10,
             "gen_ai.usage.output_tokens": 5,
             "gen_ai.usage.cache_read.input_tokens": 4,
+            "gen_ai.usage.cache_creation.input_tokens": 3,
             "gen_ai.usage.reasoning.output_tokens": 2,
         },
     ]
