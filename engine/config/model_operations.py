@@ -55,17 +55,18 @@ Counterparts = Mapping[str, Mapping[str, Sequence[str]]]
 one to translate into first."""
 
 _NO_LANGUAGES: Counterparts = {}
+_NO_SUFFIXES: Mapping[str, str] = {}
 _NOTHING = ""
 """A name that no operation has."""
 
-_Link = tuple[tuple[str, ...], bool, frozenset[str]]
-"""An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated, and
-the dialects of its upstreams."""
+_Link = tuple[tuple[str, ...], bool, frozenset[str], frozenset[str]]
+"""An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated, the
+dialects of its upstreams, and the languages whose paths an upstream is missing."""
 
 
 class ModelOperations:
     """The operations of each entry under `models`, out of `operations`: all that are routed by
-    model, in the order of the routes."""
+    model, in the order of the routes. `path_suffixes` are the ends of the paths of languages."""
 
     def __init__(
         self,
@@ -73,9 +74,12 @@ class ModelOperations:
         upstreams: Mapping[str, UpstreamConfig],
         operations: Iterable[ModelOperation],
         counterparts: Counterparts = _NO_LANGUAGES,
+        path_suffixes: Mapping[str, str] = _NO_SUFFIXES,
     ) -> None:
         self._upstreams = upstreams
+        self._path_suffixes = path_suffixes
         self.all = tuple(operations)
+        self._own = frozenset(name for name, model in models.items() if model.operations)
         self._models = models = {name: self._narrowed(model) for name, model in models.items()}
         self._counterparts = counterparts
         self._of: dict[tuple[_Link, ...], tuple[ModelOperation, ...]] = {}
@@ -126,7 +130,7 @@ class ModelOperations:
     def _serves(self, chain: tuple[_Link, ...], operation: ModelOperation) -> bool:
         if operation.counts and self._is_estimated(chain, operation):
             return True
-        names, may_translate, _ = chain[0]
+        names, may_translate, *_ = chain[0]
         family = may_translate and self._families.get((names, operation.language))
         if not (family or self._allows(names, operation)):
             return False
@@ -143,7 +147,7 @@ class ModelOperations:
         )
 
     def _language(self, link: _Link, dialect: str, operation: ModelOperation) -> str | None:
-        names, may_translate, _ = link
+        names, may_translate, _, missing = link
         if operation.accepts_dialect(dialect) and self._allows(names, operation):
             return ""
         if not may_translate:
@@ -155,6 +159,7 @@ class ModelOperations:
             [each.language for each in family if each.dialect == dialect] if names else []
         )
         languages = self._counterparts.get(operation.language, {}).get(dialect, ())
+        languages = [name for name in languages if name not in missing]
         allowed = [name for name in languages if name in (language_names or [name])]
         return next((name for name in allowed if name != operation.language), None)
 
@@ -171,8 +176,12 @@ class ModelOperations:
         return replace(model, operations=tuple(names) or (_NOTHING,))
 
     def _link(self, model: Model) -> _Link:
-        dialects = frozenset(self._upstreams[target.upstream].dialect for target in model.to)
-        return model.operations, model.translate != "off", dialects
+        upstreams = [self._upstreams[target.upstream] for target in model.to]
+        dialects = frozenset(upstream.dialect for upstream in upstreams)
+        paths = tuple(path for upstream in upstreams for path in upstream.missing_paths)
+        paths = () if model.name in self._own else paths
+        missing = [name for name, end in self._path_suffixes.items() if end.endswith(paths)]
+        return model.operations, model.translate != "off", dialects, frozenset(missing)
 
     def _chain(self, entry: str) -> Iterator[str]:
         """The entry, its fallbacks and theirs, once each."""

@@ -69,8 +69,10 @@ def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge(old, value) if both else value  # type: ignore[arg-type]
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            merged[key] = merge(old, value)
+        else:
+            merged[key] = value
     return merged
 
 

@@ -10,7 +10,7 @@ from engine.config.models import Model
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.spec import Specification
-from engine.translations import counterparts
+from engine.translations import counterparts, path_suffixes
 from engine.values.wildcard import ByName, matches
 
 Default = tuple[str, ModelOperation, Path]
@@ -32,7 +32,9 @@ def check_operations(
     operation_ids = frozenset(
         op.id for spec in specifications.values() for op in spec.operations.values()
     )
-    table = ModelOperations(config.models, config.upstreams, operations, counterparts())
+    table = ModelOperations(
+        config.models, config.upstreams, operations, counterparts(), path_suffixes()
+    )
     for model in config.models.values():
         for index, name in enumerate(model.operations):
             problem = _problem(name, model, operation_ids, table)

@@ -21,7 +21,7 @@ from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.security import Carrier
 from engine.spec.spec import Specification
-from engine.translations import counted_language, counterparts, language_of
+from engine.translations import counted_language, counterparts, language_of, path_suffixes
 from engine.values.usage import Takes
 
 
@@ -93,7 +93,9 @@ class Plan:
     def model_operations(self) -> ModelOperations:
         """Which operations each model has."""
         config = self.config
-        return ModelOperations(config.models, config.upstreams, self.by_model, counterparts())
+        return ModelOperations(
+            config.models, config.upstreams, self.by_model, counterparts(), path_suffixes()
+        )
 
 
 @dataclass(slots=True)

@@ -57,6 +57,12 @@ def counterparts() -> dict[str, dict[str, tuple[str, ...]]]:
     }
 
 
+@cache
+def path_suffixes() -> dict[str, str]:
+    """The end of the path of each language's operation."""
+    return {each.name: each.path_suffix for each in (*target_languages(), *embedding_languages())}
+
+
 def _by_dialect(family: Iterable[BaseLanguage]) -> dict[str, tuple[str, ...]]:
     names: dict[str, tuple[str, ...]] = {}
     for language in family:

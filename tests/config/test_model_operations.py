@@ -70,6 +70,7 @@ def test_a_target_takes_what_its_entry_has_and_its_upstream_speaks():
 # With translation.
 
 LANGUAGES = {"openai": ("completions", "responses"), "anthropic": ("messages",)}
+PATHS = {"completions": "/chat", "responses": "/responses", "messages": "/messages"}
 COUNTERPARTS = dict.fromkeys(("completions", "responses", "messages"), LANGUAGES)
 COMPLETIONS = ModelOperation("openai.chat", "openai", "/chat", "completions")
 RESPONSES = ModelOperation("openai.respond", "openai", "/responses", "responses")
@@ -85,7 +86,7 @@ def translating(translate="strict", **models):
         entries[name] = Model(
             name, targets, tuple(fallback), name, "me", 0, (), tuple(operations), translate
         )
-    return ModelOperations(entries, UPSTREAMS, (*CHATS, EMBED), COUNTERPARTS)
+    return ModelOperations(entries, UPSTREAMS, (*CHATS, EMBED), COUNTERPARTS, PATHS)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +128,16 @@ def test_requests_for_a_path_that_an_upstream_is_missing_are_translated(to, oper
     assert list(operations.of("model")) == [COMPLETIONS, RESPONSES, CLAUDE, EMBED]
 
 
+def test_requests_are_not_translated_into_what_the_upstream_is_missing():
+    operations = translating(model=(["bare"], [], []))
+    assert operations.language("model", "openai", CLAUDE) is None
+    assert list(operations.of("model")) == []
+
+
 def test_the_operations_of_a_model_come_before_what_an_upstream_is_missing():
     operations = translating(model=(["chat"], [], ["openai.respond"]))
     assert operations.language("model", "openai", RESPONSES) == ""
+    assert operations.language("model", "openai", CLAUDE) == "responses"
 
 
 def test_an_upstream_without_any_path_of_its_dialect_has_no_operation():

@@ -79,3 +79,10 @@ def test_a_translation_is_that_of_its_family(source, target, kind):
     translation = translations.translation(source, target)
     assert isinstance(translation, kind)
     assert (translation.source.name, translation.target.name) == (source, target)
+
+
+def test_the_end_of_the_path_of_each_language():
+    suffixes = translations.path_suffixes()
+    assert suffixes["responses"] == "/responses"
+    assert suffixes["generate_content"] == ":generateContent"
+    assert all(language.name in suffixes for language in translations.target_languages())
