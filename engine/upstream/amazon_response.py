@@ -1,18 +1,15 @@
-"""A response with an Amazon event stream, read as one with server-sent events.
-
-It takes the place of the response where that comes in, so that what follows need not know of it.
-"""
+"""A response with an Amazon event stream, read as one with server-sent events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.exchange.interfaces import Socket
 from engine.relay.amazon_event_stream import MEDIA_TYPE
 from engine.relay.amazon_events import AmazonEvents
 from engine.upstream.client.failures import Truncated, UpstreamFailure
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.translated_errors import invalid_answer
+from engine.upstream.wrapped_response import WrappedResponse
 
 _SERVER_SENT_EVENTS = ("content-type", "text/event-stream")
 
@@ -23,23 +20,13 @@ def with_server_sent_events(response: IncomingResponse) -> IncomingResponse:
     return AmazonResponse(response) if kind and kind.startswith(MEDIA_TYPE) else response
 
 
-class AmazonResponse:
-    """A response as `IncomingResponse`: its body is read as server-sent events."""
-
-    length: int | None = None
-    _failure: UpstreamFailure | None = None
+class AmazonResponse(WrappedResponse):
+    """Its body is read as server-sent events."""
 
     def __init__(self, response: IncomingResponse) -> None:
-        self.status = response.status
         headers = [pair for pair in response.headers if not pair[0].startswith("content-")]
-        self.headers = [*headers, _SERVER_SENT_EVENTS]
-        self._response = response
+        super().__init__(response, [*headers, _SERVER_SENT_EVENTS])
         self._events = AmazonEvents()
-
-    def header(self, name: str) -> str | None:
-        """The first value of a header, its name in any case."""
-        low = name.lower()
-        return next((value for field, value in self.headers if field == low), None)
 
     @property
     def is_complete(self) -> bool:
@@ -52,36 +39,11 @@ class AmazonResponse:
     ) -> bytes:
         """The next events, `b""` at the end; `passing` and `beat` as in `UpstreamResponse.read`.
         Raises UpstreamFailure, for a stream that cannot be read InvalidAnswer, and Silence."""
-        decode = None if passing is None else self._decode_for(passing)
-        while self._failure is None:
-            data = self._response.read(decode, beat)
-            if not data:
-                if not self._events.inside:
-                    return b""
-                self._fail(Truncated())
-            elif events := self._decode(data):
-                return events
-        self._response.close()
-        raise self._failure
-
-    def close(self) -> None:
-        """Release the upstream's connection."""
-        self._response.close()
-
-    def detach(self) -> tuple[Socket, bytes]:
-        """Only a 101 gives its socket away, and it has no stream of events."""
-        raise ValueError("an Amazon event stream is no WebSocket")
-
-    def _decode_for(self, passing: Callable[[bytes], None]) -> Callable[[bytes], None]:
-        """`passing` for the bytes of the stream."""
-
-        def decode(data: bytes) -> None:
-            if events := self._decode(data):
-                passing(events)
-            if self._failure is not None:
-                raise self._failure
-
-        return decode
+        events = self._read_mapped(self._decode, passing, beat)
+        if not events and self._events.inside:
+            self._response.close()
+            raise self._fail(Truncated())
+        return events
 
     def _decode(self, data: bytes) -> bytes:
         """The events that `data` completes; sets the failure behind them."""
@@ -90,6 +52,7 @@ class AmazonResponse:
             self._fail(invalid_answer(str(self._events.failure)))
         return events
 
-    def _fail(self, failure: UpstreamFailure) -> None:
+    def _fail(self, failure: UpstreamFailure) -> UpstreamFailure:
         failure.request_sent = failure.response_started = True
         self._failure = failure
+        return failure

@@ -24,12 +24,12 @@ from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_bo
 from engine.upstream.first_content import EVENT_STREAM, media_type
 from engine.upstream.translated_errors import TranslatedErrors, invalid_answer
 from engine.upstream.translated_events import TranslatedEvents
+from engine.upstream.wrapped_response import UNDECODABLE, WrappedResponse
 from engine.values.content_coding import decode_body, decoder
 from engine.values.event_json import json_or_none
 from engine.values.redaction import Redaction
 
 _JSON = "application/json"
-_UNDECODABLE = "the upstream's answer has a content coding that cannot be decoded"
 _BODY_HEADERS = ("content-", "transfer-encoding", "etag", "digest", "repr-digest", "cache-control")
 
 
@@ -55,16 +55,14 @@ def _sends_events(response: IncomingResponse, exchange: AnyExchange) -> bool:
     return request.stream and not request.as_list and response.status < 300
 
 
-class TranslatedResponse:
+class TranslatedResponse(WrappedResponse):
     """A response in the dialect of the caller: `status`, `headers`, and the body by `read`.
 
     The body of an error is read at once. `usage` reads what the upstream reports, in its own
     format.
     """
 
-    length: int | None = None
     _stream: TranslatedEvents | None = None  # becomes an answer or an array
-    _failure: UpstreamFailure | None = None
     _body = b""
     _has_begun = False
 
@@ -86,14 +84,11 @@ class TranslatedResponse:
         headers.append(
             ("content-type", f"{EVENT_STREAM}; charset=utf-8" if sends_events else _JSON)
         )
-        self._response = response
+        super().__init__(response, headers)
         self._exchange = exchange
         self._errors = TranslatedErrors(dialect, request_id, redaction, headers)
-        self._received = bytearray()  # of an answer in one piece
-        self._encoding = response.header("content-encoding") or ""
         self._ended = 300 <= status < 400  # a redirect, which is not followed
         self.status = 200 if 200 <= status < 300 else status
-        self.headers = headers
         self.usage = reader(target.meter, EVENT_STREAM if is_stream else _JSON)
         if status >= 400:
             self._translate_error()
@@ -105,10 +100,6 @@ class TranslatedResponse:
     def events(self) -> TranslatedEvents | None:
         """What translates the bytes that `read` returns; None where they are translated."""
         return None
-
-    def header(self, name: str) -> str | None:
-        """The first value of a header; its name in lower case."""
-        return next((value for field, value in self.headers if field == name), None)
 
     @property
     def is_complete(self) -> bool:
@@ -137,10 +128,6 @@ class TranslatedResponse:
         body, self._body = self._body, b""
         return body
 
-    def close(self) -> None:
-        """Release the upstream's connection."""
-        self._response.close()
-
     def detach(self) -> tuple[Socket, bytes]:
         """Only a 101 gives its socket away, and no chat has one."""
         raise ValueError("a translated response is no WebSocket")
@@ -150,7 +137,7 @@ class TranslatedResponse:
     ) -> TranslatedEvents | None:
         decoding = decoder(self._encoding)
         if decoding is None and self._encoding.strip().lower() not in ("", "identity"):
-            self._failure = invalid_answer(_UNDECODABLE)
+            self._failure = invalid_answer(UNDECODABLE)
             return None
         translator = self._exchange.stream()
         return TranslatedEvents(
@@ -193,14 +180,7 @@ class TranslatedResponse:
 
     def _read_whole(self, beat: float | None) -> None:
         """Read and translate an answer in one piece."""
-        received = self._received
-        while data := self._response.read(beat=beat):
-            received += data
-            if len(received) > LARGEST:
-                raise invalid_answer(f"the upstream's answer has over {LARGEST} bytes")
-        text = decode_body(self._encoding, bytes(received))
-        if text is None:
-            raise invalid_answer(_UNDECODABLE)
+        text = self._read_all(LARGEST, beat)
         self.usage.feed(text)
         self._ended = True
         try:

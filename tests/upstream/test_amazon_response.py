@@ -110,8 +110,3 @@ def test_a_silence_is_raised_and_can_be_read_on_behind() -> None:
     with pytest.raises(Silence):
         read.read(beat=1.0)
     assert read.read(beat=1.5) == AS_EVENTS[0]
-
-
-def test_it_gives_no_socket_away() -> None:
-    with pytest.raises(ValueError):
-        response(A)[0].detach()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.upstream.client.failures import InvalidAnswer, Truncated
+from engine.upstream.client.failures import InvalidAnswer, Silence, Truncated
 from engine.upstream.edited_response import EditedResponse
 from tests.support.upstreams import EVENTS, JSON, FakeResponse
 from tests.transforms.test_response_edits import editor
@@ -26,6 +26,13 @@ def test_json_is_read_as_a_whole_and_edited() -> None:
     assert (read.length, read.headers) == (None, list(JSON))
     assert read.read() == b'{"id": 1}'
     assert read.read() == b""
+
+
+def test_json_that_arrives_slowly_is_edited_as_a_whole() -> None:
+    read = response(b'{"id": 1, ', 2.0, USAGE + b"}")
+    with pytest.raises(Silence):
+        read.read(beat=1.0)
+    assert (read.read(beat=9.0), read.read()) == (b'{"id": 1}', b"")
 
 
 def test_usage_is_read_before_an_edit_hides_it() -> None:
