@@ -1,8 +1,8 @@
 """`modelway token`: tokens for callers.
 
-`changes` creates and changes tokens, `views` prints them, `transfer` exports and imports them;
-`fields` checks the values of a token. Read `engine/cli/database.py` first: how they open the
-database.
+`changes` creates, rotates and revokes tokens, `update` changes their limits, `views` prints them,
+`transfer` exports and imports them; `fields` checks the values of a token. Read
+`engine/cli/database.py` first: how they open the database.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import click
 
 from engine.cli.token.changes import create, new, revoke, rotate
 from engine.cli.token.transfer import export_tokens, import_tokens
+from engine.cli.token.update import update
 from engine.cli.token.views import list_tokens, show
 
 
@@ -24,5 +25,7 @@ def command() -> None:
     """
 
 
-for _command in (new, create, list_tokens, show, rotate, revoke, import_tokens, export_tokens):
+for _command in (
+    *(new, create, list_tokens, show, update, rotate, revoke, import_tokens, export_tokens),
+):
     command.add_command(_command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -207,6 +207,22 @@ def rotate(database: Database, name: str, sha256: str, until: float | None, now:
         return before
 
     return database.write(change)
+
+
+def change(database: Database, name: str, values: Mapping[str, object]) -> Token:
+    """Change columns of a token. Returns the token before the change.
+
+    Raises UnknownToken, and Clash when the token is revoked.
+    """
+
+    def write(connection: Connection) -> Token:
+        before = _locked(connection, name)
+        if before.revoked is not None:
+            raise Clash(f"token '{name}' is revoked: create another")
+        connection.execute(update(table).where(table.c.name == name).values(dict(values)))
+        return before
+
+    return database.write(write)
 
 
 def revoke(database: Database, name: str, now: float) -> Token:

@@ -122,6 +122,19 @@ def test_a_token_that_has_ended_is_not_rotated(records, change, words):
     assert tokens.get(records, "plain") == ended
 
 
+def test_a_change_leaves_the_other_columns(records):
+    tokens.add(records, [FULL])
+    assert tokens.change(records, FULL.name, {"budget": "5 USD/month", "rate": None}) == FULL
+    assert tokens.get(records, FULL.name) == replace(FULL, budget="5 USD/month", rate=None)
+
+
+def test_a_revoked_token_is_not_changed(records):
+    tokens.add(records, [PLAIN])
+    tokens.revoke(records, "plain", NOW)
+    with pytest.raises(Clash, match="is revoked: create another"):
+        tokens.change(records, "plain", {"rate": "1/day"})
+
+
 def test_revoking_keeps_the_first_time(records):
     tokens.add(records, [PLAIN])
     assert tokens.revoke(records, "plain", NOW) == PLAIN
@@ -135,8 +148,9 @@ def test_revoking_keeps_the_first_time(records):
         tokens.get,
         lambda database, name: tokens.revoke(database, name, NOW),
         lambda database, name: tokens.rotate(database, name, digest("new"), None, NOW),
+        lambda database, name: tokens.change(database, name, {"rate": None}),
     ],
-    ids=["named", "revoke", "rotate"],
+    ids=["named", "revoke", "rotate", "change"],
 )
 def test_an_unknown_name_is_reported(records, ask):
     with pytest.raises(UnknownToken, match="'nobody'"):

@@ -1,0 +1,78 @@
+"""`modelway token update`: other limits, expiry, team or note of a token."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+
+from engine.cli.database import database_options, open_records, records_of
+from engine.cli.token import fields
+from engine.cli.token.fields import option_callback
+from engine.cli.token.views import iso_time
+from engine.config.config_files import ConfigFiles
+from engine.stores.records import tokens
+
+NONE = "none"
+"""What an option says to remove a bound."""
+
+
+def _or_none(check: Callable[[str], object]) -> Callable[..., Any]:
+    """The callback of an option whose value passes `check`, or is NONE."""
+    return option_callback(lambda text: text if text == NONE else check(text))
+
+
+@click.command("update")
+@click.argument("name")
+@click.option(
+    "--rate", callback=_or_none(fields.rate), help="Requests per time: 60/1m or 1000/day."
+)
+@click.option(
+    "--token-budget", callback=_or_none(fields.token_budget),
+    help="Model tokens per time, like 1000000/1d or 5000000/week.",
+)  # fmt: skip
+@click.option("--budget", help="Money per time, like '20 USD/month in Europe/Vienna'.")
+@click.option(
+    "--concurrency", callback=_or_none(fields.concurrency), help="Requests at the same time."
+)
+@click.option(
+    "--expires", callback=_or_none(lambda text: fields.expiry(text, time.time())),
+    help="When it expires: in 90d, or after a day like 2027-01-31 (UTC).",
+)  # fmt: skip
+@click.option("--team", callback=_or_none(fields.team), help="The team it belongs to.")
+@click.option("--note", callback=option_callback(fields.note), help="A note for operators.")
+@database_options
+def update(config: ConfigFiles, database: str | None, name: str, **options: Any) -> None:
+    """Change a token: its limits, when it expires, its team or note. `none` removes a bound.
+
+    What a budget has counted in its present window stays counted, unless its window is another
+    one.
+
+    \b
+    More money this month:  modelway token update shop --budget '30 USD/month'
+    No limit of requests:   modelway token update shop --rate none
+    """
+    changes = {field: value for field, value in options.items() if value is not None}
+    if not changes:
+        raise click.UsageError("nothing to change: give a limit, like --budget '30 USD/month'")
+    location = records_of(config, database)
+    check = _or_none(partial(fields.budget, currency=location.currency))
+    context = click.get_current_context()
+    parameter = next(p for p in context.command.params if p.name == "budget")
+    check(context, parameter, changes.get("budget"))
+    values = {field: None if value == NONE else value for field, value in changes.items()}
+    with open_records(location) as records:
+        before = tokens.change(records, name, values)
+    for field, value in values.items():
+        key = field.replace("_", " ")
+        click.echo(f"{key} is {_text(field, value)}, was {_text(field, getattr(before, field))}")
+    click.echo(f"running gateways use this within {location.ttl:g} s", err=True)
+
+
+def _text(field: str, value: Any) -> str:
+    if value is None or value == "":
+        return NONE
+    return str(iso_time(value) if field == "expires" else value)
