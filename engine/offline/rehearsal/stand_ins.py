@@ -35,6 +35,9 @@ class Canned(UpstreamResponse):
         self._body = answer.body
         self.length = len(self._body)
 
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key == name), None)
+
     def read(self, passing: Any = None, beat: float | None = None) -> bytes:
         data, self._body = self._body, b""
         return data
