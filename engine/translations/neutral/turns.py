@@ -1,8 +1,14 @@
-"""The order of turns around tool calls."""
+"""The order of turns that vendors want: around tool calls, at the beginning and at the end."""
 
 from __future__ import annotations
 
-from engine.translations.neutral.content import Block, ToolCall, ToolResult
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import Any
+
+from engine.translations.neutral.content import Block, Text, ToolCall, ToolResult
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import Message
 
 
@@ -62,3 +68,63 @@ def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
         place=message.place,
         extra=message.extra,
     )
+
+
+def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
+    """The texts of instructions, which are nothing else."""
+    for block in blocks:
+        if not isinstance(block, Text):
+            losses.add(block.place, "instructions are text only")
+    return [block for block in blocks if isinstance(block, Text)]
+
+
+def lose_last_instructions(messages: list[Message], turns: list[Message], losses: Losses) -> None:
+    """Note instructions behind an assistant's turn, which would be continued without them."""
+    if turns and turns[-1].role == "assistant" and messages[-1].role == "system":
+        losses.add(messages[-1].place, "instructions cannot follow an assistant's turn")
+
+
+def from_user_to_user(
+    turns: list[Message],
+    write: Callable[[Message, bool], Any],
+    losses: Losses,
+    *,
+    prefill: bool,
+    place: str,
+) -> list[dict[str, Any]]:
+    """The turns for a vendor who wants a user's turn at the beginning and, unless the model takes a
+    `prefill`, at the end. `write` is the content of a turn, given whether the model continues it;
+    turns that say nothing are left out. `place` is where the caller wrote the turns."""
+    last = turns[-1] if turns else None
+    if last is not None and last.role == "assistant" and not prefill:
+        losses.add(last.place, "the model does not continue an assistant's turn")
+        turns = turns[:-1]
+    sources: list[Message] = []
+    written_turns: list[dict[str, Any]] = []
+    for turn in turns:
+        if turn.name:
+            losses.add(f"{turn.place}.name", "speakers have no names", hint=True)
+        if content := write(turn, turn is last and turn.role == "assistant"):
+            sources.append(turn)
+            written_turns.append({"role": turn.role, "content": content})
+    early = list(takewhile(_is_assistants, sources))
+    for turn in early:
+        losses.add(turn.place, "a conversation begins with the user's turn")
+    if len(sources) == len(early):
+        losses.remainder_error = WrongType(place, "a user's turn with content for this model")
+    elif _is_assistants(sources[-1]) and sources[-1] is not last:
+        # The vendor refuses an empty turn, and would continue the assistant's before it.
+        expected = "a last turn with content for this model"
+        losses.remainder_error = WrongType(turns[-1].place, expected)
+    return written_turns[len(early) :]
+
+
+def results_before_others(message: Message) -> list[Block]:
+    """The blocks of a turn, results of tools first."""
+    if len(message.blocks) == 1:
+        return message.blocks
+    return sorted(message.blocks, key=lambda block: not isinstance(block, ToolResult))
+
+
+def _is_assistants(message: Message) -> bool:
+    return message.role == "assistant"

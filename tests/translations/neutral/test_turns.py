@@ -1,10 +1,17 @@
-"""The order of turns around tool calls."""
+"""The order of turns that vendors want."""
 
 from __future__ import annotations
 
-from engine.translations.neutral.content import Block, Text, ToolCall, ToolResult
+from engine.translations.neutral.content import Block, Refusal, Text, ToolCall, ToolResult
+from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import Message, Role
-from engine.translations.neutral.turns import results_first
+from engine.translations.neutral.turns import (
+    from_user_to_user,
+    results_before_others,
+    results_first,
+    texts_only,
+)
+from engine.values.wildcard import Patterns
 from tests.support.each import each
 
 
@@ -53,3 +60,46 @@ def test_parts_of_a_turn_keep_its_marks() -> None:
     message = Message(role="user", blocks=[Text(text="-"), ToolResult(id="x")], place="p", name="n")
     parts = results_first([turn("a:x"), message])[1:]
     assert [(each.place, each.name) for each in parts] == [("p", "n"), ("p", "n")]
+
+
+@each(
+    ("turns", "prefill", "kept", "lost", "error_place"),
+    [
+        ("u:- a:x u:x", False, "u a u", [], None),
+        ("a:x u:-", True, "u", ["a:x"], None),
+        ("u:- a:-", True, "u a+", [], None),
+        ("u:- a:-", False, "u", ["a:-"], None),
+        ("u:- a:x u:", True, "u a", [], "u:"),
+        ("u: a:x", True, "", ["a:x"], "messages"),
+        ("", True, "", [], "messages"),
+    ],
+)
+def test_turns_from_a_users_to_a_users(
+    turns: str, prefill: bool, kept: str, lost: list[str], error_place: str | None
+) -> None:
+    """`+` marks the turn that the model continues."""
+    losses = Losses(Patterns(()))
+
+    def write(message: Message, is_continued: bool) -> str:
+        return message.role[0] + "+" * is_continued if message.blocks else ""
+
+    messages = [turn(each_turn) for each_turn in turns.split()]
+    written = from_user_to_user(messages, write, losses, prefill=prefill, place="messages")
+    error = losses.remainder_error
+    assert " ".join(each_turn["content"] for each_turn in written) == kept
+    assert [loss.place for loss in losses.losses] == lost
+    assert (error and error.place) == error_place
+
+
+def test_results_come_before_what_else_a_turn_has() -> None:
+    assert [type(block) for block in results_before_others(turn("u:-x-"))] == [
+        ToolResult,
+        Text,
+        Text,
+    ]
+
+
+def test_instructions_are_texts() -> None:
+    losses = Losses(Patterns(()))
+    assert texts_only([Text(text="a"), Refusal(text="b", place="p")], losses) == [Text(text="a")]
+    assert [loss.place for loss in losses.losses] == ["p"]
