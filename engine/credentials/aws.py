@@ -88,6 +88,7 @@ class AwsCredential:
     kind: str = field(default="aws", init=False)
     header: str = field(default="authorization", init=False)
     parameter: str = field(default="", init=False)
+    secrets_go_to: str = field(default="", init=False)
 
     @property
     def label(self) -> str:
@@ -128,7 +129,7 @@ class FixedKeys:
     def secrets(self) -> tuple[str, ...]:
         return ()  # they are those of the config
 
-    def apply(self, request: Request) -> None:
+    def apply(self, request: Request, timeout: float) -> None:
         sign(request, self._keys, self._region, self._service, self._clock())
 
     def renew(self) -> bool:
@@ -155,8 +156,8 @@ class FetchedKeys:
         tokens = [token.values for token in self._source.tokens]
         return [t[n] for t in tokens for n in ("secret_key", "session_token") if t[n]]
 
-    def apply(self, request: Request) -> None:
-        keys = Keys(**self._source.get().values)
+    def apply(self, request: Request, timeout: float) -> None:
+        keys = Keys(**self._source.get(timeout).values)
         sign(request, keys, self._region, self._service, self._clock())
 
     def renew(self) -> bool:

@@ -67,4 +67,5 @@ def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
     except ValueError as error:
         context.error(("oauth2", "token_url"), f"this is no URL: {error}", code="MW104")
     label = f"oauth2 client {options['client']} at {host}"
-    return FetchedCredential("oauth2", label, options, (options["secret"],))
+    address = options["token_url"]
+    return FetchedCredential("oauth2", label, options, (options["secret"],), secrets_go_to=address)

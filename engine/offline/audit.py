@@ -126,7 +126,12 @@ class AuditCase:
 
 def is_loopback(upstream: UpstreamConfig) -> bool:
     """Whether an upstream is on this machine."""
-    parts = urlsplit(upstream.url)
+    return is_loopback_url(upstream.url)
+
+
+def is_loopback_url(url: str) -> bool:
+    """Whether a server is on this machine."""
+    parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme == "http+unix" or host == "localhost" or host.endswith(".localhost"):
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +88,7 @@ def attempt(
     exchange.upstream_usage = events = None
     try:
         if credential is not None:
-            _apply(credential, request)
+            timeout = _apply(credential, request, timeout)
         received = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
@@ -108,6 +109,8 @@ def attempt(
             result.response = answer
             exchange.upstream_usage = exchange.upstream_usage or answer.usage
             events = answer.events
+        if credential is not None and dialect.transparent and response.status == 401:
+            credential.renew()  # for the next request: this response is relayed
         _read_beginning(result, result.response, exchange, dialect, events)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)
@@ -120,13 +123,15 @@ def attempt(
     return result
 
 
-def _apply(credential: LiveCredential, request: UpstreamRequest) -> None:
-    """Put a credential on a request. Raises NoCredential."""
+def _apply(credential: LiveCredential, request: UpstreamRequest, timeout: float) -> float:
+    """Put a credential on a request. Returns what is left of the `timeout`. Raises NoCredential."""
+    start = time.monotonic()
     try:
-        credential.apply(request)
+        credential.apply(request, timeout)
     except CredentialUnavailable as missing:
         failure = NoCredential(missing.words, missing.detail, lasting=missing.lasting)
         raise failure from missing
+    return timeout - (time.monotonic() - start)
 
 
 def _editor(target: Target, exchange: Exchange) -> ResponseEditor:

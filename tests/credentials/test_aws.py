@@ -27,7 +27,7 @@ def request() -> UpstreamRequest:
 def test_keys_of_the_config_sign_without_a_library() -> None:
     keys = FixedKeys(KEYS, "us-west-2", "bedrock", NOW.timestamp)
     expected = by_botocore(request(), KEYS, "us-west-2", "bedrock")
-    keys.apply(sent := request())
+    keys.apply(sent := request(), 9.0)
     assert dict(sent.headers)["authorization"] == expected["authorization"]
     assert (keys.renew(), keys.secrets) == (False, ())
 
@@ -45,7 +45,7 @@ def test_fetched_keys_are_renewed_and_each_request_is_signed_with_the_current_on
     keys = FetchedKeys(source, "us-west-2", "bedrock", NOW.timestamp)
     for current in pairs:
         expected = by_botocore(request(), current, "us-west-2", "bedrock")
-        keys.apply(sent := request())
+        keys.apply(sent := request(), 9.0)
         assert {name: dict(sent.headers)[name] for name in expected} == expected
         keys.renew()
     assert keys.secrets == ["secret-1", "session-1", "secret-2", "session-2"]
@@ -54,9 +54,9 @@ def test_fetched_keys_are_renewed_and_each_request_is_signed_with_the_current_on
 def test_a_retry_is_signed_again() -> None:
     moments = iter([NOW.timestamp(), NOW.timestamp() + 60])
     keys = FixedKeys(KEYS, "us-west-2", "bedrock", lambda: next(moments))
-    keys.apply(sent := request())
+    keys.apply(sent := request(), 9.0)
     first = dict(sent.headers)
-    keys.apply(sent)
+    keys.apply(sent, 9.0)
     second = dict(sent.headers)
     assert len(sent.headers) == len(second)
     assert first["authorization"] != second["authorization"]
@@ -121,5 +121,5 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_rehearsal_shows_no_signature_that_changes() -> None:
     live = read({"aws": STATIC}, url=URL).placeholder()
-    live.apply(sent := request())
+    live.apply(sent := request(), 9.0)
     assert dict(sent.headers)["authorization"].startswith("AWS4-HMAC-SHA256 ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -145,7 +146,7 @@ def test_a_websocket_gets_the_redaction_of_its_upstream() -> None:
 
 def test_a_credential_gets_the_request_as_it_is_sent() -> None:
     class Signature(HeaderCredential):
-        def apply(self, request: Any) -> None:
+        def apply(self, request: Any, timeout: float) -> None:
             assert isinstance(request, UpstreamRequest)
             size = len(request.headers)
             parts = (request.method, request.host, request.target, size, request.body)
@@ -192,7 +193,7 @@ def test_callers_that_read_amazons_streams_get_them_as_they_are(name: str) -> No
 
 def test_a_request_without_its_token_is_not_sent() -> None:
     class Missing(HeaderCredential):
-        def apply(self, request: Any) -> None:
+        def apply(self, request: Any, timeout: float) -> None:
             raise CredentialUnavailable("no key", "key.pem", lasting=True)
 
     client, credential = Client(), Missing("missing", "authorization", "s")
@@ -203,3 +204,42 @@ def test_a_request_without_its_token_is_not_sent() -> None:
     assert (result.failure, result.reached, client.requests) == ("credential", False, [])
     assert isinstance(result.error, failures.NoCredential)
     assert (result.error.lasting, "no key: key.pem" in result.error.message) == (True, True)
+
+
+def test_the_time_for_a_token_is_part_of_the_time_of_the_attempt() -> None:
+    class Slow(HeaderCredential):
+        def apply(self, request: Any, timeout: float) -> None:
+            clock = time.monotonic()
+            while time.monotonic() - clock < 0.002:
+                pass
+            waits.append(timeout)
+
+    waits: list[float] = []
+    client, credential = Client(), Slow("slow", "authorization", "s")
+    east = target(client, credentials=[credential])
+    exchange = new_exchange("GET", "/x", dialect=OPENAI)
+    request = build_request(east, exchange, east.upstream.headers(()), None)
+    attempt(east, credential, request, exchange, OPENAI, 9.0)
+    [left] = client.totals
+    assert waits == [9.0]
+    assert left is not None
+    assert 8 < left <= 8.998
+
+
+@each("dialect, status, renewals", [(PLAIN, 401, 1), (PLAIN, 403, 0), (OPENAI, 401, 0)])
+def test_a_refusal_that_is_relayed_renews_the_token_for_the_next_request(
+    dialect: Any, status: int, renewals: int
+) -> None:
+    class Token(HeaderCredential):
+        def renew(self) -> bool:
+            renewed.append(1)
+            return True
+
+    renewed: list[int] = []
+    credential = Token("token", "authorization", "s")
+    east = target(Client(FakeResponse(status)), credentials=[credential])
+    exchange = new_exchange("GET", "/x", dialect=dialect)
+    request = build_request(east, exchange, east.upstream.headers(()), None)
+    result = attempt(east, credential, request, exchange, dialect, 9.0)
+    assert result.status == status
+    assert len(renewed) == renewals

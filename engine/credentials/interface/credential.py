@@ -34,9 +34,9 @@ class LiveCredential(Protocol):
     def secrets(self) -> Sequence[str]:
         """What the upstream sees of it and nobody else may, for redaction."""
 
-    def apply(self, request: Request) -> None:
-        """Put it on a complete request, as the last change before it is sent. Raises
-        CredentialUnavailable."""
+    def apply(self, request: Request, timeout: float) -> None:
+        """Put it on a complete request, as the last change before it is sent. It waits up to
+        `timeout` seconds for a token. Raises CredentialUnavailable."""
 
     def renew(self) -> bool:
         """The upstream refused it. Returns whether the next `apply` has a new one."""
@@ -65,6 +65,10 @@ class Credential(Protocol):
     @property
     def secrets(self) -> Sequence[str]:
         """The secrets that the config itself holds."""
+
+    @property
+    def secrets_go_to(self) -> str:
+        """The URL of the server that gets these secrets where it is not the upstream, else ""."""
 
     def open(self, folder: Path | None, changed: Callable[[], None]) -> LiveCredential:
         """The credential for one worker. `folder` is shared by the workers of the machine, None

@@ -31,6 +31,7 @@ class FetchedCredential:
     options: Mapping[str, Any] = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     headers: tuple[tuple[str, str], ...] = ()
+    secrets_go_to: str = ""
 
     @property
     def header(self) -> str:
@@ -59,8 +60,9 @@ class BearerToken:
     def secrets(self) -> list[str]:
         return [token.values["token"] for token in self._source.tokens]
 
-    def apply(self, request: Request) -> None:
-        set_header(request, "authorization", f"Bearer {self._source.get().values['token']}")
+    def apply(self, request: Request, timeout: float) -> None:
+        token = self._source.get(timeout).values["token"]
+        set_header(request, "authorization", f"Bearer {token}")
         for name, value in self._headers:
             set_header(request, name, value)
 

@@ -48,6 +48,10 @@ class FixedCredential:
     def secrets(self) -> tuple[str, ...]:
         return (self.value,)
 
+    @property
+    def secrets_go_to(self) -> str:
+        return ""
+
     def open(self, folder: Path | None, changed: Callable[[], None]) -> Self:
         return self
 
@@ -66,7 +70,7 @@ class HeaderCredential(FixedCredential):
     def header(self) -> str:
         return self.name
 
-    def apply(self, request: Request) -> None:
+    def apply(self, request: Request, timeout: float) -> None:
         set_header(request, self.name, self.value)
 
 
@@ -78,7 +82,7 @@ class QueryCredential(FixedCredential):
     def parameter(self) -> str:
         return self.name
 
-    def apply(self, request: Request) -> None:
+    def apply(self, request: Request, timeout: float) -> None:
         """Set the parameter. The caller's of that name is removed: it would come first, and the
         upstream might read that one."""
         pairs = request.query.split("&") if request.query else []

@@ -61,8 +61,9 @@ class TokenSource:
         self._refused_at = -math.inf
         self._running: gevent.Greenlet[..., None] | None = None
 
-    def get(self) -> Token:
-        """The current token; waits where there is none. Raises CredentialUnavailable."""
+    def get(self, timeout: float = WAIT) -> Token:
+        """The current token; where there is none it waits up to `timeout` seconds, and not more
+        than WAIT. Raises CredentialUnavailable."""
         now = self._clock()
         if now < self._renew_at:
             return self._tokens[-1]
@@ -71,12 +72,12 @@ class TokenSource:
         if self._valid and now < self._tokens[-1].expires:
             return self._tokens[-1]
         if self._running is not None:
-            self._running.join(WAIT)
+            self._running.join(min(timeout, WAIT))
             if self._valid and self._clock() < self._tokens[-1].expires:
                 return self._tokens[-1]
         if (last := self._failure) is not None:
             raise CredentialUnavailable(last.words, last.detail, lasting=last.lasting)
-        raise CredentialUnavailable("its token did not come in time", f"{self._label}, {WAIT:g} s")
+        raise CredentialUnavailable("its token did not come in time", self._label)
 
     @property
     def tokens(self) -> list[Token]:
@@ -117,6 +118,9 @@ class TokenSource:
         self._pause, self._retry_at = _FIRST_PAUSE, self._clock() + _FIRST_PAUSE
         self._renew_at = token.renew_at(0.75 + 0.1 * self._dice())
         self._changed()
+        life = token.expires - self._clock()
+        ends = f"in {life:.0f} s" if math.isfinite(life) else "at no known time"
+        log.info("a token of %s was fetched, which ends %s", self._label, ends)
 
     def _failed(self, failure: CredentialUnavailable) -> None:
         self._failure = failure

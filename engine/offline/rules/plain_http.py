@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from engine.offline.audit import AuditCase, is_loopback
+from engine.offline.audit import AuditCase, is_loopback_url
 
 
 def check(case: AuditCase) -> None:
     for upstream in case.config.upstreams.values():
-        if upstream.url.startswith("http://") and not is_loopback(upstream):
+        if _is_open(upstream.url):
             message = f"upstream '{upstream.name}' is called over plain http"
             case.warn((*upstream.at, "url"), "MW401", message, "use https")
+        if any(_is_open(credential.secrets_go_to) for credential in upstream.credentials):
+            message = f"the secret of upstream '{upstream.name}' is sent over plain http"
+            case.warn(upstream.at, "MW401", message, "use https for the token server")
+
+
+def _is_open(url: str) -> bool:
+    return url.startswith("http://") and not is_loopback_url(url)

@@ -30,7 +30,7 @@ def test_a_token_is_fetched_for_the_first_request_and_told_to_be_secret() -> Non
         assert (list(live.secrets), len(server.requests)) == ([], 0)
         sent = [request(), request()]
         for each in sent:
-            live.apply(each)
+            live.apply(each, 9.0)
     assert [each.headers for each in sent] == [[("authorization", "Bearer token-1")]] * 2
     assert (list(live.secrets), changes) == (["token-1"], [1])
 
@@ -39,7 +39,7 @@ def test_headers_of_the_config_are_sent_with_it() -> None:
     with recorder() as server:
         server.speak = numbered()
         live = credential(server.url, headers=(("x-project", "p"),)).open(None, lambda: None)
-        live.apply(sent := request())
+        live.apply(sent := request(), 9.0)
     assert sent.headers == [("authorization", "Bearer token-1"), ("x-project", "p")]
 
 
@@ -47,9 +47,9 @@ def test_a_refused_token_is_replaced() -> None:
     with recorder() as server:
         server.speak = numbered()
         live = credential(server.url).open(None, lambda: None)
-        live.apply(request())
+        live.apply(request(), 9.0)
         assert live.renew()
-        live.apply(sent := request())
+        live.apply(sent := request(), 9.0)
     assert sent.headers == [("authorization", "Bearer token-2")]
 
 
@@ -58,7 +58,7 @@ def test_workers_share_a_token_of_the_same_options_and_environment(
 ) -> None:
     def token(url: str) -> str:
         live = credential(url).open(tmp_path / "runtime", lambda: None)
-        live.apply(sent := request())
+        live.apply(sent := request(), 9.0)
         return sent.headers[0][1]
 
     with recorder() as server:
@@ -74,7 +74,7 @@ def test_workers_share_a_token_of_the_same_options_and_environment(
 
 
 def test_a_rehearsal_fetches_nothing() -> None:
-    credential("http://127.0.0.1:9").placeholder().apply(sent := request())
+    credential("http://127.0.0.1:9").placeholder().apply(sent := request(), 9.0)
     assert sent.headers == [("authorization", "Bearer fetched-token")]
 
 

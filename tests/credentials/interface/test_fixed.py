@@ -14,7 +14,7 @@ def apply(
     headers: list[tuple[str, str]] | None = None,
 ) -> UpstreamRequest:
     request = UpstreamRequest("GET", "host", "/x", query, headers or [], None)
-    credential.apply(request)
+    credential.apply(request, 9.0)
     return request
 
 

@@ -187,12 +187,21 @@ def test_the_token_before_the_current_one_is_still_known() -> None:
     assert [token.values["token"] for token in server.source.tokens] == ["2", "3"]
 
 
-def test_a_request_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_waits_as_long_as_it_may() -> None:
+    server = Server()
+    server.gate.clear()
+    with pytest.raises(CredentialUnavailable, match="did not come in time"):
+        server.source.get(0.01)
+    server.gate.set()
+    gevent.idle()
+
+
+def test_no_request_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "WAIT", 0.01)
     server = Server()
     server.gate.clear()
     with pytest.raises(CredentialUnavailable, match="did not come in time"):
-        server.get()
+        server.source.get(600)
     server.gate.set()
     gevent.idle()
 
