@@ -12,6 +12,7 @@ from engine import dialects
 from engine.app.stores import is_metered, open_shared, services_of
 from engine.config.listed_models import listed_models
 from engine.config.model_operations import ModelOperations
+from engine.config.transforms import TransformConfig
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge import model_list
@@ -38,6 +39,8 @@ from engine.telemetry.metrics.requests import in_flight_collector, report_collec
 from engine.telemetry.metrics.streams import session_collector
 from engine.telemetry.metrics.upstreams import upstream_collector
 from engine.transforms.compile import compile_all
+from engine.transforms.for_operation import for_operation
+from engine.transforms.transform import Transform
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
@@ -210,8 +213,13 @@ def _select_stage(route: Route, parts: _Parts) -> list[Stage]:
 def _transform_stage(route: Route, parts: _Parts) -> list[Stage]:
     """Makes the edits of policies and models, where the config has some."""
     models = parts.plan.config.models.values() if route.model is not None else ()
-    of_models = {m.name: compile_all(m.transform, upstream=False) for m in models if m.transform}
-    of_route = compile_all(route.guards.transforms, upstream=False)
+    node = parts.plan.specifications[route.operation.spec].node(route.operation)
+
+    def compiled(configs: Sequence[TransformConfig]) -> list[Transform]:
+        return [for_operation(each, node) for each in compile_all(configs, upstream=False)]
+
+    of_models = {model.name: compiled(model.transform) for model in models if model.transform}
+    of_route = compiled(route.guards.transforms)
     if not (of_route or of_models):
         return []
     places = None if route.model is None else ModelPlaces(route.model, route.also)

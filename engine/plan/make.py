@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from engine import dialects
 from engine.config.config import Config
 from engine.config.load import load, load_file
+from engine.config.model_operations import ModelOperations
 from engine.config.routes import WebSocket
 from engine.plan import model_location, operations
 from engine.plan.assign import Claim, assign
@@ -23,6 +24,7 @@ from engine.plan.names import check_names
 from engine.plan.paths import check_paths
 from engine.plan.provider_checks import check_providers
 from engine.plan.route import Plan, PlanResult, Route
+from engine.plan.transform_proof import prove_transforms
 from engine.plan.transforms import check_transforms
 from engine.policies import Guards, guards
 from engine.relay.request_headers import NEVER_SENT
@@ -33,6 +35,7 @@ from engine.spec.document.cache import folder_of
 from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
+from engine.translations import counterparts
 
 
 def make_plan(
@@ -85,6 +88,9 @@ def _make(
         if route.default_model
     ]
     check_operations(config, by_model, defaults, planned.specifications, findings)
+    if not findings.errors:
+        models = ModelOperations(config.models, config.upstreams, by_model, counterparts())
+        prove_transforms(resolved, models, config, planned.specifications, findings)
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:

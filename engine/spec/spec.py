@@ -55,6 +55,10 @@ class Specification:
         """The responses of an operation. Raises ValueError for a broken schema."""
         return compile_responses(self.node(operation), self._read_for(Purpose.RESPONSE))
 
+    def validator(self, schema: Node) -> jsonschema_rs.Validator:
+        """The validator of a part of requests. Raises ValueError for a broken schema."""
+        return self._read_for(Purpose.REQUEST).validator(schema)
+
     def settle(self) -> None:
         """Free the schemas, which compiled operations do not need, and cache the document."""
         self._schemas.clear()

@@ -37,3 +37,12 @@ RESERVED = "MW362"
 
 CONFLICT = "MW363"
 """Two edits of one place."""
+
+NO_PLACE = "MW364"
+"""A place that an operation does not have."""
+
+UNFIT = "MW365"
+"""A value that does not fit its place."""
+
+REQUIRED = "MW366"
+"""An edit that takes away what an operation requires."""

@@ -1,0 +1,92 @@
+"""The schemas of a place in a body, through references and the schemas that one is combined of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from engine.spec.document.node import Node
+
+_COMBINED = ("allOf", "anyOf", "oneOf")
+_MOST = 500
+
+
+class Place(NamedTuple):
+    """What a schema says of a place: the `schemas` that describe it; whether it is `free`, because
+    a schema above it takes any members or does not describe them; whether it is `required`."""
+
+    schemas: list[Node]
+    free: bool
+    required: bool
+
+    def __bool__(self) -> bool:
+        """Whether the place may be there."""
+        return bool(self.schemas) or self.free
+
+
+def place_in(schema: Node, steps: Sequence[str], any_step: str) -> Place:
+    """The place that `steps` lead to; `any_step` stands for every member and every item."""
+    place = Place([schema], False, False)
+    for step in steps:
+        if place.free:
+            return Place([], True, False)
+        place = _below(place.schemas, step, step == any_step)
+    return place
+
+
+def names_in(schema: Node) -> list[str]:
+    """The names of all members that a schema describes."""
+    return list(
+        dict.fromkeys(n for node in _parts([schema]) for n, _ in node.get("properties").items())
+    )
+
+
+def _below(schemas: Iterable[Node], step: str, any_step: bool) -> Place:
+    parts = _parts(schemas)
+    found: list[Node] = []
+    for node in parts:
+        properties = node.get("properties")
+        if any_step:
+            found += [below for _, below in properties.items()]
+        elif (below := properties.get(step)).value is not None:
+            found.append(below)
+        if any_step or step.isdigit():
+            items = node.get("items")
+            found += [items] if isinstance(items.value, dict) else []
+            found += node.get("prefixItems").elements()
+    described = any(_describes(node) for node in parts)
+    if not found:
+        extra = [node.get("additionalProperties") for node in parts]
+        found = [node for node in extra if isinstance(node.value, dict)]
+    required = any(step in (node.value.get("required") or ()) for node in _all_of(schemas))
+    return Place(found, not found and not described, required)
+
+
+def _describes(node: Node) -> bool:
+    """Whether a schema says which members or items there are."""
+    value = node.value
+    closed = value.get("additionalProperties") is False
+    scalar = value.get("type") in ("string", "integer", "number", "boolean", "null")
+    described = any(key in value for key in ("properties", "items", "prefixItems", "enum", "const"))
+    return closed or scalar or described
+
+
+def _parts(schemas: Iterable[Node]) -> list[Node]:
+    """These schemas and those that they are combined of, each once; only mappings."""
+    return _reached(schemas, _COMBINED)
+
+
+def _all_of(schemas: Iterable[Node]) -> list[Node]:
+    """The schemas that every value at a place with one schema meets."""
+    nodes = list(schemas)
+    return _reached(nodes, ("allOf",)) if len(nodes) == 1 else []
+
+
+def _reached(schemas: Iterable[Node], keys: Sequence[str]) -> list[Node]:
+    waiting = [node.resolved() for node in schemas]
+    parts: dict[int, Node] = {}
+    for node in waiting:
+        if isinstance(node.value, dict) and id(node.value) not in parts and len(parts) < _MOST:
+            parts[id(node.value)] = node
+            waiting += [below for key in keys for below in node.get(key).elements()]
+    return list(parts.values())

@@ -1,0 +1,134 @@
+"""Transforms are proved against the documents of the operations that they edit."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.plan.make import make_plan
+
+DOCUMENT = """
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths:
+  /chat:
+    post:
+      operationId: chat
+      parameters:
+        - {name: page, in: query, schema: {type: integer}}
+        - {name: key, in: query, required: true, schema: {type: string}}
+      requestBody:
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [model, messages]
+              properties:
+                model: {type: string}
+                messages: {type: array, items: {type: object, required: [role]}}
+                n: {type: integer, maximum: 8}
+                kind: {enum: [a, b]}
+                stop: {anyOf: [{type: string}, {type: array, items: {type: string}}]}
+                extra: {type: object}
+      responses: {}
+  /other:
+    post:
+      operationId: other
+      requestBody:
+        content:
+          application/json:
+            schema: {properties: {input: {type: string}, n: {type: string}}}
+      responses: {}
+    get: {operationId: show, responses: {}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def document(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.yaml").write_text(DOCUMENT)
+
+
+def errors(request, *, file="[]", model=""):
+    text = f"""version: 1
+specs: {{shop: {{document: shop.yaml, dialect: openai}}}}
+upstreams: {{one: {{url: "https://1.1.1.1"}}}}
+models: {{small: {{to: [{{upstream: one}}]{model}}}}}
+policies: {file}
+routes:
+- operation: shop.chat
+  model: $request.body#/model
+  policies: [{{transform: {{request: {request}}}}}]
+- {{operations: [shop.other, shop.show], to: [{{upstream: one}}]}}
+"""
+    return [
+        (p.code, p.message, p.hint) for p in make_plan(Path("g.yaml"), {}, text).findings.errors
+    ]
+
+
+@pytest.mark.parametrize(
+    "request_edits",
+    [
+        "{body: {default: {n: 1, /extra/any/x: 2}, set: {kind: a, stop: x}}}",
+        "{body: {set: {n: 8}, remove: ['$.messages[*].name'], rename: {kind: stop}}}",
+        "{body: {prepend: {messages: [{role: system}]}, append: {stop: [x]}}}",
+        "{body: {set: {kind: '{token.name}', '$..anything': 1}}}",
+        "{query: {set: {page: '1', undeclared: x}, default: {key: x}}}",
+    ],
+)
+def test_what_fits_is_right(request_edits):
+    assert errors(request_edits) == []
+
+
+@pytest.mark.parametrize(
+    ("request_edits", "code", "message"),
+    [
+        ("{body: {default: {max: 1}}}", "MW364", "shop.chat has no 'max'"),
+        ("{body: {remove: [max]}}", "MW364", "shop.chat has no 'max'"),
+        ("{body: {rename: {max: n}}}", "MW364", "shop.chat has no 'max'"),
+        ("{body: {rename: {n: max}}}", "MW364", "shop.chat has no 'max'"),
+        ("{body: {set: {/n/x: 1}}}", "MW364", "shop.chat has no '/n/x'"),
+        ("{body: {remove: ['$.n[*]']}}", "MW364", "shop.chat has no '$.n[*]'"),
+        ("{body: {set: {n: x}}}", "MW365", "the value does not fit shop.chat: "),
+        ("{body: {set: {n: 9}}}", "MW365", "the value does not fit shop.chat: "),
+        ("{body: {set: {n: '{token.name}'}}}", "MW365", "shop.chat takes no text in 'n'"),
+        ("{body: {append: {n: [1]}}}", "MW365", "'n' of shop.chat is no list"),
+        ("{body: {append: {messages: [{}]}}}", "MW365", "the value does not fit shop.chat: "),
+        ("{body: {append: {stop: [1]}}}", "MW365", "the value does not fit shop.chat: "),
+        ("{body: {remove: [messages]}}", "MW366", "'messages' is required by shop.chat"),
+        ("{body: {remove: ['$.messages[0].role']}}", "MW366", "'$.messages[0].role' is required"),
+        ("{body: {rename: {messages: stop}}}", "MW366", "'messages' is required by shop.chat"),
+        ("{body: {rename: {stop: messages}}}", "MW366", "'messages' is required by shop.chat"),
+        ("{body: {set: {model: x}}}", "MW362", "'model' names the model of shop.chat"),
+        ("{body: {remove: [/model]}}", "MW362", "'/model' names the model of shop.chat"),
+        ("{query: {set: {page: x}}}", "MW365", "the value does not fit shop.chat: "),
+        ("{query: {remove: [key]}}", "MW366", "'key' is required by shop.chat"),
+    ],
+)
+def test_what_does_not_fit_is_found(request_edits, code, message):
+    ((found, words, _),) = errors(request_edits)
+    assert found == code
+    assert words.startswith(message)
+
+
+def test_a_name_that_is_misspelt_is_suggested():
+    assert errors("{body: {set: {kin: a}}}")[0][2] == "did you mean 'kind'?"
+
+
+def test_one_of_many_operations_must_have_the_place():
+    file = "[{transform: {request: {body: {set: {input: x}}}}}]"
+    assert errors("{header: {}}", file=file) == []
+    file = "[{transform: {request: {body: {set: {inputs: x}}}}}]"
+    message = "shop.chat has no 'inputs', nor have 1 others"
+    assert errors("{header: {}}", file=file) == [("MW364", message, "did you mean 'input'?")]
+
+
+def test_a_value_fits_in_every_operation_that_has_the_place():
+    file = "[{transform: {request: {body: {set: {n: 1}}}}}]"
+    assert [code for code, _, _ in errors("{header: {}}", file=file)] == ["MW365"]
+
+
+def test_the_transform_of_a_model_edits_the_operations_that_it_has():
+    model = ", transform: {request: {body: {set: {input: x}}}}"
+    assert [code for code, _, _ in errors("{header: {}}", model=model)] == ["MW364"]
+    model = ", transform: {request: {body: {set: {kind: a}}}}"
+    assert errors("{header: {}}", model=model) == []
