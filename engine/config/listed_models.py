@@ -24,11 +24,14 @@ from engine.values.wildcard import ByName, covered, matches
 @dataclass(frozen=True, slots=True)
 class ListedModel:
     """A model by its name, the entry of `models` that serves it, and what its provider says of it,
-    None for a model that the config names."""
+    None for a model that the config names. `context` and `output` are the most tokens that every
+    target takes and answers with, as far as known."""
 
     name: str
     entry: Model
     known: ProviderModel | None = None
+    context: int | None = None
+    output: int | None = None
 
     @property
     def title(self) -> str:
@@ -46,37 +49,47 @@ class ListedModel:
 def listed_models(config: Config) -> dict[str, ListedModel]:
     """All models that lists show, by name."""
     result = {
-        name: ListedModel(name, entry) for name, entry in config.models.items() if "*" not in name
+        name: listed_model(name, entry, config)
+        for name, entry in config.models.items()
+        if "*" not in name
     }
     wildcards = [entry for name, entry in config.models.items() if "*" in name]
     entries = ByName(config.models) if wildcards else None
     for entry in wildcards:
-        for name, known in _known(entry, config.upstreams):
+        for name in _known(entry, config.upstreams):
             if name not in result and entries and entries.find(name) is entry:
-                result[name] = ListedModel(name, entry, known)
+                result[name] = listed_model(name, entry, config)
     return result
 
 
-def known_model(entry: Model, name: str, config: Config) -> ProviderModel | None:
-    """What the provider behind a wildcard says of a model; None where that is unknown."""
-    if "*" not in entry.name:
-        return None
-    for target in entry.to:
-        own = covered(name, entry.name) if target.model == STAR else target.model or name
-        if known := _models(target, config.upstreams).get(own):
-            return known
-    return None
+def listed_model(name: str, entry: Model, config: Config) -> ListedModel:
+    """The model of this name that an entry serves, also one that no list shows."""
+    targets = [_known_of(name, entry, target, config.upstreams) for target in entry.to]
+    facts = [known for known in targets if known is not None]
+    limits = (
+        [known.context for known in facts if known.context],
+        [known.output for known in facts if known.output],
+    )
+    context, output = (min(each) if len(each) == len(targets) else None for each in limits)
+    known = facts[0] if facts and "*" in entry.name else None
+    return ListedModel(name, entry, known, context, output)
 
 
-def _known(
-    entry: Model, upstreams: Mapping[str, UpstreamConfig]
-) -> Iterator[tuple[str, ProviderModel]]:
+def _known_of(
+    name: str, entry: Model, target: TargetConfig, upstreams: Mapping[str, UpstreamConfig]
+) -> ProviderModel | None:
+    """What a target's provider says of the model that callers ask for by this name."""
+    own = covered(name, entry.name) if target.model == STAR else target.model or name
+    return _models(target, upstreams).get(own)
+
+
+def _known(entry: Model, upstreams: Mapping[str, UpstreamConfig]) -> Iterator[str]:
     """The names that a wildcard can list."""
     targets = [target for target in entry.to if target.model in ("", STAR)]
     first, *others = [_named(target, entry, upstreams) for target in targets] or [{}]
     for name in sorted(first):
         if all(name in catalog for catalog in others) and not first[name].deprecated:
-            yield name, first[name]
+            yield name
 
 
 def _named(

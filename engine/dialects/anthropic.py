@@ -181,7 +181,14 @@ def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
 
 def _model(card: ModelCard) -> Document:
     created = datetime.fromtimestamp(card.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {"type": "model", "id": card.name, "display_name": card.title, "created_at": created}
+    limits = {"max_input_tokens": card.context, "max_tokens": card.output}
+    return {
+        "type": "model",
+        "id": card.name,
+        "display_name": card.title,
+        "created_at": created,
+        **{name: limit for name, limit in limits.items() if limit is not None},
+    }
 
 
 _MESSAGES = ChatFormat(

@@ -191,11 +191,13 @@ def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
 
 
 def _model(card: ModelCard) -> Document:
+    limits = {"inputTokenLimit": card.context, "outputTokenLimit": card.output}
     return {
         "name": f"{_MODELS}{card.name}",
         "baseModelId": card.name,
         "version": "1",
         "displayName": card.title,
+        **{name: limit for name, limit in limits.items() if limit is not None},
         "supportedGenerationMethods": list(card.methods),
     }
 

@@ -15,7 +15,7 @@ import orjson
 from cachetools import LRUCache, cachedmethod
 
 from engine.config.config import Config
-from engine.config.listed_models import ListedModel, known_model, listed_models
+from engine.config.listed_models import ListedModel, listed_model, listed_models
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.dialects import Dialect, ModelCard, ModelList
 from engine.exchange.exchange import Exchange, Handler, Response
@@ -124,8 +124,7 @@ class VisibleModels:
         if name in self._listed:
             return self._listed[name]
         entry = self._entries.find(name)
-        known = None if entry is None else known_model(entry, name, self._config)
-        return None if entry is None else ListedModel(name, entry, known)
+        return None if entry is None else listed_model(name, entry, self._config)
 
     def _card(self, model: ListedModel, dialect: Dialect) -> ModelCard | None:
         operations = [
@@ -136,7 +135,15 @@ class VisibleModels:
         entry = model.entry
         title = model.name if model.title == entry.name else model.title
         methods = dict.fromkeys(method for op in operations if (method := _method(op.path)))
-        return ModelCard(model.name, title, entry.owner, entry.created, tuple(methods))
+        return ModelCard(
+            model.name,
+            title,
+            entry.owner,
+            entry.created,
+            tuple(methods),
+            model.context,
+            model.output,
+        )
 
     def _models_of(self, dialect: Dialect) -> _DialectModels:
         entry = self._dialects.get(dialect.name)

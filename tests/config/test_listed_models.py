@@ -1,6 +1,8 @@
 """Which models lists show: those of the config, and what providers have behind wildcards."""
 
-from engine.config.listed_models import known_model, listed_models
+import pytest
+
+from engine.config.listed_models import listed_model, listed_models
 from engine.config.model_operations import ModelOperation, ModelOperations
 from tests.support.configs import read_config
 
@@ -12,6 +14,7 @@ upstreams:
   own: {url: http://host}
 """
 LLAMA = "llama-3.3-70b-versatile"
+SMALL = "LiquidAI/LFM2-24B-A2B"
 
 
 def config(models):
@@ -76,10 +79,29 @@ def test_deployments_and_deprecated_models_are_not_listed():
 
 def test_what_a_provider_says_of_a_model_that_no_list_shows():
     both = config("{'*': {to: [{upstream: groq}, {upstream: own}]}}")
-    assert known_model(both.models["*"], LLAMA, both).context == 131072
-    assert known_model(both.models["*"], "newer", both) is None
+    assert listed_model(LLAMA, both.models["*"], both).known.context == 131072
+    assert listed_model("newer", both.models["*"], both).known is None
     prefixed = config("{'x/*': {to: [{upstream: groq, model: '*'}]}}")
-    assert known_model(prefixed.models["x/*"], f"x/{LLAMA}", prefixed).name == LLAMA
+    assert listed_model(f"x/{LLAMA}", prefixed.models["x/*"], prefixed).known.name == LLAMA
+
+
+@pytest.mark.parametrize(
+    ("to", "limits"),
+    [
+        (f"{{upstream: groq, model: {LLAMA}}}", (131072, 32768)),
+        # The smallest limits of all targets, if all are known.
+        (
+            f"{{upstream: groq, model: {LLAMA}}}, {{upstream: together, model: {SMALL}}}",
+            (32768, 32768),
+        ),
+        (f"{{upstream: groq, model: {LLAMA}}}, {{upstream: own}}", (None, None)),
+        ("{upstream: groq, model: whisper-large-v3}", (None, None)),
+    ],
+)
+def test_the_limits_of_a_model_of_the_config(to, limits):
+    model = listed_models(config(f"{{mine: {{to: [{to}]}}}}"))["mine"]
+    assert (model.context, model.output) == limits
+    assert model.known is None
 
 
 def test_a_model_has_the_operations_of_its_task():

@@ -2,6 +2,8 @@
 
 import pytest
 
+from engine import dialects
+from engine.dialects import ModelCard
 from engine.values.errors import GatewayError
 from tests.support.dialects import listed
 
@@ -32,3 +34,17 @@ def test_an_invalid_page_size_is_refused(name, key, bad):
 @pytest.mark.parametrize(("name", "key"), [("anthropic", "limit"), ("gemini", "pageSize")])
 def test_an_empty_page_size_is_the_default(name, key):
     assert listed(name, **{key: ""}) == listed(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("anthropic", {"max_input_tokens": 200_000, "max_tokens": 64_000}),
+        ("gemini", {"inputTokenLimit": 200_000, "outputTokenLimit": 64_000}),
+        ("openai", {}),
+    ],
+)
+def test_the_limits_of_a_model_are_shown_where_the_dialect_has_a_place(name, members):
+    show = dialects.get(name).model
+    limited = show(ModelCard("m", "M", "me", 5, context=200_000, output=64_000))
+    assert limited == show(ModelCard("m", "M", "me", 5)) | members

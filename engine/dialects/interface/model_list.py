@@ -13,13 +13,16 @@ from engine.values.errors import GatewayError
 @dataclass(frozen=True, slots=True)
 class ModelCard:
     """One model of the list. `created` is in Unix seconds; `methods` are the custom methods
-    (`generateContent`) at the ends of its operations' paths."""
+    (`generateContent`) at the ends of its operations' paths. `context` and `output` are the most
+    tokens that it takes and answers with, None where unknown."""
 
     name: str
     title: str
     owner: str
     created: int
     methods: tuple[str, ...] = ()
+    context: int | None = None
+    output: int | None = None
 
 
 class ModelList:
