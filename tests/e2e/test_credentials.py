@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -15,11 +16,20 @@ import pytest
 from engine.upstream.client.request import UpstreamRequest
 from engine.values.runtime_dir import runtime_directory
 from tests.support.peer import Authority
-from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
+from tests.support.recording import ReceivedRequest, Recorder, Wire, answer, ask, recorder, request
 from tests.support.running import Running, gateway
-from tests.support.scripted import in_turn
+from tests.support.scripted import CLOSE, in_turn, script
 from tests.support.signing import KEYS, by_botocore
-from tests.support.token_servers import form_of, json_answer, numbered, tls_context
+from tests.support.token_servers import (
+    aws_instance,
+    azure_machine,
+    by_path,
+    form_of,
+    google_machine,
+    json_answer,
+    numbered,
+    tls_context,
+)
 
 CONFIG = """version: 1
 server: {listen: "{listen}", workers: 2}
@@ -257,3 +267,101 @@ def test_a_retry_is_signed_anew(signing: Stage) -> None:
     for received in signing.upstream.requests:
         assert len(received.values("authorization")) == 1
         assert_signed(received)
+
+
+MACHINE = """version: 1
+server: {listen: "{listen}", workers: 1}
+specs: {api: {document: api.yaml, dialect: openai}}
+upstreams:
+  aws: {url: "%(upstream)s", proxy: "", credential: {aws: {region: us-west-2}}}
+  google: {url: "%(upstream)s", proxy: "", credential: {google: {quota_project: p-1}}}
+  azure: {url: "%(upstream)s", proxy: "", credential: {azure: {}}}
+routes:
+  - {operation: api.aws, to: [{upstream: aws}], auth: none}
+  - {operation: api.google, to: [{upstream: google}], auth: none}
+  - {operation: api.azure, to: [{upstream: azure}], auth: none}
+"""
+
+
+def test_the_identity_of_a_machine_needs_no_secret(tmp_path: Path) -> None:
+    fine = {"responses": {"200": {"description": "fine"}}}
+    names = ("aws", "google", "azure")
+    paths = {f"/{name}": {"get": {"operationId": name, **fine}} for name in names}
+    (tmp_path / "api.yaml").write_text(json.dumps({**DOCUMENT, "paths": paths}))
+    with recorder() as upstream, recorder() as aws, recorder() as google, recorder() as azure:
+        aws.speak, google.speak, azure.speak = aws_instance, google_machine, azure_machine
+        environ = {
+            "HOME": str(tmp_path),
+            "AWS_EC2_METADATA_SERVICE_ENDPOINT": aws.url,
+            "GCE_METADATA_HOST": google.url.removeprefix("http://"),
+            "GCE_METADATA_IP": google.url.removeprefix("http://"),
+            "AZURE_POD_IDENTITY_AUTHORITY_HOST": azure.url,
+        }
+        with gateway(tmp_path, MACHINE % {"upstream": upstream.url}, environ) as running:
+            for name in names:
+                answered = ask(running.port, request(f"/v1/{name}"))
+                assert answered.status == 200, (answered.body, running.output())
+    sent = [each.values("authorization")[0] for each in upstream.requests]
+    assert sent[0].startswith("AWS4-HMAC-SHA256 Credential=AKIA1/")
+    assert upstream.requests[0].values("x-amz-security-token") == ["session"]
+    assert sent[1:] == ["Bearer google-machine", "Bearer azure-machine"]
+    assert upstream.requests[1].values("x-goog-user-project") == ["p-1"]
+
+
+FAILING = """version: 1
+server: {listen: "{listen}", workers: 1}
+specs: {api: {document: api.yaml, dialect: openai}}
+upstreams:
+%(upstreams)s
+  free: {url: "%(upstream)s", proxy: ""}
+routes:
+%(routes)s
+  - {operation: api.free, to: [{upstream: free}], auth: none}
+"""
+FAULTS: dict[str, tuple[Any, int, str]] = {
+    "broken": (json_answer({}, 500), 503, "the token server answered 500."),
+    "garbage": (answer(b"<html>"), 503, "the token server's answer has no access token."),
+    "expired": (numbered(life=-1), 503, "its token server gave a token that has ended already."),
+    "hung-up": (script(CLOSE), 503, "the token server cannot be reached."),
+    "refusing": (
+        json_answer({"error": "invalid_client"}, 401),
+        502,
+        "answered 401 invalid_client.",
+    ),
+}
+
+
+def test_faults_of_a_token_server_are_named_and_hold_nobody_else(tmp_path: Path) -> None:
+    fine = {"responses": {"200": {"description": "fine"}}}
+    names = [*FAULTS, "silent", "free"]
+    paths = {f"/{name}": {"get": {"operationId": name, **fine}} for name in names}
+    (tmp_path / "api.yaml").write_text(json.dumps({**DOCUMENT, "paths": paths}))
+    with recorder() as upstream, recorder() as tokens:
+        silent = Event()
+        speaks = {f"/{name}": speak for name, (speak, _, _) in FAULTS.items()}
+        tokens.speak = by_path({**speaks, "/silent": script(silent)})
+        client = '{client: us, secret: s3cr3t, token_url: "%s/%s"}'
+        upstreams = [
+            f'  {name}: {{url: "{upstream.url}", proxy: "", timeouts: {{total: 5s}}, '
+            f"credential: {{oauth2: {client % (tokens.url, name)}}}}}"
+            for name in names[:-1]
+        ]
+        routes = [
+            f"  - {{operation: api.{name}, to: [{{upstream: {name}}}], auth: none}}"
+            for name in names[:-1]
+        ]
+        texts = {"upstreams": "\n".join(upstreams), "routes": "\n".join(routes)}
+        with gateway(tmp_path, FAILING % {**texts, "upstream": upstream.url}) as running:
+            with Wire(running.port) as waiting:
+                waiting.send(request("/v1/silent"))
+                for name, (_, status, message) in FAULTS.items():
+                    answered = ask(running.port, request(f"/v1/{name}"))
+                    error = answered.json()["error"]
+                    assert (answered.status, error["code"]) == (status, "upstream_credentials")
+                    assert message in error["message"]
+                assert ask(running.port, request("/v1/free")).status == 200
+                late = waiting.answer()
+                silent.set()
+                assert late.status == 503
+                assert "its token did not come in time" in late.json()["error"]["message"]
+        assert len(upstream.requests) == 1

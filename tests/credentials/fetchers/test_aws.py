@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +11,8 @@ import pytest
 from engine.credentials.fetchers.aws import fetch
 from engine.credentials.tokens.token import CredentialUnavailable
 from tests.support.ports import free_port
-from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
-from tests.support.token_servers import by_path, form_of, json_answer
+from tests.support.recording import Recorder, answer, recorder
+from tests.support.token_servers import aws_instance, form_of, in_an_hour, json_answer
 
 OPTIONS = {"region": "eu-central-1"}
 KEYS = {"access_key": "AKIA1", "secret_key": "s3cr3t", "session_token": "session"}
@@ -40,11 +38,6 @@ def _bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def server() -> Iterator[Recorder]:
     with recorder() as recording:
         yield recording
-
-
-def in_an_hour() -> str:
-    moment = datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def failure(**options: str) -> CredentialUnavailable:
@@ -150,22 +143,10 @@ def test_the_role_of_a_container_is_asked_with_its_token(
     assert server.last.values("authorization") == ["s3cr3t-too"]
 
 
-def instance(received: ReceivedRequest, sock: socket.socket) -> None:
-    """The metadata service of an instance, version 2: a session token, then the role's keys."""
-    if received.line.startswith("PUT /latest/api/token "):
-        answer(b"session-of-imds")(received, sock)
-        return
-    assert received.values("x-aws-ec2-metadata-token") == ["session-of-imds"]
-    keys = {"AccessKeyId": "AKIA1", "SecretAccessKey": "s3cr3t", "Token": "session"}
-    place = "/latest/meta-data/iam/security-credentials/"
-    document = {"Code": "Success", **keys, "Expiration": in_an_hour()}
-    by_path({place: answer(b"role"), f"{place}role": json_answer(document)})(received, sock)
-
-
 def test_the_role_of_an_instance_is_asked_by_version_2(
     server: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.speak = instance
+    server.speak = aws_instance
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "false")
     monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", server.url)
     assert_for_an_hour(fetch(OPTIONS))

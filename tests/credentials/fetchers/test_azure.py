@@ -22,7 +22,7 @@ from engine.credentials.tokens.token import CredentialUnavailable
 from tests.support.peer import Authority, Certificate
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Recorder, recorder
-from tests.support.token_servers import by_path, form_of, json_answer, tls_context
+from tests.support.token_servers import azure_machine, by_path, form_of, json_answer, tls_context
 
 SCOPE = "https://cognitiveservices.azure.com/.default"
 RESOURCE = SCOPE.removesuffix("/.default")
@@ -183,16 +183,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     """The metadata service (IMDS) of a virtual machine."""
     with recorder() as recording:
         monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", recording.url)
-        given = {**GIVEN, "expires_in": "3599", "expires_on": str(int(time.time()) + 3599)}
-        token = json_answer({**given, "access_token": "of the machine", "resource": RESOURCE})
-        recording.speak = by_path({"/metadata/identity/oauth2/token": token})
+        recording.speak = azure_machine
         yield recording
 
 
 @pytest.mark.parametrize("client", ["", CLIENT])
 def test_a_managed_identity_is_that_of_the_machine(machine: Recorder, client: str) -> None:
     values, expires = fetch(options(**({"client": client} if client else {})))
-    assert values == {"token": "of the machine"}
+    assert values == {"token": "azure-machine"}
     assert expires is not None
     target = machine.last.target
     assert machine.last.values("metadata") == ["true"]

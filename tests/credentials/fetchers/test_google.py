@@ -18,13 +18,12 @@ from engine.credentials.fetchers.google import fetch
 from engine.credentials.tokens import helper_process
 from engine.credentials.tokens.token import CredentialUnavailable
 from tests.support.ports import free_port
-from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
-from tests.support.token_servers import by_path, form_of, json_answer
+from tests.support.recording import ReceivedRequest, Recorder, recorder
+from tests.support.token_servers import by_path, form_of, google_machine, json_answer
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 OPTIONS = {"scope": SCOPE}
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-METADATA = ("Content-Type: application/json", "Metadata-Flavor: Google")
 NAMES = ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CONFIG")
 
 
@@ -192,35 +191,14 @@ def test_without_any_credentials_that_is_said() -> None:
     assert failed.lasting
 
 
-def metadata(received: ReceivedRequest, sock: socket.socket) -> None:
-    """The metadata server of a machine with the service account `default`."""
-    assert received.values("metadata-flavor") == ["Google"]
-    account = "/computeMetadata/v1/instance/service-accounts/default"
-    token = {"access_token": "of the machine", "expires_in": 1800, "token_type": "Bearer"}
-    info = {"email": "default@p.iam.gserviceaccount.com", "scopes": [SCOPE], "aliases": []}
-
-    def json_of(document: Any) -> Any:
-        return answer(json.dumps(document).encode(), METADATA)
-
-    by_path(
-        {
-            "/": answer(b"", METADATA),
-            "/computeMetadata/v1/project/project-id": answer(b"p", METADATA),
-            f"{account}/": json_of(info),
-            f"{account}/token": json_of(token),
-            "/computeMetadata/v1/universe/universe-domain": answer(b"googleapis.com", METADATA),
-        }
-    )(received, sock)
-
-
 def test_default_credentials_are_those_of_the_machine(
     server: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.speak = metadata
+    server.speak = google_machine
     # google-auth reads these variables when it is imported.
     monkeypatch.delenv("NO_GCE_CHECK")
     for name in ("GCE_METADATA_HOST", "GCE_METADATA_IP"):
         monkeypatch.setenv(name, f"127.0.0.1:{server.port}")
     token = helper_process.fetch("google", OPTIONS)
-    assert token.values == {"token": "of the machine"}
+    assert token.values == {"token": "google-machine"}
     assert abs(token.expires - time.time() - 1800) < 60
