@@ -351,17 +351,19 @@ def test_faults_of_a_token_server_are_named_and_hold_nobody_else(tmp_path: Path)
             for name in names[:-1]
         ]
         texts = {"upstreams": "\n".join(upstreams), "routes": "\n".join(routes)}
-        with gateway(tmp_path, FAILING % {**texts, "upstream": upstream.url}) as running:
-            with Wire(running.port) as waiting:
-                waiting.send(request("/v1/silent"))
-                for name, (_, status, message) in FAULTS.items():
-                    answered = ask(running.port, request(f"/v1/{name}"))
-                    error = answered.json()["error"]
-                    assert (answered.status, error["code"]) == (status, "upstream_credentials")
-                    assert message in error["message"]
-                assert ask(running.port, request("/v1/free")).status == 200
-                late = waiting.answer()
-                silent.set()
-                assert late.status == 503
-                assert "its token did not come in time" in late.json()["error"]["message"]
+        with (
+            gateway(tmp_path, FAILING % {**texts, "upstream": upstream.url}) as running,
+            Wire(running.port) as waiting,
+        ):
+            waiting.send(request("/v1/silent"))
+            for name, (_, status, message) in FAULTS.items():
+                answered = ask(running.port, request(f"/v1/{name}"))
+                error = answered.json()["error"]
+                assert (answered.status, error["code"]) == (status, "upstream_credentials")
+                assert message in error["message"]
+            assert ask(running.port, request("/v1/free")).status == 200
+            late = waiting.answer()
+            silent.set()
+            assert late.status == 503
+            assert "its token did not come in time" in late.json()["error"]["message"]
         assert len(upstream.requests) == 1
