@@ -99,7 +99,7 @@ def _input_parts(counts: dict[str, Any]) -> TokenParts:
     if not details:
         return TokenParts(cached=cached) if cached else NO_PARTS
     audio, image = (first(details, name) or 0 for name in _MEDIA)
-    write = first(details, "cache_write_tokens") or 0
+    write = first(details, "cache_write_tokens", "cache_creation_input_tokens") or 0
     if not (cached or audio or image or write):
         return NO_PARTS
     of_cached = details.get("cached_tokens_details")

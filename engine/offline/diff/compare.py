@@ -25,6 +25,13 @@ def more(old: Quota, new: Quota) -> int:
     return -1 if any(after < before for before, after in pairs) else 0
 
 
+def is_moved(old: Quota, new: Quota) -> bool:
+    """Whether only the windows of the calendar begin at another time."""
+    if not (isinstance(old.window, Calendar) and isinstance(new.window, Calendar)):
+        return False
+    return (old.amount, old.window.period) == (new.amount, new.window.period)
+
+
 def _at_once(quota: Quota) -> int:
     return quota.amount * (2 if isinstance(quota.window, Calendar) else 1)
 

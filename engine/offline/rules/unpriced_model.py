@@ -26,11 +26,12 @@ def check(case: AuditCase) -> None:
         and (words := _free(model, case, prices, listed))
         and case.limits_money_of(model)
     ]
+    hint = f"add it to `prices`, in {case.config.currency}"
     for number, (model, words) in enumerate(free[:_MOST], 1):
         message = f"spending is limited, but {words}"
         if number == _MOST and len(free) > _MOST:
             message += f"; so do {len(free) - _MOST} more"
-        case.warn(model.at, "MW409", message, "add it to `prices`", key=True)
+        case.warn(model.at, "MW409", message, hint, key=True)
 
 
 def _free(

@@ -3,6 +3,7 @@
 import pytest
 
 from engine.offline.diff import compare
+from engine.values.calendar import Calendar
 from engine.values.quota import Quota
 
 
@@ -19,10 +20,28 @@ def quota(amount, window):
         (quota(60, 60), quota(60, 30), 1),  # more in the long run
         (quota(60, 60), quota(100, 3600), 1),  # more at once
         (quota(60, 60), quota(60, 120), -1),
+        (quota(60, Calendar("day")), quota(60, Calendar("week")), -1),
+        (quota(60, Calendar("day")), quota(60, Calendar("day", "Asia/Tokyo")), 0),
+        (quota(60, 86_400.0), quota(60, Calendar("day")), 1),  # twice around midnight
+        (quota(60, Calendar("day")), quota(60, 86_400.0), -1),
     ],
 )
 def test_a_quota_allows_more_at_once_or_in_the_long_run(old, new, expected):
     assert compare.more(old, new) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "moved"),
+    [
+        (Calendar("day"), Calendar("day", "Asia/Tokyo"), True),
+        (Calendar("week"), Calendar("week", "UTC", "sunday"), True),
+        (Calendar("day"), Calendar("week"), False),
+        (86_400.0, Calendar("day"), False),
+    ],
+)
+def test_windows_of_the_calendar_may_only_move(old, new, moved):
+    assert compare.is_moved(quota(60, old), quota(60, new)) is moved
+    assert not compare.is_moved(quota(60, old), quota(61, new))
 
 
 @pytest.mark.parametrize(

@@ -326,6 +326,12 @@ def test_another_journal_leaves_rows_behind_in_either_direction(levels_of):
     assert levels_of("stores.journal", None, "var/other") == ({"weaker"}, {"weaker"})
 
 
+def test_the_month_of_another_time_zone_guards_no_less(levels_of):
+    limit = {"amount": 20, "per": "month"}
+    month, moved = [{"spend_limit": limit}], [{"spend_limit": {**limit, "time_zone": "Asia/Tokyo"}}]
+    assert levels_of("policies", month, moved) == ({"changed"}, {"changed"})
+
+
 def test_the_places_that_repeat_a_model_are_compared(levels_of):
     there, back = levels_of("routes.0.model.also", None, ["$request.body#/model"])
     assert (there, back) == ({"changed"}, {"weaker"})

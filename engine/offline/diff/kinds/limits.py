@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from engine import policies
 from engine.config.routes import Policy
-from engine.offline.diff.compare import beyond, listed, more, network_covers, quota_text
+from engine.offline.diff.compare import (
+    beyond,
+    is_moved,
+    listed,
+    more,
+    network_covers,
+    quota_text,
+)
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Place
 from engine.values import units
@@ -96,6 +103,9 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
         fewer = (
             _SHARED_BY_FEWER[policies.sharer_of(now)] - _SHARED_BY_FEWER[policies.sharer_of(was)]
         )
+        if not fewer and is_moved(before, after):
+            yield Effect.CHANGED, "limit-window", words
+            return
         raised = more(before, after) > 0 or fewer > 0
         yield _direction(raised, "limit-raised", "limit-lowered", words)
     elif now.name == "max_body":

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from engine.offline.diff.compare import beyond, listed, more, network_covers, quota_text
+from engine.offline.diff.compare import (
+    beyond,
+    is_moved,
+    listed,
+    more,
+    network_covers,
+    quota_text,
+)
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Place
 from engine.values.caller import Caller
@@ -98,4 +105,5 @@ def _limits(
             raised = more(was, now) > 0
             level = Effect.WEAKER if raised else Effect.CHANGED
             kind_ = "limit-raised" if raised else "limit-lowered"
+            kind_ = "limit-window" if is_moved(was, now) else kind_
             yield Difference(level, kind_, place, subject, words)
