@@ -12,7 +12,7 @@ from typing import Any
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
-from engine.dialects.interface.usage import Meter, RequestFields, first
+from engine.dialects.interface.usage import LastUsage, Meter, RequestFields, first
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
@@ -90,21 +90,6 @@ def _hour(counts: Any) -> int:
     )
 
 
-class _LastUsage:
-    """Only the last event reports usage."""
-
-    def __init__(self) -> None:
-        self.ended = False
-        self._usage: Usage | None = None
-
-    def take(self, document: Any) -> None:
-        self._usage = _usage_of(document) or self._usage
-        self.ended = self._usage is not None
-
-    def usage(self) -> Usage | None:
-        return self._usage
-
-
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
     return {"modelSummaries": list(models.documents)}
 
@@ -128,7 +113,7 @@ DIALECT = Dialect(
     request_fields=RequestFields(
         output=OutputFields(limits=(("inferenceConfig", "maxTokens"),)),
     ),
-    meter=Meter(usage_of=_usage_of, tally=_LastUsage),
+    meter=Meter(usage_of=_usage_of, tally=lambda: LastUsage(_usage_of)),
     response_headers=("x-amzn-*",),
     hidden_headers=frozenset({"set-cookie"}),
     request_id_headers=("x-request-id", "x-amzn-requestid"),

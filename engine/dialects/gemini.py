@@ -19,7 +19,14 @@ from engine.dialects.interface.streams import (
     message_in,
     status_in,
 )
-from engine.dialects.interface.usage import Meter, RequestFields, TokenParts, first, token_usage
+from engine.dialects.interface.usage import (
+    LastUsage,
+    Meter,
+    RequestFields,
+    TokenParts,
+    first,
+    token_usage,
+)
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
@@ -164,21 +171,6 @@ def _media(counts: Any, *members: str) -> Counter[str]:
     return tokens
 
 
-class _LastUsage:
-    """Each event reports everything used up to then."""
-
-    def __init__(self) -> None:
-        self.ended = False
-        self._usage: Usage | None = None
-
-    def take(self, document: Any) -> None:
-        self._usage = _usage_of(document) or self._usage
-        self.ended = self._usage is not None
-
-    def usage(self) -> Usage | None:
-        return self._usage
-
-
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
     limit = page_size(parameters, "pageSize", 50)
     last = models.index(parameters.get("pageToken"))
@@ -261,7 +253,7 @@ DIALECT = Dialect(
     has_content=_has_content,
     meter=Meter(
         usage_of=_usage_of,
-        tally=_LastUsage,
+        tally=lambda: LastUsage(_usage_of),
         key="usageMetadata",
         repeats=True,
         members=("usageMetadata",),

@@ -38,6 +38,24 @@ class Tally(Protocol):
         """The usage reported, None for none."""
 
 
+class LastUsage:
+    """A Tally of events of which the last that reports usage has all of it."""
+
+    def __init__(self, usage_of: Callable[[Any], Usage | None]) -> None:
+        self.ended = False
+        self._usage_of = usage_of
+        self._usage: Usage | None = None
+
+    def take(self, document: Any) -> None:
+        """Add one event's JSON."""
+        self._usage = self._usage_of(document) or self._usage
+        self.ended = self._usage is not None
+
+    def usage(self) -> Usage | None:
+        """The usage reported, None for none."""
+        return self._usage
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter:
     """How one dialect reports usage. Every function is pure and accepts any JSON.
