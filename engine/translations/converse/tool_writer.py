@@ -5,22 +5,14 @@ A model that takes no schema of its answer gets it as the schema of a tool which
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-from msgspec import Raw
-
 from engine.translations.converse.content_writer import cache_point
 from engine.translations.converse.fields import Json
 from engine.translations.converse.models import Model
-from engine.translations.neutral.answer_tool import answer_tool_name
+from engine.translations.neutral.answer_tool import answer_tool_description, answer_tool_name
+from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import ChatRequest, Tool
-
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
-_NO_ARGUMENTS = {"type": "object", "properties": {}}
 
 
 class ToolWriter:
@@ -60,9 +52,7 @@ class ToolWriter:
             return ""
         tools = config.get("tools", [])
         name = answer_tool_name({o["toolSpec"]["name"] for o in tools if "toolSpec" in o})
-        any_object = ", a JSON object with the members that were asked for"
-        default = f"Gives the answer to the user{any_object if output.kind == 'json' else ''}."
-        tool = {"name": name, "description": output.description or default}
+        tool = {"name": name, "description": answer_tool_description(output)}
         may_call = bool(self._functions()) and (choice is None or choice.mode != "none")
         config["tools"] = [*tools, {"toolSpec": {**tool, "inputSchema": {"json": output.schema}}}]
         config["toolChoice"] = {"any": {}} if may_call else {"tool": {"name": name}}
@@ -87,7 +77,7 @@ class ToolWriter:
         spec: Json = {"name": self._names.legal(tool.name)}
         if tool.description.strip():
             spec["description"] = tool.description
-        spec["inputSchema"] = {"json": _schema(tool)}
+        spec["inputSchema"] = {"json": arguments_schema(tool)}
         if tool.strict and self._model.parameters.json_schema:
             spec["strict"] = True
         elif tool.strict:
@@ -117,15 +107,4 @@ def _called(messages: list[Json]) -> list[Json]:
         for block in message["content"]
         if "toolUse" in block
     }
-    return [{"toolSpec": {"name": o, "inputSchema": {"json": _NO_ARGUMENTS}}} for o in names]
-
-
-def _schema(tool: Tool) -> Any:
-    """The schema of a tool's arguments, which must name its type."""
-    if tool.schema is None:
-        return _NO_ARGUMENTS
-    try:
-        members = _MEMBERS.decode(tool.schema)
-    except msgspec.DecodeError as error:
-        raise WrongType(tool.place, "a tool whose schema is an object") from error
-    return tool.schema if "type" in members else {"type": "object", **members}
+    return [{"toolSpec": {"name": o, "inputSchema": {"json": NO_ARGUMENTS}}} for o in names]

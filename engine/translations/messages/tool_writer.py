@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-from msgspec import Raw
-
 from engine.translations.anthropic_models import Model
 from engine.translations.messages.answer_fields import NAME, Json
-from engine.translations.neutral.answer_tool import answer_tool_name
+from engine.translations.neutral.answer_tool import answer_tool_description, answer_tool_name
+from engine.translations.neutral.arguments import NO_ARGUMENTS, arguments_schema
 from engine.translations.neutral.cache_marks import mark
 from engine.translations.neutral.losses import Losses
-from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.neutral.web_search import read_web_search
 
 _WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
-_NO_ARGUMENTS = {"type": "object", "properties": {}}
 
 
 class ToolWriter:
@@ -58,9 +53,7 @@ class ToolWriter:
         assert output is not None
         tools = members.get("tools", [])
         name = answer_tool_name({each["name"] for each in tools if isinstance(each, dict)})
-        any_object = ", a JSON object with the members that were asked for"
-        default = f"Gives the answer to the user{any_object if output.kind == 'json' else ''}."
-        description = output.description or default
+        description = answer_tool_description(output)
         schema = output.schema
         tool = {"name": name, "description": description, "input_schema": schema}
         may_call = tools and members.get("tool_choice", {}).get("type") != "none"
@@ -112,7 +105,7 @@ def _called_tools(messages: list[Json]) -> Json:
     """The declarations of tools that were called before, which the vendor demands; they cannot be
     called again."""
     tools = {
-        block["name"]: {"name": block["name"], "input_schema": _NO_ARGUMENTS}
+        block["name"]: {"name": block["name"], "input_schema": NO_ARGUMENTS}
         for message in messages
         for block in blocks_of(message)
         if block["type"] == "tool_use"
@@ -141,19 +134,8 @@ def write_function(tool: Tool, names: ToolNames | None = None) -> Json:
     function: Json = {"name": tool.name if names is None else names.legal(tool.name)}
     if tool.description:
         function["description"] = tool.description
-    function["input_schema"] = _schema(tool)
+    function["input_schema"] = arguments_schema(tool)
     return function
-
-
-def _schema(tool: Tool) -> Any:
-    """The schema of a tool's arguments, which must name its type."""
-    if tool.schema is None:
-        return _NO_ARGUMENTS
-    try:
-        members = _MEMBERS.decode(tool.schema)
-    except msgspec.DecodeError as error:
-        raise WrongType(tool.place, "a tool whose schema is an object") from error
-    return tool.schema if "type" in members else {"type": "object", **members}
 
 
 def write_choice(request: ChatRequest) -> Json:

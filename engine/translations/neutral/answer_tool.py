@@ -12,6 +12,7 @@ import msgspec
 
 from engine.translations.neutral.content import Text, ToolCall
 from engine.translations.neutral.events import Close, Delta, End, Event, Finish, Open
+from engine.translations.neutral.request import OutputFormat
 
 _NAME = "json_tool_call"
 
@@ -22,6 +23,13 @@ def answer_tool_name(names: set[str]) -> str:
     while name in names:
         name += "_"
     return name
+
+
+def answer_tool_description(output: OutputFormat) -> str:
+    """What the tool is for."""
+    any_object = ", a JSON object with the members that were asked for"
+    default = f"Gives the answer to the user{any_object if output.kind == 'json' else ''}."
+    return output.description or default
 
 
 class AnswerTool:

@@ -1,12 +1,15 @@
-"""The arguments of tool calls: the JSON text of an object."""
+"""The arguments of tool calls: the JSON text of an object, and its schema."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import Tool
 
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 
@@ -28,3 +31,19 @@ def arguments_object(call: ToolCall) -> Raw:
     if not are_object(call.arguments):
         raise WrongType(call.place or f"the arguments of {call.name}", "a JSON object")
     return Raw(call.arguments.strip().encode() or b"{}")
+
+
+NO_ARGUMENTS = {"type": "object", "properties": {}}
+"""The schema of the arguments of a tool that has none."""
+
+
+def arguments_schema(tool: Tool) -> Any:
+    """The schema of a tool's arguments, for vendors who want it to name its type. Raises
+    WrongType."""
+    if tool.schema is None:
+        return NO_ARGUMENTS
+    try:
+        members = _OBJECT.decode(tool.schema)
+    except msgspec.DecodeError as error:
+        raise WrongType(tool.place, "a tool whose schema is an object") from error
+    return tool.schema if "type" in members else {"type": "object", **members}

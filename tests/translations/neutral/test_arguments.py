@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import Raw
 
-from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.arguments import arguments_object, arguments_schema
 from engine.translations.neutral.content import ToolCall
 from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import Tool
 from tests.support.each import each
 
 
@@ -35,3 +37,21 @@ def test_arguments_in_a_request_name_their_place() -> None:
     with pytest.raises(WrongType) as caught:
         arguments_object(call)
     assert caught.value.place == "messages[1].tool_calls[0]"
+
+
+@each(
+    ("schema", "written"),
+    [
+        (None, {"type": "object", "properties": {}}),
+        (Raw(b'{"type": "object", "x": 1.0}'), Raw(b'{"type": "object", "x": 1.0}')),
+        (Raw(b'{"x": 1.0}'), {"type": "object", "x": Raw(b"1.0")}),
+    ],
+)
+def test_the_schema_of_arguments_names_its_type(schema: Raw | None, written: object) -> None:
+    assert arguments_schema(Tool(name="f", schema=schema)) == written
+
+
+def test_a_schema_that_is_no_object_names_its_tool() -> None:
+    with pytest.raises(WrongType) as caught:
+        arguments_schema(Tool(name="f", schema=Raw(b"[]"), place="tools[0]"))
+    assert caught.value.place == "tools[0]"
