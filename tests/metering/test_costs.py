@@ -36,3 +36,24 @@ def test_a_million_tokens_of_every_model_cost_what_the_file_of_its_provider_says
             from_file = price_of(base)
             assert from_file.input == round(float(model.price["input"]) * 10**12), model.name
             assert from_file.cached_input <= max(from_file.input, from_file.output), model.name
+
+
+@each("name", providers.names())
+def test_what_costs_as_another_kind_does_so_in_every_tier(name):
+    """A price that only repeats that of another kind would stay behind in a tier."""
+    for model in providers.read(name).models.values():
+        if model.price is not None:
+            price = price_of(model.price)
+            for key, other in TOKENS.items():
+                same = bool(other) and getattr(price, key) == getattr(price, other)
+                for tier in price.tiers if same else ():
+                    assert getattr(tier.price, key) == getattr(tier.price, other), model.name
+
+
+@each("name", providers.names())
+def test_writing_to_a_cache_costs_no_less_than_reading_anew(name):
+    """Some lists have the price of storing alone, to which that of the input is added."""
+    for model in providers.read(name).models.values():
+        if model.price is not None and not model.name.lower().endswith("-highspeed"):
+            price = price_of(model.price)
+            assert price.cache_write >= price.input, model.name
