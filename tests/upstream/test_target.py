@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from engine.config.upstreams import Tls, UpstreamConfig
+from engine.credentials.interface.credential import Credential, LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.upstream.client.client import Client as HttpClient
 from engine.upstream.client.deadlines import Timeouts
@@ -89,3 +91,23 @@ def test_an_upstream_has_the_timeouts_of_the_config() -> None:
 def test_an_odd_url_is_a_value_error(url: str) -> None:
     with pytest.raises(ValueError):
         connect(configured(url=url))
+
+
+def test_a_fetched_token_is_redacted_as_soon_as_it_is_there() -> None:
+    class Token(HeaderCredential):
+        secrets = ()  # type: ignore[assignment]
+
+    changes: list[Callable[[], None]] = []
+    live = Token("token", "authorization", "s")
+
+    def open_credential(credential: Credential, changed: Callable[[], None]) -> LiveCredential:
+        changes.append(changed)
+        return live
+
+    fixed = HeaderCredential("header", "x-key", "of-the-config")
+    west = connect(configured(credentials=(fixed,)), open_credential=open_credential)
+    text = b"of-the-config fetched-token"
+    assert west.redaction.redact(text) == b"[redacted] fetched-token"
+    Token.secrets = ("fetched-token",)  # type: ignore[assignment]
+    changes[0]()
+    assert west.redaction.redact(text) == b"[redacted] [redacted]"

@@ -84,3 +84,12 @@ class SharedToken:
         with open(os.open(temporary, flags, 0o600), "wb") as file:
             file.write(token.dump())
         temporary.replace(self._path)
+        self._remove_ended()
+
+    def _remove_ended(self) -> None:
+        """Remove tokens that have ended, as those of credentials that are no longer configured."""
+        files = (path for path in self._folder.glob("token-*") if not path.suffix)
+        for path in files:
+            with contextlib.suppress(OSError, ValueError):
+                if Token.load(path.read_bytes()).expires <= self._clock():
+                    path.unlink()

@@ -108,3 +108,15 @@ def test_without_a_folder_each_worker_fetches_its_own(
     assert (one.get(), two.get()) == ("one-1", "two-1")
     assert "a token is not shared by the workers" in caplog.text
     assert list(folder.iterdir()) == []
+
+
+def test_tokens_that_have_ended_are_removed(folder: Path) -> None:
+    old, new = Worker(folder, token="old"), Worker(folder, token="new")
+    old.get()
+    new.now = 999.0
+    new.get()
+    assert (folder / "token-old").exists()
+    new.now = 2000.0
+    new.get()
+    assert not (folder / "token-old").exists()
+    assert new.get() == "worker-2"

@@ -28,6 +28,7 @@ def display(folder, upstream):
         ("credential: {bearer: sk-literal}", "authorization", "Bearer ***"),
         ("credential: {header: x-k, value: abc def}", "x-k", "***"),
         ("credential: {header: x-k, value: ab}", "x-k", "***"),
+        ("credential: {basic: {user: a, password: literal-one}}", "authorization", "***"),
         ('credential: {header: x-k, value: "pre-${MAIN_KEY}"}', "x-k", "***"),
         (
             "credentials: [{bearer: one-secret}, {bearer: two-secret}]",
