@@ -63,7 +63,8 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.command()
 @click.option(
     "--by", type=click.Choice(KINDS), default="token", show_default=True,
-    help="Group by. `model` is the requested name, `served` the name sent to the upstream.",
+    help="Group by. `model` is the requested name, `served` the name sent to the upstream, `price` "
+    "where the price is from.",
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,

@@ -115,6 +115,7 @@ def test_usage_is_grouped_by_each_kind(folder):
     assert keys("model") == ["gpt-4o", ""]
     assert keys("operation") == ["openai.createChatCompletion", ""]
     assert keys("status") == ["200", "429"]
+    assert keys("price") == [""]
     assert keys("model", "--since", "30d") == ["gpt-4o", "", "gpt-3"]
     assert keys("token", "--since", "30d", "--until", "8d") == ["old"]
     assert keys("token", "--model", "gpt-3", "--since", "2000-01-01") == ["old"]

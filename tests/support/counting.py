@@ -3,10 +3,10 @@
 PLACE is a path for MemoryCounters or a URL for Redis. A worker prints `ready`, and begins with the
 next line of its input; each further line is one JSON value.
 
-    passing TAKES AMOUNT   takes so often, says how many passed
+    passing TAKES AMOUNT MONTH   takes so often, says how many passed an hour and a calendar's month
     holding COUNT AMOUNT   takes so many slots, says how many it got, and holds them
     killing ROUNDS         forks workers that take and settle, kills each at any moment, and says
-                           what was found after each: [seconds for a take, three counts]
+                           what was found after each: [seconds for a take, four counts]
     watching               takes in a loop, says of each whether it passed, or the error's words
 """
 
@@ -30,6 +30,7 @@ from pathlib import Path  # noqa: E402
 
 from engine.stores.counters.memory import MemoryCounters  # noqa: E402
 from engine.stores.counters.redis import RedisCounters  # noqa: E402
+from engine.values.calendar import Calendar  # noqa: E402
 from engine.values.counters import Counters, CountersAway  # noqa: E402
 from tests.support.counters import PATIENT, Limit, left, take  # noqa: E402
 
@@ -37,6 +38,7 @@ ENDLESS = 10**12
 TOGETHER = [
     Limit("rate:killed", ENDLESS, 3600.0),
     Limit("budget:killed", ENDLESS, 86400.0),
+    Limit("month:killed", ENDLESS, Calendar("month")),
     Limit("slots:killed", ENDLESS, 0),
 ]
 
@@ -45,8 +47,12 @@ def say(value: object) -> None:
     print(json.dumps(value), flush=True)
 
 
-def passing(store: Counters, takes: int, amount: int) -> None:
-    limits = [Limit("rate:all", amount, 3600.0), Limit("budget:all", amount * 9, 7200.0, 3)]
+def passing(store: Counters, takes: int, amount: int, month: int) -> None:
+    limits = [
+        Limit("rate:all", amount, 3600.0),
+        Limit("budget:all", amount * 9, 7200.0, 3),
+        Limit("month:all", month * 2, Calendar("month"), 2),
+    ]
     say(sum(take(store, limits).denied is None for _ in range(takes)))
 
 
@@ -64,17 +70,17 @@ def endless(make: Callable[[], Counters], line: socket.socket) -> None:
         result = take(store, TOGETHER)
         if number == 20:
             line.sendall(b".")
-        store.settle(result.receipt, (1, 1, 1))
+        store.settle(result.receipt, (1, 1, 1, 1))
 
 
 def look(make: Callable[[], Counters], line: socket.socket) -> None:
     """A take, and one more when a worker was killed; what is counted when no other lives."""
     store = make()
-    store.settle(take(store, TOGETHER).receipt, (1, 1, 1))
+    store.settle(take(store, TOGETHER).receipt, (1, 1, 1, 1))
     line.sendall(b".")
     hear(line)
     start = time.monotonic()
-    store.settle(take(store, TOGETHER).receipt, (1, 1, 1))
+    store.settle(take(store, TOGETHER).receipt, (1, 1, 1, 1))
     seconds = time.monotonic() - start
     line.sendall(b".")
     hear(line)
@@ -136,7 +142,7 @@ def watch(store: Counters) -> None:
     while True:
         try:
             result = take(store, TOGETHER)
-            store.settle(result.receipt, (1, 2, 1))
+            store.settle(result.receipt, (1, 2, 1, 1))
             outcome: object = result.denied is None
         except CountersAway as error:
             outcome = str(error)

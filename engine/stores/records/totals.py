@@ -35,8 +35,8 @@ RARE_COUNTS = (
 )
 """Counts of `Total` that most models do not have."""
 
-KINDS = ("token", "model", "served", "upstream", "day", "operation", "status", "outcome")
-"""What totals can be grouped by; `model` is the requested one."""
+KINDS = ("token", "model", "served", "upstream", "day", "operation", "status", "outcome", "price")
+"""What totals can be grouped by; `model` is the requested one, `price` the source of the price."""
 
 
 @dataclass(frozen=True, slots=True)
