@@ -235,6 +235,24 @@ def test_a_request_that_reached_no_upstream_is_refunded(reached, settled):
     assert counters.settled == settled
 
 
+@pytest.mark.parametrize("status", [400, 422, 429, 500, 504])
+def test_what_an_upstream_refuses_takes_nothing_of_budgets(status):
+    """A gateway that charges its estimate for errors and timeouts charges too much."""
+
+    def refuses(exchange):
+        exchange.record.reached_upstream = True
+        exchange.record.end(status, Outcome.of_status(status))
+        return Response(status, [])
+
+    counters, request = Counters(), exchange()
+    request.record.estimate = Usage(input=10, output=100)
+    prices = Prices({"gpt": price_of({"input": 1, "output": 2})})
+    run([TOKENS, SPEND], counters, request, refuses, prices=prices)
+    request.end()
+    assert counters.takes[0][1].cost > 0
+    assert counters.settled == [[0, 0]]
+
+
 def test_a_denied_request_settles_nothing():
     counters, request = Counters(denied=0), exchange()
     refusal([RATE], counters, request=request)

@@ -363,3 +363,15 @@ def test_any_requests_in_windows_of_the_calendar_agree_with_the_record(bench, re
             if really != was:
                 change = really - was
                 record = calendars.correct(record, rule.window(now), now, start, change)
+
+
+@pytest.mark.parametrize("window", [3600.0, VIENNA], ids=str)
+def test_estimates_that_were_too_high_leave_the_whole_amount_to_those_who_come_later(bench, window):
+    """A limit that refuses at two thirds of its amount is a complaint about other gateways."""
+    amount, estimate, cost = 1000, 50, 7
+    passed = 0
+    while (result := bench.take(Limit("money", amount, window, estimate))).denied is None:
+        bench.settle(result.receipt, cost)
+        passed += 1
+    assert amount - estimate < passed * cost <= amount
+    assert bench.take(Limit("money", amount, window, 1)).remaining == [amount - passed * cost - 1]
