@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.bedrock_upstream import BedrockUpstream, bedrock_upstream
+from tests.support.books import Books
 from tests.support.recording import Wire, ask, request
 from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.sdk_callers import CALLERS, Caller
@@ -19,11 +21,14 @@ PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/
 CONFIG = """
 version: 1
 server: {{listen: "{{listen}}", workers: 1}}
+stores: {{records: "sqlite:///records.db"}}
 {specs}upstreams:
   bedrock: {{provider: bedrock, url: "{url}", credential: {{bearer: key}}, proxy: ""}}
+  own: {{provider: bedrock-claude, url: "{url}", credential: {{bearer: key}}, proxy: ""}}
   away: {{url: "http://127.0.0.1:9", dialect: bedrock, proxy: "", retry: {{attempts: 1}}}}
 models:
   claude: {{to: [{{upstream: bedrock, model: "{model}"}}]}}
+  own: {{to: [{{upstream: own, model: "{model}"}}]}}
   profile: {{to: [{{upstream: bedrock, model: "{profile}"}}]}}
   spare: {{to: [{{upstream: away}}], fallback: [claude]}}
 routes:
@@ -38,10 +43,20 @@ def vendor() -> Iterator[BedrockUpstream]:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory, vendor: BedrockUpstream) -> Iterator[Running]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bedrock")
+
+
+@pytest.fixture
+def books(folder: Path) -> Books:
+    return Books(folder)
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path, vendor: BedrockUpstream) -> Iterator[Running]:
     words = {"url": vendor.upstream.url, "model": MODEL, "profile": PROFILE}
     config = CONFIG.format(specs=SPECS, chat_routes=CHAT_ROUTES, tokens=TOKENS, **words)
-    with gateway(tmp_path_factory.mktemp("bedrock"), config) as started:
+    with gateway(folder, config) as started:
         yield started
 
 
@@ -83,8 +98,11 @@ def test_a_tool_is_called_and_its_result_answered(
     assert vendor.problems == []
 
 
+QUESTION = {"messages": [{"role": "user", "content": "Hi"}]}
+
+
 def chat(**more: Any) -> bytes:
-    body = {"messages": [{"role": "user", "content": "Hi"}], **more}
+    body = {**QUESTION, **more}
     return request("/v1/chat/completions", json.dumps(body).encode(), token=ALL)
 
 
@@ -102,6 +120,19 @@ def test_the_request_has_the_path_and_the_credential_of_the_vendor(
     assert received.values("authorization") == ["Bearer key"]
     assert received.values("content-type") == ["application/json"]
     assert vendor.body == {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("model", ["claude", "own"])
+def test_the_vendors_usage_is_in_the_ledger(
+    model: str, stream: bool, running: Running, books: Books
+) -> None:
+    """In Converse, and in Claude's own format out of the same binary frames."""
+    body = {"model": model, "max_tokens": 99, "stream": stream, **QUESTION}
+    data = request("/v1/messages", json.dumps(body).encode(), token=ALL)
+    [row] = books.left_by(lambda: ask(running.port, data))
+    assert [row[name] for name in ("input", "cached", "output")] == [12, 4, 5]
+    assert (row["source"], row["stream"]) == ("upstream", stream)
 
 
 def test_bedrock_can_be_a_fallback(running: Running, vendor: BedrockUpstream) -> None:
@@ -130,3 +161,17 @@ def test_an_exception_ends_a_stream_with_an_error(
     *_, last = [line for line in rest.split(b"\n") if line.startswith(b"data: ")]
     assert json.loads(last.removeprefix(b"data: "))["error"]["message"] == "Wait a little."
     assert b"[DONE]" not in rest
+
+
+def test_a_stream_that_is_cut_inside_of_a_frame_has_no_clean_end(
+    running: Running, vendor: BedrockUpstream
+) -> None:
+    vendor.cut = 40
+    with Wire(running.port) as wire:
+        wire.send(chat(model="claude", stream=True))
+        assert wire.head()[0] == 200
+        rest = wire.rest()
+    assert b"Hello" in rest
+    assert b'"error"' in rest
+    assert b"[DONE]" not in rest
+    assert not rest.endswith(b"0\r\n\r\n")

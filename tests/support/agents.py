@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.translations import languages
-from engine.translations.language import Language
+from engine.translations.language import Language, TargetLanguage
 from tests.support import translations
 from tests.support.recording import ReceivedRequest, answer
 from tests.support.running import ALL
@@ -214,18 +214,19 @@ def _stream(language: Language, model: str, number: int, name: str, arguments: J
     return stream.encode()
 
 
-def tool_results(language: Language, body: Json) -> list[Json]:
+def tool_results(language: TargetLanguage, body: Json) -> list[Json]:
     """The results of tools in a request, in their order."""
     if language.name == "chat_completions":
         return [each for each in body["messages"] if each["role"] == "tool"]
     if language.name == "responses":
         kinds = ("function_call_output", "custom_tool_call_output")
         return [each for each in body["input"] if each.get("type") in kinds]
-    turns = body["messages"] if language.name == "messages" else body["contents"]
+    turns = body.get("messages", body.get("contents"))
     blocks = [
         block
         for turn in turns
         for block in turn.get("content", turn.get("parts"))
         if isinstance(block, dict)
     ]
-    return [o for o in blocks if o.get("type") == "tool_result" or "functionResponse" in o]
+    names = ("toolResult", "functionResponse")
+    return [o for o in blocks if o.get("type") == "tool_result" or any(each in o for each in names)]

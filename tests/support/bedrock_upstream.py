@@ -22,17 +22,19 @@ _RESULTS = (b'"toolResult"', b'"tool_result"')
 class BedrockUpstream:
     """`case` names the files of the next answers; a request with a tool's result is answered with
     `text`. `exception` ends a stream behind its first two events, or is the error of an answer in
-    one piece. `problems` are what the vendor's model has against the requests."""
+    one piece. `cut` bytes are missing at the end of a stream. `problems` are what the vendor's
+    model has against the requests."""
 
     def __init__(self, upstream: Recorder) -> None:
         self.case = "text"
         self.exception = ""
+        self.cut = 0
         self.problems: list[str] = []
         self.upstream = upstream
         upstream.speak = self._answer
 
     def reset(self) -> None:
-        self.case, self.exception = "text", ""
+        self.case, self.exception, self.cut = "text", "", 0
         self.problems.clear()
         self.upstream.requests.clear()
 
@@ -70,7 +72,8 @@ class BedrockUpstream:
             frames = [event(name, o) for each in events for name, o in each.items()]
         if self.exception:
             frames[2:] = [exception(self.exception, "Wait a little.")]
-        return b"".join(frames)
+        data = b"".join(frames)
+        return data[: len(data) - self.cut]
 
 
 def _operation(received: ReceivedRequest) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from engine.translations import languages
+from engine.translations import languages, target_language
 from engine.translations.language import Language, RequestLine
 from engine.translations.translation import LossRules, TranslatedExchange, Translation
 from tests.support.captures import RECORDINGS, Recording, needs_recordings
@@ -18,6 +18,7 @@ TARGETS = {
     "responses": "gpt-5.4",
     "messages": "claude-sonnet-4-5",
     "generate_content": "gemini-3-pro",
+    "converse": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 }
 
 SMALL = {"max_tokens", "generationConfig.maxOutputTokens"}
@@ -57,14 +58,15 @@ def _translate(capture: Capture, target: str) -> TranslatedExchange:
         stream=bool(source.stream_suffix) and source.stream_suffix in recording.target,
         query=urlsplit(recording.target).query,
     )
-    language = next(each for each in languages() if each.name == target)
     model = TARGETS[target]
-    return Translation(source, language).request(recording.body, line, model, LossRules())
+    return Translation(source, target_language(target)).request(
+        recording.body, line, model, LossRules()
+    )
 
 
 @needs_recordings
 def test_every_language_has_a_recording() -> None:
-    assert {capture.language.name for capture in CAPTURES} == set(TARGETS)
+    assert {capture.language.name for capture in CAPTURES} == {each.name for each in languages()}
 
 
 @needs_recordings
