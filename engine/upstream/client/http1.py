@@ -91,7 +91,6 @@ class ResponseParser:
 
     def __init__(self, method: str, upgrade: bool = False) -> None:
         self.headers: list[tuple[str, str]] = []
-        self.names: list[str] = []  # of the headers
         self._fields: list[tuple[bytes, bytes]] = []  # of the head that is being parsed
         self._bodiless = method in ("HEAD", "CONNECT")
         self._upgrade = upgrade
@@ -195,7 +194,7 @@ class ResponseParser:
         texts = values.decode("latin-1").split("\n")
         if len(texts) != len(lower):
             raise ProtocolFailure("a header has several lines")
-        self.names, self.headers = lower, list(zip(lower, texts, strict=True))
+        self.headers = list(zip(lower, texts, strict=True))
         if _LENGTH in lower:
             self.length = int(texts[lower.index(_LENGTH)])
         if _CODING in lower:
@@ -215,7 +214,6 @@ class ResponseParser:
         else:  # a 1xx response: the final one follows
             self.in_message = False
             self.headers = []
-            self.names = []
             self._fields = []
             self.length = None
             self._chunked = False

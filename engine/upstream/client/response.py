@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Protocol, Self
 
 from engine.exchange.interfaces import Socket
@@ -12,6 +13,8 @@ from engine.upstream.client.failures import Cancelled, FirstByteTimeout, Upstrea
 from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.client.pool import Pool
 from engine.upstream.client.request import Spool, pieces
+
+_NAME = itemgetter(0)
 
 
 class IncomingResponse(Protocol):
@@ -74,7 +77,7 @@ class UpstreamResponse:
 
     def header(self, name: str) -> str | None:
         """The first value of a header; its name in lower case."""
-        names = self._parser.names
+        names = list(map(_NAME, self.headers))
         return self.headers[names.index(name)][1] if name in names else None
 
     @property
