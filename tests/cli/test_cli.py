@@ -15,7 +15,7 @@ def commands():
 def test_every_command_has_its_file_and_its_name():
     assert commands() == [
         *("check", "config", "demo", "diff", "explain", "init", "ledger", "mock"),
-        *("reload", "routes", "schema", "serve", "test", "token", "top", "usage"),
+        *("providers", "reload", "routes", "schema", "serve", "test", "token", "top", "usage"),
     ]
 
 

@@ -10,6 +10,12 @@ from engine import dialects
 
 ENGINE = Path(engine.__file__).parent
 
+EXCEPTIONS = {
+    "credentials/aws.py": "AWS names its service in signatures so",
+    "config/starter.py": "a starter config names operations of the shipped documents",
+}
+"""Modules with such a word, and what it means there."""
+
 
 def test_no_other_module_names_the_dialect_of_a_vendor():
     names = set(dialects.names()) - {dialects.PLAIN}
@@ -19,6 +25,7 @@ def test_no_other_module_names_the_dialect_of_a_vendor():
         if not path.is_relative_to(ENGINE / "dialects")
         and ENGINE / "translations" not in path.parents[1:]  # languages belong to a vendor
         and not path.name.startswith("openai_")
+        and str(path.relative_to(ENGINE)) not in EXCEPTIONS
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and node.value in names
     ]

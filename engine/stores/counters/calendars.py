@@ -7,6 +7,7 @@ time zone database):
 - A window does not end before it has ended both in the time zone in which it began and in the
   present one. It is the same window as the one of the present time zone that holds its middle.
 - Where the clock was set back by more than a window, the count moves to the present window.
+- A window in which nothing counts is not remembered.
 
 A record is three int64: the total, and the start and end of the window. Times are Unix
 microseconds. `window` is the start and end of the present window of the calendar. All functions
@@ -31,7 +32,7 @@ def read(record: bytes | None, window: Window, now: int) -> tuple[int, int, int]
     if record is None:
         return 0, start, end
     total, first, last = _RECORD.unpack(record)
-    if first > end:
+    if first > end or not total:
         return total, start, end
     is_present = 2 * start <= first + last < 2 * end
     if now >= last and not is_present:
