@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import gevent
+
 from engine.credentials.interface.context import Context
 from engine.credentials.interface.credential import LiveCredential, Request
 from engine.credentials.interface.fetched import fetcher
@@ -130,7 +132,7 @@ class FixedKeys:
         return ()  # they are those of the config
 
     def apply(self, request: Request, timeout: float) -> None:
-        sign(request, self._keys, self._region, self._service, self._clock())
+        sign(request, self._keys, self._region, self._service, self._clock(), gevent.sleep)
 
     def renew(self) -> bool:
         return False
@@ -158,7 +160,7 @@ class FetchedKeys:
 
     def apply(self, request: Request, timeout: float) -> None:
         keys = Keys(**self._source.get(timeout).values)
-        sign(request, keys, self._region, self._service, self._clock())
+        sign(request, keys, self._region, self._service, self._clock(), gevent.sleep)
 
     def renew(self) -> bool:
         return self._source.renew()

@@ -63,7 +63,7 @@ def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
         label = f"google file {path.name}"
         options["file"] = str(path)
         if path.is_file() and (problem := _problem_of(path)):
-            context.error(("google", "file"), f"'{path.name}' {problem}", code="MW106")
+            context.error(("google", "file"), f"'{path.name}' {problem}", code="MW104")
     project = options.pop("quota_project", "")
     headers = (("x-goog-user-project", project),) if project else ()
     return FetchedCredential("google", label, options, headers=headers)

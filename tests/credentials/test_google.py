@@ -46,7 +46,7 @@ def test_the_project_that_pays_is_a_header() -> None:
 def test_a_file_of_another_form_is_a_problem(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "key.json").write_text(text)
     [(at, message, _, code)] = problems_of({"google": {"file": "key.json"}}, tmp_path)
-    assert (at, code) == (("google", "file"), "MW106")
+    assert (at, code) == (("google", "file"), "MW104")
     assert message.startswith("'key.json' ")
     assert problem in message
 

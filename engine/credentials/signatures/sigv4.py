@@ -10,7 +10,7 @@ all services but S3 expect it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -27,6 +27,7 @@ _NOT_SIGNED = frozenset(
 )
 _OWN = frozenset({"authorization", "x-amz-date", "x-amz-security-token"})
 _SPACES = re.compile(" +")
+_PIECE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,18 @@ class Keys:
     session_token: str = field(default="", repr=False)
 
 
-def sign(request: Request, keys: Keys, region: str, service: str, now: float) -> None:
-    """Set the headers of a signature made at `now`, in Unix seconds, in place of any of theirs."""
+def sign(
+    request: Request,
+    keys: Keys,
+    region: str,
+    service: str,
+    now: float,
+    pause: Callable[[], object] = lambda: None,
+) -> None:
+    """Set the headers of a signature made at `now`, in Unix seconds, in place of any of theirs.
+
+    `pause` is called after each MB of a body that is not in memory.
+    """
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     headers = [pair for pair in request.headers if pair[0] not in _OWN]
     headers.append(("x-amz-date", moment))
@@ -54,7 +65,7 @@ def sign(request: Request, keys: Keys, region: str, service: str, now: float) ->
             _canonical_query(request.query),
             "".join(f"{name}:{value}\n" for name, value in fields.items()),
             names,
-            _body_hash(request.body),
+            _body_hash(request.body, pause),
         )
     )
     scope = f"{moment[:8]}/{region}/{service}/aws4_request"
@@ -101,10 +112,14 @@ def _code(text: str) -> str:
     return quote(unquote_to_bytes(text.encode("latin-1")), safe="-_.~")
 
 
-def _body_hash(body: bytes | Spool | None) -> str:
+def _body_hash(body: bytes | Spool | None, pause: Callable[[], object]) -> str:
     if body is None or isinstance(body, bytes):
         return sha256(body or b"").hexdigest()
-    whole = sha256()
+    whole, unpaused = sha256(), 0
     for chunk in body.chunks():
         whole.update(chunk)
+        unpaused += len(chunk)
+        if unpaused >= _PIECE:
+            unpaused = 0
+            pause()
     return whole.hexdigest()

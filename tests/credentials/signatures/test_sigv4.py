@@ -102,6 +102,13 @@ def test_a_spooled_body_has_the_signature_of_its_bytes() -> None:
     assert signed(request(body=Chunks([b'{"a"', b":1}"]))) == signed(request(body=b'{"a":1}'))
 
 
+def test_a_large_body_leaves_others_their_turn() -> None:
+    pauses: list[int] = []
+    large = request(body=Chunks([b"x" * 500_000] * 7))
+    sign(large, KEYS, "us-east-1", "bedrock", NOW.timestamp(), lambda: pauses.append(1))
+    assert len(pauses) == 3
+
+
 def test_another_signature_replaces_the_first() -> None:
     keys = Keys(KEYS.access_key, KEYS.secret_key, "old")
     again = request(headers=[("x-a", "b")])
