@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
+from engine import dialects
 from engine.config.provider_defaults import credential_text
 from engine.config.providers import Provider
 
@@ -39,17 +39,17 @@ _CHAT = (
     "anthropic.createMessage",
     "anthropic.countTokens",
 )
-_OPENAI = (
-    "openai.createCompletion",
-    "openai.createEmbedding",
-    "openai.createImage",
-    "openai.createImageEdit",
-    "openai.createTranscription",
-    "openai.createSpeech",
-    "openai.createModeration",
-    "rerank.rerank",
-)
-"""Operations that are not translated, or only between two dialects: an upstream must speak them."""
+_OTHERS = {
+    "openai.createCompletion": "completion",
+    "openai.createEmbedding": "embedding",
+    "openai.createImage": "image",
+    "openai.createImageEdit": "image",
+    "openai.createTranscription": "transcription",
+    "openai.createSpeech": "speech",
+    "openai.createModeration": "moderation",
+    "rerank.rerank": "rerank",
+}
+"""Operations by their task: an upstream's dialect must have it."""
 _GEMINI = """\
     model:
       from: $request.path.model
@@ -75,7 +75,8 @@ def starter(providers: Sequence[Provider]) -> str:
     models = [f'  "{name}/*": {{to: [{{upstream: {name}, model: "*"}}]}}\n' for name in names]
     if len(names) == 1:
         models = [f'  "*": {{to: [{{upstream: {names[0]}}}]}}\n']
-    routes = "".join(_routes({p.upstream.get("dialect") for p in providers}))
+    spoken = [dialects.get(provider.upstream["dialect"]) for provider in providers]
+    routes = "".join(_routes({task for dialect in spoken for task in dialect.tasks.values()}))
     heading = "models:                                  # names that callers may request\n"
     return f"{_HEAD}{upstreams}\n{heading}{''.join(models)}\nroutes:\n{routes}{_TAIL}"
 
@@ -95,16 +96,17 @@ def entry_lines(provider: Provider) -> list[str]:
     return [line] if len(line) < _WIDTH - 2 else [f"{provider.name}:", *(f"  {p}" for p in parts)]
 
 
-def _routes(dialects: set[Any]) -> Iterator[str]:
-    """The routes of all formats of chat, and of what the dialects have beside it."""
-    operations = [*_CHAT, *(_OPENAI if "openai" in dialects else ())]
+def _routes(tasks: Collection[str]) -> Iterator[str]:
+    """The routes of all formats of chat, and of what else the upstreams' dialects have a task
+    for."""
+    operations = [*_CHAT, *(name for name, task in _OTHERS.items() if task in tasks)]
     yield "  - operations:\n"
     yield from (f"      - {operation}\n" for operation in operations)
     yield "    model: $request.body#/model\n"
-    if "openai" in dialects:
+    if "realtime" in tasks:
         yield "  - {operation: openai.connectRealtime, model: $request.query.model}\n"
     names = ["generateContent", "streamGenerateContent", "countTokens"]
-    names += ["embedContent", "batchEmbedContents"] if dialects & {"openai", "gemini"} else []
+    names += ["embedContent", "batchEmbedContents"] if "embedding" in tasks else []
     yield "  - operations:\n"
     yield from (f"      - gemini.{name}\n" for name in names)
     yield _GEMINI
