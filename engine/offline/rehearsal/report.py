@@ -15,6 +15,7 @@ from engine.offline.rehearsal.path_routes import Near, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
+from engine.offline.transform_edits import edits_of_caller, edits_of_upstreams
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
 from engine.upstream.client.deadlines import Timeouts
@@ -46,6 +47,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "model": _model(route, rehearsal, planned.plan),
         "targets": _targets(rehearsal, route),
         "patience": _patience(rehearsal, route, config),
+        "transforms": _transforms(route, rehearsal, planned.plan),
         "outgoing": [
             _outgoing(request, rehearsal, display)
             | {"model": model_sent(rehearsal, request, config)}
@@ -54,6 +56,18 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "log": [display.text(line) for line in rehearsal.log],
         "warnings": [display.text(warning) for warning in warnings],
     }
+
+
+def _transforms(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[Report]:
+    """The edits of the request, in their order, each with its place."""
+    exchange, config = rehearsal.exchange, plan.config
+    if exchange is None or (rehearsal.step("transform") is None and not rehearsal.sent_requests):
+        return []
+    node = plan.specifications[route.operation.spec].node(route.operation)
+    edits = [*edits_of_caller(route, exchange.record.requested_entry, config, node)]
+    upstreams = [request.upstream for request in rehearsal.sent_requests]
+    edits += edits_of_upstreams(route, exchange, upstreams, config)
+    return [{"edit": words, "place": str(place_of(config.source, at))} for at, words in edits]
 
 
 def code_of(rehearsal: Rehearsal) -> str:

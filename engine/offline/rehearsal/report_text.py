@@ -37,6 +37,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _validation(report["validation"])
     yield from _model(report["model"])
     yield from _targets(report["targets"], report["patience"])
+    for edit in report["transforms"]:
+        yield _line("transform", edit["edit"], edit["place"])
     for upstream_request in report["outgoing"]:
         yield from _outgoing(upstream_request)
     for line in report["log"]:

@@ -10,8 +10,9 @@ from typing import cast
 from engine.exchange.exchange import Exchange
 from engine.plan.route import Plan, Route
 from engine.translations.language import TargetRequest
+from engine.upstream.request import edit_request
 from engine.upstream.target import Target
-from engine.upstream.translations import RouteTranslations
+from engine.upstream.translations import RouteTranslations, translated_request
 from engine.values.errors import GatewayError
 
 
@@ -62,10 +63,16 @@ def _translate(
     except GatewayError as error:
         return TargetTranslation(upstream, model, *languages, refusal=error)
     assert translated is not None  # this target has a language
+    request = translated.target_request
+    if target.edits:
+        edited = translated_request(target, exchange, translated)
+        edit_request(target, edited, exchange)
+        assert isinstance(edited.body, bytes)
+        request = TargetRequest(edited.body, edited.path, edited.query)
     return TargetTranslation(
         upstream,
         model,
         *languages,
-        target_request=translated.target_request,
+        target_request=request,
         dropped=translated.dropped,
     )

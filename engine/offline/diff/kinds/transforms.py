@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from engine.config.models import TargetConfig
 from engine.config.transforms import TransformConfig
 from engine.offline.diff.difference import Difference, Effect, Side
+from engine.offline.transform_edits import edits_of
 from engine.policies import transform_of
 
 
@@ -46,17 +47,4 @@ def _of_targets(
 
 
 def _edits(transforms: tuple[TransformConfig, ...]) -> list[str]:
-    """The edits without their values, which may be secrets: `request.header.set x-team`."""
-    names: list[str] = []
-    for transform in transforms:
-        for side, parts in transform.options.items():
-            for part, kinds in parts.items():
-                if not isinstance(kinds, dict) or part == "path":
-                    names.append(f"{side}.{part}")
-                    continue
-                names += [
-                    f"{side}.{part}.{kind} {name}"
-                    for kind, edited in kinds.items()
-                    for name in edited
-                ]
-    return names
+    return [edit for transform in transforms for _, edit in edits_of(transform)]

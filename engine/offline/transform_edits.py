@@ -1,0 +1,59 @@
+"""The edits of transforms for people: each with its place, and without its value, which may be a
+secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.config.config import Config
+from engine.config.transforms import TransformConfig
+from engine.exchange.exchange import Exchange
+from engine.plan.route import Route
+from engine.policies import transform_of
+from engine.source.problem import Path
+from engine.spec.document.node import Node
+from engine.transforms.for_operation import body_schemas, has_place
+from engine.transforms.places import parse_place
+
+
+def edits_of(transform: TransformConfig) -> Iterator[tuple[Path, str]]:
+    """The place of each edit, and the edit: `request.header.set x-team`."""
+    for side, parts in transform.options.items():
+        for part, kinds in parts.items():
+            at = (*transform.at, side, part)
+            if part == "path":
+                yield at, f"{side}.path"
+                continue
+            for kind, names in kinds.items():
+                for index, name in enumerate(names):
+                    step = index if isinstance(names, list) else name
+                    yield (*at, kind, step), f"{side}.{part}.{kind} {name}"
+
+
+def edits_of_caller(
+    route: Route, entry: str, config: Config, operation: Node
+) -> Iterator[tuple[Path, str]]:
+    """The edits on the caller's side of a request for an `entry` under `models` ("" for none), of
+    those the ones that the operation has a place for."""
+    schemas = body_schemas(operation)
+    transforms = [each for policy in route.policies for each in transform_of(policy)]
+    transforms += config.models[entry].transform if entry in config.models else ()
+    for transform in transforms:
+        for at, edit in edits_of(transform):
+            _, _, place = edit.partition(" ")
+            in_body = edit.startswith("request.body.")
+            if not in_body or not schemas or has_place(schemas, parse_place(place)):
+                yield at, edit
+
+
+def edits_of_upstreams(
+    route: Route, exchange: Exchange, upstreams: list[str], config: Config
+) -> Iterator[tuple[Path, str]]:
+    """The edits on the upstream's side of requests that were sent to these upstreams."""
+    model = config.models.get(exchange.record.served_entry)
+    targets = route.to if model is None else model.to
+    for name in dict.fromkeys(upstreams):
+        transforms = list(config.upstreams[name].transform)
+        transforms += [t for target in targets if target.upstream == name for t in target.transform]
+        for transform in transforms:
+            yield from edits_of(transform)
