@@ -112,7 +112,7 @@ class UpstreamReader:
             name=name,
             url=values["url"].rstrip("/"),
             dialect=values.get("dialect", ""),
-            credentials=self._credentials(values, at),
+            credentials=self._credentials(values, completed.variables, at),
             timeouts=keys.fill(values.get("timeouts", {}), "upstreams.*.timeouts"),
             forward_headers=tuple(values.get("forward_headers", ())),
             ask_usage=values["ask_usage"],
@@ -133,16 +133,20 @@ class UpstreamReader:
             ),
         )
 
-    def _credentials(self, section: dict[str, Any], at: Path) -> tuple[Credential, ...]:
+    def _credentials(
+        self, section: dict[str, Any], variables: Mapping[str, str], at: Path
+    ) -> tuple[Credential, ...]:
         if "credential" in section and "credentials" in section:
             message = "'credential' and 'credentials' together"
             self.findings.error(self.source, (*at, "credentials"), "MW105", message, "keep one")
         if "credential" in section:
-            credential = self._credential(section["credential"], section, (*at, "credential"))
-            return (credential,) if credential else ()
-        entries = enumerate(section.get("credentials", []))
-        listed = [self._credential(e, section, (*at, "credentials", i)) for i, e in entries]
-        return tuple(credential for credential in listed if credential is not None)
+            entries: dict[Path, Any] = {(*at, "credential"): section["credential"]}
+        else:
+            listed = enumerate(section.get("credentials", ()))
+            entries = {(*at, "credentials", index): entry for index, entry in listed}
+        url = section["url"].rstrip("/")
+        read = [self._credential(entry, url, variables, at) for at, entry in entries.items()]
+        return tuple(credential for credential in read if credential is not None)
 
     def _headers(self, section: dict[str, Any], at: Path) -> HeaderChanges:
         for kind in ("set", "add"):
@@ -157,12 +161,12 @@ class UpstreamReader:
         )
 
     def _credential(
-        self, section: dict[str, Any], upstream: dict[str, Any], at: Path
+        self, section: dict[str, Any], url: str, variables: Mapping[str, str], at: Path
     ) -> Credential | None:
         def error(below: Path, message: str, hint: str = "", code: str = "MW105") -> None:
             self.findings.error(self.source, (*at, *below), code, message, hint)
 
-        context = credentials.Context(upstream["url"].rstrip("/"), self.folder, error)
+        context = credentials.Context(url, self.folder, error, variables)
         return credentials.read(section, context)
 
     def _tls(self, section: dict[str, Any], at: Path) -> Tls:

@@ -41,7 +41,8 @@ SCHEMA: dict[str, Any] = {
     },
     "properties": {
         "region": {
-            "description": "The region. Absent: the one in the host of the upstream's url.",
+            "description": "The region. Absent: the upstream's variable `region`, or the one in "
+            "the host of its url.",
             "type": "string",
             "pattern": "^[a-z]{2,4}(-[a-z]+)+-[0-9]+$",
             "examples": ["us-east-1"],
@@ -178,7 +179,7 @@ def read(section: Mapping[str, Any], context: Context) -> AwsCredential:
             context.error(("aws", "profile"), message, "keep one")
     else:
         context.needs_extra("aws", "botocore", ("aws",))
-    region = options.get("region") or _region_of(context.url)
+    region = options.get("region") or context.variables.get("region") or _region_of(context.url)
     if not region:
         message = "the region is not known"
         context.error(("aws",), message, 'write region: us-east-1, or region: "${AWS_REGION}"')

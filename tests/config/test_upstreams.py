@@ -49,6 +49,12 @@ def test_several_credentials_keep_their_order():
     assert [credential.value for credential in credentials] == ["Bearer b", "a"]
 
 
+def test_a_credential_knows_the_variables_of_its_upstream():
+    more = "provider: bedrock, variables: {region: eu-west-1}, credential: {aws: {}}"
+    [credential] = upstream(more).credentials
+    assert credential.region == "eu-west-1"
+
+
 def test_a_credential_never_shows_itself():
     assert "abc" not in repr(upstream("credential: {bearer: abc}"))
 

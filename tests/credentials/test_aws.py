@@ -80,6 +80,11 @@ def test_the_region_of_the_config_comes_first() -> None:
     assert credential.region == "us-east-1"  # type: ignore[attr-defined]
 
 
+def test_the_variable_of_the_upstream_comes_before_its_host() -> None:
+    credential = read({"aws": STATIC}, url=URL, variables={"region": "eu-west-1"})
+    assert credential.region == "eu-west-1"  # type: ignore[attr-defined]
+
+
 def test_a_region_that_is_not_known_is_a_problem() -> None:
     [(at, message, hint, _)] = problems_of({"aws": STATIC}, url="https://bedrock.test")
     assert (at, message) == (("aws",), "the region is not known")

@@ -21,11 +21,16 @@ class Problems:
     ) -> None:
         self.noted.append((at, message, hint, code))
 
-    def context(self, folder: Path, url: str = "https://upstream.test/v1") -> Context:
-        return Context(url, folder, self.error)
+    def context(
+        self,
+        folder: Path,
+        url: str = "https://upstream.test/v1",
+        variables: Mapping[str, str] | None = None,
+    ) -> Context:
+        return Context(url, folder, self.error, variables or {})
 
 
-def read(section: Mapping[str, Any], folder: Path = Path(), **more: str) -> Credential:
+def read(section: Mapping[str, Any], folder: Path = Path(), **more: Any) -> Credential:
     """The credential of a section without a problem."""
     problems = Problems()
     credential = credentials.read(section, problems.context(folder, **more))
@@ -34,7 +39,7 @@ def read(section: Mapping[str, Any], folder: Path = Path(), **more: str) -> Cred
     return credential
 
 
-def problems_of(section: Mapping[str, Any], folder: Path = Path(), **more: str) -> list[Any]:
+def problems_of(section: Mapping[str, Any], folder: Path = Path(), **more: Any) -> list[Any]:
     """The problems of a section."""
     problems = Problems()
     credentials.read(section, problems.context(folder, **more))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path as FilePath
 from typing import Protocol
@@ -19,11 +20,13 @@ class Report(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The upstream's `url`, the `folder` that paths are relative to, and `error` for problems."""
+    """The upstream's `url` and `variables`, the `folder` that paths are relative to, and `error`
+    for problems."""
 
     url: str
     folder: FilePath
     error: Report
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, value: str, at: Path = ()) -> str:
         """A text that goes into a header; a problem if it cannot."""
