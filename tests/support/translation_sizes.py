@@ -8,18 +8,21 @@ once.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from msgspec import Raw
 
 from engine.translations import languages
-from engine.translations.language import Language, RequestLine
+from engine.translations.language import Language, RequestLine, TargetLanguage
 from engine.translations.neutral.answer import collect
 from engine.translations.neutral.content import (
     Block,
     Citation,
     Inline,
     Media,
+    PlainText,
     Reasoning,
     Refusal,
     Signature,
@@ -45,6 +48,7 @@ from engine.translations.neutral.request import ChatRequest, Message, Role, Tool
 from engine.translations.refusals import LossRules
 from engine.translations.translation import Translation
 from engine.values.wildcard import Patterns
+from tests.support import converse_answers
 from tests.support.translations import event_data
 
 IMAGE = Media(kind="image", source=Inline("image/png", "iVBORw0KGgo="))
@@ -144,6 +148,16 @@ def _thoughts(count: int) -> ChatRequest:
     return _request([_message("user", _text(0)), *turns])
 
 
+def _documents(count: int) -> ChatRequest:
+    return _request(
+        [_message("user", *(Media(kind="document", source=PlainText("x")) for _ in range(count)))]
+    )
+
+
+def _marks(count: int) -> ChatRequest:
+    return _request([_message("user", *(Text(text="x", cache="5m") for _ in range(count)))])
+
+
 REQUESTS: dict[str, Callable[[int], ChatRequest]] = {
     "messages of one role": _one_role,
     "alternating messages": _alternating,
@@ -155,6 +169,8 @@ REQUESTS: dict[str, Callable[[int], ChatRequest]] = {
     "instructions between turns": _instructions,
     "assistants first": _assistants_first,
     "thoughts": _thoughts,
+    "documents": _documents,
+    "marks for the cache": _marks,
 }
 
 
@@ -215,24 +231,32 @@ def answer_events(kind: str, count: int) -> list[Event]:
     return [Start(id="a1", model="m"), *ANSWERS[kind](count), End(finishes={0: finish})]
 
 
-def answer_stream(language: Language, kind: str, count: int) -> list[bytes]:
+def answer_stream(language: TargetLanguage, kind: str, count: int) -> list[bytes]:
     """An answer as the events of a stream in a language."""
+    if not isinstance(language, Language):
+        return [converse_answers.server_sent(answer_events(kind, count))]
     writer = language.stream_writer(ChatRequest(language=language.name, model="m", messages=[]))
     return [writer.write(event) for event in answer_events(kind, count)]
 
 
-def answer_body(language: Language, kind: str, count: int) -> bytes:
+def answer_body(language: TargetLanguage, kind: str, count: int) -> bytes:
     """An answer in one piece, in a language."""
+    if not isinstance(language, Language):
+        return json.dumps(converse_answers.whole(collect(answer_events(kind, count)))).encode()
     request = ChatRequest(language=language.name, model="m", messages=[])
     return language.write_answer(collect(answer_events(kind, count)), request)
 
 
 Work = Callable[[], object]
-SizedWork = Callable[[Language, str, int], Work]
-MODELS = {"generate_content": "gemini-3-pro", "messages": "claude-opus-4-1"}
+SizedWork = Callable[[Any, str, int], Work]
+MODELS = {
+    "generate_content": "gemini-3-pro",
+    "messages": "claude-opus-4-1",
+    "converse": "anthropic.claude-opus-4-1-20250805-v1:0",
+}
 
 
-def write_request(language: Language, kind: str, count: int) -> Work:
+def write_request(language: TargetLanguage, kind: str, count: int) -> Work:
     request = REQUESTS[kind](count)
     model = MODELS.get(language.name, "gpt-5")
     return lambda: language.write_request(request, model, Losses(Patterns(())))
@@ -243,12 +267,12 @@ def read_request(language: Language, kind: str, count: int) -> Work:
     return lambda: language.read_request(body, RequestLine(model="m"))
 
 
-def read_answer(language: Language, kind: str, count: int) -> Work:
+def read_answer(language: TargetLanguage, kind: str, count: int) -> Work:
     body = answer_body(language, kind, count)
     return lambda: collect(language.read_answer(body))
 
 
-def read_stream(language: Language, kind: str, count: int) -> Work:
+def read_stream(language: TargetLanguage, kind: str, count: int) -> Work:
     data = event_data(b"".join(answer_stream(language, kind, count)))
 
     def read() -> None:

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from engine.translations import languages
-from engine.translations.language import Language
+from engine.translations import languages, target_language
+from engine.translations.language import TargetLanguage
 from tests.support.growth import MOST_GROWTH, growth
 from tests.support.translation_sizes import (
     ANSWER_WORKS,
@@ -16,23 +16,33 @@ from tests.support.translation_sizes import (
     REQUEST_WORKS,
     REQUESTS,
     SizedWork,
+    read_answer,
+    read_stream,
+    write_request,
 )
 
 EVERY_LANGUAGE = pytest.mark.parametrize("language", languages(), ids=lambda o: o.name)
 
 
-def too_fast(language: Language, work: SizedWork, kinds: Iterable[str]) -> dict[str, float]:
+def too_fast(language: TargetLanguage, work: SizedWork, kinds: Iterable[str]) -> dict[str, float]:
     growths = {kind: growth(partial(work, language, kind)) for kind in kinds}
     return {kind: rate for kind, rate in growths.items() if rate > MOST_GROWTH}
 
 
 @EVERY_LANGUAGE
 @pytest.mark.parametrize("work", REQUEST_WORKS)
-def test_requests_cost_what_their_parts_cost(language: Language, work: SizedWork) -> None:
+def test_requests_cost_what_their_parts_cost(language: TargetLanguage, work: SizedWork) -> None:
     assert too_fast(language, work, REQUESTS) == {}
+
+
+def test_a_language_of_targets_alone_costs_what_its_parts_cost() -> None:
+    language = target_language("converse")
+    assert too_fast(language, write_request, REQUESTS) == {}
+    for work in (read_answer, read_stream):
+        assert too_fast(language, work, ANSWERS) == {}
 
 
 @EVERY_LANGUAGE
 @pytest.mark.parametrize("work", ANSWER_WORKS)
-def test_answers_cost_what_their_parts_cost(language: Language, work: SizedWork) -> None:
+def test_answers_cost_what_their_parts_cost(language: TargetLanguage, work: SizedWork) -> None:
     assert too_fast(language, work, ANSWERS) == {}

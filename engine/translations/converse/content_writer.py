@@ -120,8 +120,6 @@ def limit_cache_points(contents: Sequence[list[Json]]) -> None:
     """Leave the last four of a request, which cover what those before them do. The lists of blocks
     are in the order in which the vendor caches them."""
     count = sum("cachePoint" in block for content in contents for block in content)
-    surplus = count - MOST_CACHE_POINTS
+    surplus = iter(range(count - MOST_CACHE_POINTS))
     for content in contents:
-        for block in [each for each in content if "cachePoint" in each][: max(surplus, 0)]:
-            content.remove(block)
-            surplus -= 1
+        content[:] = [o for o in content if "cachePoint" not in o or next(surplus, None) is None]

@@ -56,6 +56,8 @@ class MediaWriter:
     def __init__(self, losses: Losses, kinds: frozenset[str]) -> None:
         self._losses, self._kinds = losses, kinds
         self._names: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        """The last number behind a name that several documents have."""
 
     def write(self, block: Media) -> Json | None:
         """The block; None for one that cannot be sent, which is a loss."""
@@ -93,11 +95,10 @@ class MediaWriter:
         """The name of a document, of the characters that the vendor accepts, which no other one
         has."""
         legal = _SPACE.sub(" ", _ILLEGAL.sub(" ", block.name)).strip()[:_LONGEST_NAME].strip()
-        base = legal or "document"
-        name, number = base, 1
+        base = name = legal or "document"
         while name in self._names:
-            number += 1
-            name = f"{base} {number}"
+            self._numbers[base] = self._numbers.get(base, 1) + 1
+            name = f"{base} {self._numbers[base]}"
         self._names.add(name)
         return name
 

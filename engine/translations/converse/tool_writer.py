@@ -71,7 +71,8 @@ class ToolWriter:
         choice = self._request.tool_choice
         if choice is None or not choice.names or (choice.mode == "any" and len(choice.names) == 1):
             return tools
-        return [tool for tool in tools if tool.name in choice.names]
+        allowed = frozenset(choice.names)
+        return [tool for tool in tools if tool.name in allowed]
 
     def _tool(self, tool: Tool) -> Json:
         spec: Json = {"name": self._names.legal(tool.name)}
