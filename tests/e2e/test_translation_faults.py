@@ -308,11 +308,11 @@ def test_rate_limits_have_the_names_of_the_callers_format(
 
 
 @pytest.mark.parametrize("target", [each for each in LANGUAGES if each != "generate_content"])
-def test_arguments_that_are_no_json_are_an_error_where_arguments_are_objects(
+def test_arguments_that_are_no_json_are_an_error_for_every_caller(
     target: str, port: int, upstream: Recorder
 ) -> None:
     upstream.speak = calling(target, "no JSON")
-    for language in ("messages", "generate_content"):
+    for language in LANGUAGES:
         if language != target:
             caller = RawCaller(language)
             reply = caller.ask(port, target, stream=True)
@@ -323,18 +323,6 @@ def test_arguments_that_are_no_json_are_an_error_where_arguments_are_objects(
                 message = assert_refused(caller, reply, 502)
             assert "arguments of look" in message
             assert_refused(caller, caller.ask(port, target, stream=False), 502)
-
-
-@pytest.mark.parametrize("target", [each for each in LANGUAGES if each != "generate_content"])
-def test_arguments_that_are_no_json_pass_where_arguments_are_text(
-    target: str, port: int, upstream: Recorder
-) -> None:
-    upstream.speak = calling(target, "no JSON")
-    for language in ("chat_completions", "responses"):
-        if language != target:
-            reply = RawCaller(language).ask(port, target, stream=True)
-            assert (reply.status, reply.cut) == (200, False)
-            assert b"no JSON" in reply.body
 
 
 @each("target", LANGUAGES)
