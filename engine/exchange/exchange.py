@@ -22,6 +22,9 @@ MISSING: Any = object()
 """Stands for a value that the request does not have (None is a value of JSON)."""
 
 
+_NO_BODY = Body()  # immutable
+
+
 @dataclass(slots=True)
 class Response:
     """A response: `body` is all of it, or an iterator that yields bytes as they arrive.
@@ -65,7 +68,7 @@ class Exchange:
     dialect: Dialect
     receive: Callable[[int], Body] = staticmethod(lambda max_body: Body())
     max_body: int = 0
-    body: Body = Body()  # immutable
+    body: Body
     media_type: str = ""
     value: object = MISSING
     parts: Sequence[Part] = ()
@@ -82,7 +85,7 @@ class Exchange:
     edit_headers: Callable[[Headers], Headers] | None = None
     upstream_usage: UsageReader | None = None
     trace: Trace | None = None
-    connection: CallerConnection = NO_CONNECTION
+    connection: CallerConnection
 
     def __init__(
         self,
@@ -99,6 +102,8 @@ class Exchange:
         self.variables = {} if variables is None else variables
         self.on_end: list[Callable[[], None]] = []
         self.record = RequestRecord()
+        # As defaults of the class, objects of these types would cost each access a search.
+        self.body, self.connection = _NO_BODY, NO_CONNECTION
 
     def __copy__(self) -> Exchange:
         """For the request of one target, which differs in its path, query, headers or body."""

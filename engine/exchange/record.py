@@ -53,6 +53,9 @@ class Attempt(NamedTuple):
     language: str = ""
 
 
+_OPEN = Outcome.OPEN
+
+
 class RequestRecord:
     """What observers know of an exchange when it ends.
 
@@ -77,7 +80,7 @@ class RequestRecord:
     time: float = 0.0
     start: float = 0.0
     status: int = 0
-    outcome: Outcome = Outcome.OPEN
+    outcome: Outcome
     code: str = ""
     limit: str = ""
     model: str = ""
@@ -96,13 +99,15 @@ class RequestRecord:
     stream: bool = False
     first_byte: float | None = None
     bytes_out: int = 0
-    estimate: Usage = NOTHING
-    usage: Usage = NOTHING
+    estimate: Usage
+    usage: Usage
     cost: int = 0
     price_source: str = ""
 
     def __init__(self) -> None:
-        self.attempts: list[Attempt] = []  # the other attributes keep their defaults until set
+        self.attempts: list[Attempt] = []
+        self.outcome, self.estimate, self.usage = _OPEN, NOTHING, NOTHING
+        # The other attributes keep their defaults until set.
 
     @property
     def gateway_time(self) -> float:

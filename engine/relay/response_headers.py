@@ -113,6 +113,7 @@ TABLE = (
 )
 _CACHED_NAMES = 1000
 _NAME = itemgetter(0)
+_PASS, _DROP = Action.PASS, Action.DROP  # an enum finds its members slowly
 
 
 class Addresses(Protocol):
@@ -160,13 +161,12 @@ class ResponseHeaders:
     ) -> list[tuple[str, str]]:
         """Those that pass, of an answer to a request for `path` of the upstream, which callers
         know under the prefix `mount`."""
-        passes, drop = Action.PASS, Action.DROP
         picked = []
         of_the_hop: set[str] = set()
         for pair, action in zip(headers, map(self._action, map(_NAME, headers)), strict=True):
-            if action is passes:
+            if action is _PASS:
                 picked.append(pair)
-            elif action is drop:
+            elif action is _DROP:
                 continue
             elif action is Action.RENAME:
                 picked.append(("x-upstream-request-id", pair[1]))
