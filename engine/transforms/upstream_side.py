@@ -56,8 +56,8 @@ class UpstreamEdits:
             edits = transform.request
             path = request.path[len(base_path) :]
             values = replace(values, target_path=path)
-            depends = edits.path is not None and edits.path.depends_on_stream(path)
-            stream = depends and body.asks_for_stream  # which an edit may remove
+            may_stream = edits.path is not None and edits.path.depends_on_stream(path)
+            stream = may_stream and body.asks_for_stream  # which an edit may remove
             if edits.body:
                 body.edit(edits.body, values)
             if edits.header:

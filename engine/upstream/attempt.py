@@ -92,8 +92,8 @@ def attempt(
         received = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
-        as_it_is = dialect.transparent or dialect.amazon_streams
-        response = received if as_it_is else with_server_sent_events(received)
+        relays_binary = dialect.transparent or dialect.amazon_streams
+        response = received if relays_binary else with_server_sent_events(received)
         result.response = response
         if target.edits.responses:
             spoken = dialect if translated is None else get(translated.translation.target.dialect)

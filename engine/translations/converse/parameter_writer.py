@@ -19,8 +19,8 @@ class ParameterWriter:
     def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
         self._request, self._model, self._losses = request, model, losses
 
-    def write_thinking(self, body: Json, claude: AnthropicWriter) -> bool:
-        """How much the model is to reason; whether it is one of Anthropic's and does. `claude`
+    def write_thinking(self, body: Json, anthropic: AnthropicWriter) -> bool:
+        """How much the model is to reason; whether it is one of Anthropic's and does. `anthropic`
         knows their parameters."""
         thinking = self._request.thinking
         if thinking is None:
@@ -29,7 +29,7 @@ class ParameterWriter:
             self._write_effort(body, thinking)
             return False
         most = self._request.max_tokens or self._model.parameters.max_tokens
-        members = claude.thinking(most)
+        members = anthropic.thinking(most)
         if effort := members.pop("output_config", {}).get("effort"):
             body["outputConfig"] = {"effort": effort}
         if reason := self._why_not_think(body, members.get("thinking", {})):
@@ -37,7 +37,7 @@ class ParameterWriter:
             return False
         if not members:
             return False
-        _own_fields(body).update(members)
+        _model_fields(body).update(members)
         if "budget_tokens" in members["thinking"]:
             _inference(body)["maxTokens"] = most  # which must be above the budget
         return bool(members["thinking"]["type"] != "disabled")
@@ -58,7 +58,7 @@ class ParameterWriter:
         value: Any = word
         if model.thinking == "reasoningConfig":
             value = {"type": "enabled", "maxReasoningEffort": word}
-        _own_fields(body)[model.thinking] = value
+        _model_fields(body)[model.thinking] = value
 
     def _why_not_think(self, body: Json, config: Json) -> str:
         """The reason why one of Anthropic's models cannot be asked to think here, "" for none."""
@@ -71,9 +71,11 @@ class ParameterWriter:
             return "the thoughts before the last tool calls were not sent back"
         return ""
 
-    def write_sampling(self, body: Json, common: AnthropicWriter, *, thinks: bool) -> None:
+    def write_sampling(self, body: Json, anthropic: AnthropicWriter, *, thinks: bool) -> None:
         """The limit of tokens, temperature, top_p and top_k."""
-        members = common.sampling(thinks=thinks) if self._model.claude else self._sampling(common)
+        members = (
+            anthropic.sampling(thinks=thinks) if self._model.claude else self._sampling(anthropic)
+        )
         limit = self._request.max_tokens
         if limit is not None and limit < 1:
             self._lose("max_tokens", "an answer has at least one token")
@@ -84,24 +86,24 @@ class ParameterWriter:
                 _inference(body)[word] = members[name]
         if "top_k" in members:
             *path, last = self._model.top_k
-            fields = _own_fields(body)
+            fields = _model_fields(body)
             for step in path:
                 fields = fields.setdefault(step, {})
             fields[last] = members["top_k"]
 
-    def _sampling(self, common: AnthropicWriter) -> Json:
+    def _sampling(self, anthropic: AnthropicWriter) -> Json:
         """Temperature, top_p and top_k for models of other vendors."""
         request = self._request
         members: Json = {}
-        temperature = common.number("temperature")
+        temperature = anthropic.number("temperature")
         if temperature is not None:
             members["temperature"] = request.temperature
             if temperature > 1:
                 self._lose("temperature", "temperatures end at 1")
                 members["temperature"] = 1
-        if common.number("top_p") is not None:
+        if anthropic.number("top_p") is not None:
             members["top_p"] = request.top_p
-        top_k = common.number("top_k")
+        top_k = anthropic.number("top_k")
         if top_k is not None and top_k > 0:
             if self._model.top_k:
                 members["top_k"] = int(top_k)
@@ -140,8 +142,8 @@ class ParameterWriter:
             self._lose("parallel_calls", "the upstream cannot be held to one call at a time")
             return
         kind, members = next(iter(choice.items()), ("auto", {}))
-        own = {"type": kind, **members, "disable_parallel_tool_use": True}
-        _own_fields(body)["tool_choice"] = own
+        choice = {"type": kind, **members, "disable_parallel_tool_use": True}
+        _model_fields(body)["tool_choice"] = choice
 
     def lose_unsupported(self) -> None:
         """Note what this language has no parameter for."""
@@ -157,7 +159,7 @@ def _inference(body: Json) -> Json:
     return members
 
 
-def _own_fields(body: Json) -> Json:
+def _model_fields(body: Json) -> Json:
     members: Json = body.setdefault("additionalModelRequestFields", {})
     return members
 

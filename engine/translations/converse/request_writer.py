@@ -45,23 +45,23 @@ def _write_parameters(
     request: ChatRequest, body: Json, names: ToolNames, model: Model, losses: Losses
 ) -> str:
     """The parameters. Returns the name of the tool whose arguments are the answer, "" for none."""
-    common = AnthropicWriter(request, model.parameters, losses)
-    own = ParameterWriter(request, model, losses)
-    thinks = own.write_thinking(body, common)
+    anthropic = AnthropicWriter(request, model.parameters, losses)
+    parameters = ParameterWriter(request, model, losses)
+    thinks = parameters.write_thinking(body, anthropic)
     tools = ToolWriter(request, names, model, losses)
     config = tools.write(body["messages"])
     tools.lose_others()
     answer_tool = ""
-    form = common.answer_form(thinks=thinks)
+    form = anthropic.answer_form(thinks=thinks)
     if form == "tool":
         answer_tool = tools.add_answer_tool(config)
     elif form == "format":
-        own.write_output(body)
+        parameters.write_output(body)
     if config:
         body["toolConfig"] = config
-        own.write_parallel_calls(body)
-    own.write_sampling(body, common, thinks=thinks)
-    own.write_stop(body, common.stop())
-    common.lose_unsupported()
-    own.lose_unsupported()
+        parameters.write_parallel_calls(body)
+    parameters.write_sampling(body, anthropic, thinks=thinks)
+    parameters.write_stop(body, anthropic.stop())
+    anthropic.lose_unsupported()
+    parameters.lose_unsupported()
     return answer_tool
