@@ -10,6 +10,7 @@ from engine import dialects
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.config.listed_models import ListedModel, listed_models
+from engine.config.model_operations import ModelOperations
 from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
 from engine.values.price import Price, Prices
@@ -85,7 +86,7 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
     prices = Prices(plan.config.prices, default_prices(plan.config))
     operations = plan.model_operations()
     entries = []
-    for model in _all_models(plan.config):
+    for model in _all_models(plan.config, operations):
         has = {operation.id: operation for operation in model.operations(operations)}
         model_formats = [form for form in formats if form.operation in has]
         entry: dict[str, Any] = {
@@ -120,11 +121,14 @@ def _price(model: ListedModel, prices: Prices) -> Price | None:
     return prices.find(model.name, target.upstream, upstream_model)
 
 
-def _all_models(config: Config) -> Iterator[ListedModel]:
-    """The models and wildcards of the config, then those that only providers name."""
+def _all_models(config: Config, operations: ModelOperations) -> Iterator[ListedModel]:
+    """The models and wildcards of the config, then those that only providers name, as far as they
+    can be called."""
     for name, entry in config.models.items():
         yield ListedModel(name, entry)
-    yield from (model for model in listed_models(config).values() if model.known is not None)
+    for model in listed_models(config).values():
+        if model.known is not None and model.operations(operations):
+            yield model
 
 
 def _stream_operations(plan: Plan, formats: Sequence[RoutedFormat]) -> Iterator[str]:

@@ -83,13 +83,32 @@ def test_json_has_the_upstreams_of_each_route(document):
     ]
 
 
-def test_what_a_provider_has_behind_a_wildcard_is_listed(folder):
-    config = folder / "gateway.yaml"
-    text = config.read_text("utf-8") + 'models: {"*": {to: [{upstream: groq}]}}\n'
-    groq = "upstreams: {groq: {provider: groq, credential: {bearer: a}}, "
-    config.write_text(text.replace("upstreams: {", groq, 1), "utf-8")
-    output = " ".join(modelway("routes").output.split())
+@pytest.fixture
+def listed(tmp_path):
+    """What `routes` lists of Groq's models for the operations of a route."""
+
+    def run(operations, *words):
+        config = tmp_path / "gateway.yaml"
+        config.write_text(
+            "version: 1\n"
+            f"specs: {{openai: {{document: {files.DOCUMENTS / 'openai.yaml'}, dialect: openai}}}}\n"
+            "upstreams: {groq: {provider: groq, credential: {bearer: a}}}\n"
+            'models: {"*": {to: [{upstream: groq}]}}\n'
+            f"routes: [{{operations: {operations}, model: $request.body#/model}}]\n",
+            "utf-8",
+        )
+        return modelway("routes", "-c", str(config), *words).output
+
+    return run
+
+
+def test_what_a_provider_has_behind_a_wildcard_is_listed(listed):
+    output = " ".join(listed("[openai.createChatCompletion]").split())
     assert "LISTED MODELS" in output
-    assert "and 10 more" in output
-    models = json.loads(modelway("routes", "--format", "json").output)["models"]
-    assert "llama-3.3-70b-versatile" in models[0]["listed"]
+    assert "groq/compound, groq/compound-mini, " in output
+    assert " and 6 more" in output
+
+
+def test_a_model_without_a_routed_operation_is_not_listed(listed):
+    (model,) = json.loads(listed("[openai.createTranscription]", "--format", "json"))["models"]
+    assert model["listed"] == ["whisper-large-v3", "whisper-large-v3-turbo"]
