@@ -266,7 +266,10 @@ DIALECT = Dialect(
         )
     ),
     request_headers=("x-goog-api-client", "x-server-timeout", "x-client-request-id"),
-    response_headers=("x-goog-request-id", "x-gemini-*", "x-vertex-ai-*"),
+    response_headers=(
+        *("x-goog-request-id", "x-gemini-*", "x-vertex-ai-*"),
+        *("x-amzn-requestid", "x-amzn-bedrock-*"),
+    ),
     hidden_headers=frozenset({"set-cookie"}),
     stream=StreamRules(names=False, comments=False, end_marker=False),
     provider="gcp.gemini",

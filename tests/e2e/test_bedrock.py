@@ -24,10 +24,15 @@ server: {{listen: "{{listen}}", workers: 1}}
 stores: {{records: "sqlite:///records.db"}}
 {specs}upstreams:
   bedrock: {{provider: bedrock, url: "{url}", credential: {{bearer: key}}, proxy: ""}}
+  once:
+    {{provider: bedrock, url: "{url}", credential: {{bearer: key}}, proxy: "",
+     retry: {{attempts: 1}}, breaker: {{failures: 1000}}}}
   own: {{provider: bedrock-claude, url: "{url}", credential: {{bearer: key}}, proxy: ""}}
   away: {{url: "http://127.0.0.1:9", dialect: bedrock, proxy: "", retry: {{attempts: 1}}}}
 models:
   claude: {{to: [{{upstream: bedrock, model: "{model}"}}]}}
+  alone: {{to: [{{upstream: once, model: "{model}"}}]}}
+  pair: {{to: [{{upstream: once, model: "{model}"}}], fallback: [profile]}}
   own: {{to: [{{upstream: own, model: "{model}"}}]}}
   profile: {{to: [{{upstream: bedrock, model: "{profile}"}}]}}
   spare: {{to: [{{upstream: away}}], fallback: [claude]}}
@@ -175,3 +180,47 @@ def test_a_stream_that_is_cut_inside_of_a_frame_has_no_clean_end(
     assert b'"error"' in rest
     assert b"[DONE]" not in rest
     assert not rest.endswith(b"0\r\n\r\n")
+
+
+EXCEPTIONS = [
+    ("throttlingException", 429),
+    ("validationException", 400),
+    ("modelStreamErrorException", 500),  # OpenAI has one type for all of them
+    ("serviceUnavailableException", 500),
+]
+
+
+@pytest.mark.parametrize("events", [0, 1])
+@pytest.mark.parametrize(("exception", "status"), EXCEPTIONS)
+def test_an_exception_before_content_has_its_status(
+    exception: str, status: int, events: int, running: Running, vendor: BedrockUpstream
+) -> None:
+    vendor.exception, vendor.events = exception, events
+    answered = post(running, model="alone", stream=True)
+    assert (answered.status, answered.json()["error"]["message"]) == (status, "Wait a little.")
+
+
+STATUSES = [(400, 400), (403, 502), (404, 404), (408, 408), (424, 502), (500, 500), (503, 503)]
+
+
+@pytest.mark.parametrize(("status", "expected"), STATUSES)
+def test_an_error_has_its_status(
+    status: int, expected: int, running: Running, vendor: BedrockUpstream
+) -> None:
+    vendor.exception, vendor.status = "SomeException", status
+    assert post(running, model="alone").status == expected
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_the_vendors_id_of_the_request_is_told(stream: bool, running: Running) -> None:
+    assert post(running, model="claude", stream=stream).value("x-amzn-requestid") == "aws-1"
+
+
+def test_a_stream_that_is_throttled_before_content_goes_to_the_next_model(
+    running: Running, vendor: BedrockUpstream
+) -> None:
+    vendor.exception, vendor.events = "throttlingException", 1
+    answered = post(running, model="pair", stream=True)
+    assert answered.status == 429  # of both
+    models = [each.target.split("/")[2] for each in vendor.upstream.requests]
+    assert len(set(models)) == 2

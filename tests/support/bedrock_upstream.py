@@ -15,26 +15,30 @@ from tests.support.amazon_events import KIND, chunk, event, exception
 from tests.support.recording import ReceivedRequest, Recorder, answer, recorder
 from tests.support.translations import CASES, event_data
 
-BINARY = (f"Content-Type: {KIND}", "x-amzn-requestid: aws-1")
+_ID = "x-amzn-requestid: aws-1"
+BINARY = (f"Content-Type: {KIND}", _ID)
+WHOLE = ("Content-Type: application/json", _ID)
 _RESULTS = (b'"toolResult"', b'"tool_result"')
 
 
 class BedrockUpstream:
     """`case` names the files of the next answers; a request with a tool's result is answered with
-    `text`. `exception` ends a stream behind its first two events, or is the error of an answer in
-    one piece. `cut` bytes are missing at the end of a stream. `problems` are what the vendor's
-    model has against the requests."""
+    `text`. `exception` ends a stream behind its first `events`, or is the error of an answer in
+    one piece, with a `status`. `cut` bytes are missing at the end of a stream. `problems` are what
+    the vendor's model has against the requests."""
 
     def __init__(self, upstream: Recorder) -> None:
         self.case = "text"
         self.exception = ""
         self.cut = 0
+        self.events, self.status = 2, 429
         self.problems: list[str] = []
         self.upstream = upstream
         upstream.speak = self._answer
 
     def reset(self) -> None:
         self.case, self.exception, self.cut = "text", "", 0
+        self.events, self.status = 2, 429
         self.problems.clear()
         self.upstream.requests.clear()
 
@@ -60,10 +64,10 @@ class BedrockUpstream:
             data = event_data((folder / f"{case}.sse").read_bytes())
             answer(self._frames([json.loads(o) for o in data], invokes), BINARY)(received, sock)
         elif self.exception:
-            headers = ["Content-Type: application/json", f"x-amzn-errortype: {self.exception}:"]
-            answer(b'{"message":"Wait a little."}', headers, 429)(received, sock)
+            headers = [*WHOLE, f"x-amzn-errortype: {self.exception}:"]
+            answer(b'{"message":"Wait a little."}', headers, self.status)(received, sock)
         else:
-            answer((folder / f"{case}.json").read_bytes())(received, sock)
+            answer((folder / f"{case}.json").read_bytes(), WHOLE)(received, sock)
 
     def _frames(self, events: list[Any], invokes: bool) -> bytes:
         if invokes:
@@ -71,7 +75,7 @@ class BedrockUpstream:
         else:
             frames = [event(name, o) for each in events for name, o in each.items()]
         if self.exception:
-            frames[2:] = [exception(self.exception, "Wait a little.")]
+            frames[self.events :] = [exception(self.exception, "Wait a little.")]
         data = b"".join(frames)
         return data[: len(data) - self.cut]
 
