@@ -93,7 +93,8 @@ DIALECT = Dialect(
     response_headers=(
         *("openai-processing-ms", "openai-version", "openai-model", "x-codex-*"),
         *("cf-ray", "x-reasoning-included", "x-models-etag"),
-        # Of others who speak this dialect, or whose answers are translated: Azure, Amazon, Mistral, Groq, DeepSeek, Fireworks, Cohere.
+        # Of others who speak this dialect, or whose answers are translated into it: Azure, Amazon,
+        # Mistral, Groq, DeepSeek, Fireworks, Cohere.
         *("apim-request-id", "x-ms-client-request-id", "x-ms-request-id", "x-ms-region"),
         *("x-amzn-requestid", "x-amzn-bedrock-*"),
         *("mistral-correlation-id", "x-groq-region", "x-ds-trace-id", "fireworks-*"),
