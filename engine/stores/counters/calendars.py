@@ -82,6 +82,7 @@ def correct(
     and a decrease does nothing.
     """
     total, start, end = read(record, window, now)
-    if start == charge_start or change > 0:
-        total = min(max(total + change, 0), MOST)
+    if start != charge_start and change <= 0:
+        return record
+    total = min(max(total + change, 0), MOST)
     return _RECORD.pack(total, start, end) if total else None

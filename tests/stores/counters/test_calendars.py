@@ -118,6 +118,12 @@ def test_a_refund_of_a_window_that_has_ended_is_not_one_of_the_next():
     assert remaining(calendars.correct(record, later, FEBRUARY, start, -15), later, FEBRUARY) == 17
 
 
+def test_a_refund_that_comes_too_late_leaves_the_record_as_it_is():
+    start = calendars.start_of(taken(None, 15, MONTH, JANUARY))
+    record = taken(None, 3, vienna(2), FEBRUARY)
+    assert calendars.correct(record, (FEBRUARY, MARCH), FEBRUARY, start, -15) == record
+
+
 def test_a_record_that_is_corrected_to_nothing_is_none():
     record = taken(None, 15, MONTH, JANUARY)
     assert calendars.correct(record, MONTH, JANUARY, JANUARY, -15) is None
