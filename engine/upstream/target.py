@@ -173,8 +173,15 @@ def _secrets(config: UpstreamConfig, client: Client) -> Iterator[str]:
     """The secrets that only the upstream, or the proxy in front of it, may see."""
     for credential in config.credentials:
         yield from credential.secrets
-    for name, value in (*config.headers.set.items(), *config.headers.add.items()):
-        if is_secret_name(name):
-            yield value
+    transforms = (
+        *header_changes(config.headers, config.at),
+        *compile_all(config.transform, upstream=True),
+    )
+    for transform in transforms:
+        header, query = transform.request.header, transform.request.query
+        for values in (header.set, header.add, query.set, query.default):
+            for name, template in values.items():
+                if is_secret_name(name) and template.constant is not None:
+                    yield template.constant
     if client.proxy_authorization:
         yield client.proxy_authorization

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.config.transforms import TransformConfig
 from engine.config.upstreams import Tls, UpstreamConfig
 from engine.credentials.interface.credential import Credential, LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential
@@ -111,3 +112,15 @@ def test_a_fetched_token_is_redacted_as_soon_as_it_is_there() -> None:
     Token.secrets = ("fetched-token",)  # type: ignore[assignment]
     changes[0]()
     assert west.redaction.redact(text) == b"[redacted] [redacted]"
+
+
+def test_secrets_in_transforms_are_redacted() -> None:
+    edits = {
+        "header": {"set": {"x-api-secret": "of-a-header", "x-plain": "in-the-open"}},
+        "query": {"default": {"key": "of-a-parameter", "session-key": "{request.id}"}},
+    }
+    transform = TransformConfig({"request": edits}, ("upstreams", "u", "transform"))
+    west = connect(configured(transform=(transform,)))
+    text = b"of-a-header in-the-open of-a-parameter"
+    assert west.redaction.redact(text) == b"[redacted] in-the-open [redacted]"
+    west.client.close()
