@@ -73,8 +73,9 @@ def transform(
             if places is not None:
                 places.find(exchange)
         if strict:
+            edited = _with_edited_headers(exchange, operation)
             try:
-                _validate(exchange, operation, query)
+                _validate(edited, operation, query)
             except GatewayError as error:
                 raise _invalid(exchange, transforms, error) from error
         response = following(exchange)
@@ -142,11 +143,12 @@ def _validate(exchange: Exchange, operation: Operation, query: str) -> None:
     if exchange.body.size:
         check(operation.bodies.rule(exchange), exchange.value)
     if exchange.edit_headers is not None or exchange.query != query:
-        operation.check_parameters(_with_edited_headers(exchange, operation))
+        operation.check_parameters(exchange)
 
 
 def _with_edited_headers(exchange: Exchange, operation: Operation) -> Exchange:
-    """The request with its declared headers as they are after the edits."""
+    """The request with its declared headers as they are after the edits. Raises GatewayError 400
+    for a value that no header can have."""
     if exchange.edit_headers is None:
         return exchange
     names = [p.name.lower() for p in operation.parameters if p.place == "header"]

@@ -55,11 +55,12 @@ class _Multipart:
     parts after the edits."""
 
     def __init__(self, buffer: Buffer, parts: Sequence[Part], line: bytes) -> None:
-        self._buffer = buffer
         self._line = line
         self._texts = [part for part in parts if part.filename is None]
         self._files = {part.name for part in parts if part.filename is not None}
         self._start = buffer.find(line)
+        ends = [part.end + 2 for part in parts]
+        self._begins = dict(zip((part.start for part in parts), [self._start, *ends], strict=False))
         self.names = {part.name for part in parts}
         self.changes: list[Edit] = []
 
@@ -99,7 +100,7 @@ class _Multipart:
 
     def _begin(self, part: Part) -> int:
         """Where the line of the boundary before a part begins."""
-        return self._buffer.rfind(self._line, 0, part.start)
+        return self._begins[part.start]
 
     def _content(self, text: str) -> bytes:
         content = text.encode()

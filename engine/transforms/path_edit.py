@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from engine.spec.path_templates import unsafe
 from engine.transforms.template import TARGET_NAMES, Read, Template, TemplateValues
+from engine.values.errors import GatewayError
 
 _PATH = TARGET_NAMES["target.path"]
 
@@ -35,8 +36,9 @@ class PathEdit:
 
     def apply(self, values: TemplateValues, *, stream: bool) -> str:
         """The path for `values.target_path`. Values of names are percent-encoded, so that they add
-        no segment; only `{target.path}` stands as it is. Raises ValueError for a path that no
-        upstream should see."""
+        no segment, and not empty, so that they take none away; only `{target.path}` stands as it
+        is. Raises GatewayError 400 for a value that makes it a path that no upstream should see,
+        ValueError if no value does."""
         template = self.every
         if (forms := self.by_path.get(values.target_path)) is not None:
             template = forms.stream if stream else forms.whole
@@ -46,9 +48,16 @@ class PathEdit:
         if path is None:
             return values.target_path
         if (reason := unsafe(path)) is not None:
-            raise ValueError(reason)
+            raise ValueError(reason) if template.constant is not None else _refusal(reason)
         return path
 
 
 def _encode(value: str, name: Read) -> str:
+    if value == "" and name is not _PATH:
+        raise _refusal("it is empty")
     return value if name is _PATH else quote(value, safe="")
+
+
+def _refusal(reason: str) -> GatewayError:
+    message = f"A value of this request cannot stand in the path to the upstream: {reason}."
+    return GatewayError(400, "invalid_value", message)

@@ -149,9 +149,18 @@ def _reader(name: str, upstream: bool) -> Read:
 
 def _header_reader(key: str) -> Read:
     def read(values: TemplateValues) -> str | None:
-        return values.exchange.header(key)
+        value = values.exchange.header(key)
+        return value if value is None or value.isascii() else _text(value)
 
     return read
+
+
+def _text(value: str) -> str:
+    """The text of a header, whose bytes WSGI has as Latin-1: UTF-8, or else Latin-1."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
 
 
 def _query_reader(name: str) -> Read:

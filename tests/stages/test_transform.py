@@ -138,6 +138,13 @@ def test_a_request_that_stays_right_is_sent(operation, request_edits):
     run(operation, request_edits, environ={"HTTP_X_N": "1"})
 
 
+def test_a_value_that_no_header_can_have_is_the_fault_of_the_caller(operation):
+    edit = {"header": {"set": {"x-v": "{request.query.v}"}}}
+    with pytest.raises(GatewayError) as raised:
+        run(operation, edit, query="v=a%0D%0Ax:y")
+    assert raised.value.status == 400
+
+
 def test_nothing_is_checked_again_where_the_route_is_not_strict(operation):
     assert run(operation, {"body": {"set": {"n": "x"}}}, strict=False).value["n"] == "x"
 

@@ -72,6 +72,11 @@ def test_the_parts_of_a_form_are_edited(edits, after):
     assert edited(**edits) == after
 
 
+def test_a_part_begins_where_the_one_before_it_ends():
+    body = part("a", "1") + part("b", "2", '; x="--B"')
+    assert edited(body=body, remove=["b"]) == part("a", "1")
+
+
 def test_a_value_with_the_boundary_is_refused():
     with pytest.raises(GatewayError) as raised:
         edited(set={"a": "{request.query.q}"})

@@ -4,6 +4,7 @@ import pytest
 
 from engine.transforms.path_edit import PathEdit, PathForms
 from engine.transforms.template import TemplateValues, parse
+from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 
@@ -50,5 +51,17 @@ def test_a_path_without_a_value_stays():
 @pytest.mark.parametrize("model", ["..", ".", "%2e%2e", "a\r\nb"])
 def test_a_path_that_leads_elsewhere_raises(model):
     edit = PathEdit({}, template("/x/{target.model}/y"))
-    with pytest.raises(ValueError, match="it has a"):
+    with pytest.raises(GatewayError, match="it has a") as raised:
         edit.apply(values(model=model), stream=False)
+    assert raised.value.status == 400
+
+
+def test_a_path_that_leads_elsewhere_without_a_value_is_a_fault_of_the_config():
+    with pytest.raises(ValueError, match="it has a dot segment"):
+        PathEdit({}, template("/x/../y")).apply(values(), stream=False)
+
+
+def test_a_value_does_not_take_a_segment_away():
+    edit = PathEdit({}, template("/x/{request.query.tenant}/y"))
+    with pytest.raises(GatewayError, match="it is empty"):
+        edit.apply(TemplateValues(new_exchange(query="tenant=")), stream=False)

@@ -49,6 +49,13 @@ def test_a_token_without_a_team_has_none():
     assert parse("{token.team}", upstream=False).fill(TemplateValues(exchange)) is None
 
 
+@pytest.mark.parametrize("text", ["Jürgen".encode(), b"J\xfcrgen"], ids=["utf-8", "latin-1"])
+def test_a_header_beyond_ascii_is_read_as_text(text):
+    exchange = new_exchange(environ={"HTTP_X_A": text.decode("latin-1")})
+    template = parse("{request.header.x-a}", upstream=False)
+    assert template.fill(TemplateValues(exchange)) == "Jürgen"
+
+
 def test_a_filled_value_is_not_read_as_a_template():
     exchange = new_exchange(environ={"HTTP_X_A": "{token.name}"}, caller=Caller("alice"))
     template = parse("{request.header.x-a}", upstream=False)
