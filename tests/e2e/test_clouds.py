@@ -119,6 +119,15 @@ def message(client: Any, model: str, *, stream: bool) -> Any:
             return events.get_final_message()
 
 
+def test_the_query_of_beta_features_stays_here(recorded: RecordedGateway) -> None:
+    """Google refuses parameters that it does not know."""
+    recorded.upstream.reset()
+    recorded.upstream.speak = vendor("messages", stream=False)
+    with closing(our_anthropic(recorded.gateway.port)) as client:
+        client.beta.messages.create(model="vertex-claude", max_tokens=9, messages=QUESTION)  # type: ignore[arg-type]
+    assert recorded.upstream.last.target.endswith("%4020250929:rawPredict")
+
+
 def our_anthropic(port: int) -> Anthropic:
     return Anthropic(base_url=f"http://127.0.0.1:{port}", api_key=ALL, max_retries=0)
 
