@@ -211,7 +211,10 @@ def _select_stage(route: Route, parts: _Parts) -> list[Stage]:
 
 
 def _transform_stage(route: Route, parts: _Parts) -> list[Stage]:
-    """Makes the edits of policies and models, where the config has some."""
+    """Makes the edits of policies and models, where the config has some; none of the gateway's own
+    answers."""
+    if route.answer:
+        return []
     models = parts.plan.config.models.values() if route.model is not None else ()
     node = parts.plan.specifications[route.operation.spec].node(route.operation)
 

@@ -1,8 +1,10 @@
 """A plan becomes one application: its routes, their stages in order, and its pages."""
 
+import json
 from dataclasses import replace
 
 import pytest
+import yaml
 from falcon.testing import TestClient
 
 from engine.app.build import build
@@ -96,3 +98,34 @@ def test_the_services_are_closed_with_the_application(tmp_path):
     closed = []
     ProjectApp(tmp_path, closing=[lambda: closed.append(True)]).app.close()
     assert closed == [True]
+
+
+TRANSFORM = "transform: {request: {body: {prepend: {messages: [{role: system}]}}}}"
+
+
+def test_a_transform_edits_a_request_between_its_model_and_its_limits(tmp_path):
+    names = []
+
+    def note(route, stages):
+        names.extend(stage.__module__.rpartition(".")[2] for stage in stages)
+        return stages
+
+    config = yaml.safe_load(CONFIG)
+    config.setdefault("policies", []).append(yaml.safe_load(TRANSFORM))
+    built = ProjectApp(tmp_path, yaml.safe_dump(config), wrap_stages=note)
+    assert built.chat(model="big", messages=TURNS).status_code == 200
+    (sent,) = built.requests
+    assert json.loads(sent.body)["messages"] == [{"role": "system"}, *TURNS]
+    at = names.index("transform")
+    assert names.index("select_model") < at < names.index("meter") < names.index("limit")
+
+
+def test_an_answer_of_the_gateway_is_not_transformed(tmp_path):
+    config = yaml.safe_load(CONFIG)
+    edit = {"transform": {"response": {"header": {"set": {"x-a": "1"}}}}}
+    config["policies"] = [edit]
+    config["routes"] = [{"operation": "shop.hidden", "answer": "models"}]
+    built = ProjectApp(tmp_path, yaml.safe_dump(config))
+    response = built.client.simulate_get("/v1/hidden", headers=TOKEN)
+    assert response.status_code == 200
+    assert "x-a" not in response.headers
