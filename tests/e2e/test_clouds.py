@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex
+from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex, NotFoundError
 from google import genai
 from google.genai import types
 from openai import AzureOpenAI, OpenAI
@@ -69,7 +69,8 @@ models:
   azure-v1: {{to: [{{upstream: azure-v1, model: our-deployment}}]}}
   oss: {{to: [{{upstream: openai-on-bedrock, model: openai.gpt-oss-20b-1:0}}]}}
 routes:
-{CHAT_ROUTES}{TOKENS}
+{CHAT_ROUTES}  - {{operation: anthropic.countTokens, model: $request.body#/model}}
+{TOKENS}
 """
 STREAMS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 SDK_VERSION = "2026-10-21"
@@ -126,6 +127,14 @@ def test_the_query_of_beta_features_stays_here(recorded: RecordedGateway) -> Non
     with closing(our_anthropic(recorded.gateway.port)) as client:
         client.beta.messages.create(model="vertex-claude", max_tokens=9, messages=QUESTION)  # type: ignore[arg-type]
     assert recorded.upstream.last.target.endswith("%4020250929:rawPredict")
+
+
+@pytest.mark.parametrize("model", ["vertex-claude", "bedrock"])
+def test_tokens_are_not_counted_there(model: str, recorded: RecordedGateway) -> None:
+    recorded.upstream.reset()
+    with closing(our_anthropic(recorded.gateway.port)) as client, pytest.raises(NotFoundError):
+        client.messages.count_tokens(model=model, messages=QUESTION)  # type: ignore[arg-type]
+    assert recorded.upstream.requests == []
 
 
 def our_anthropic(port: int) -> Anthropic:
