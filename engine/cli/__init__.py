@@ -1,5 +1,6 @@
-"""The command `modelway`. One file here is one command: a module that defines `command`. Read
-`config_file.py` first: the options and messages that commands share.
+"""The command `modelway`. One file here is one command: a module that defines `command`
+(`import_.py` is `import`, which Python reserves). Read `config_file.py` first: the options and
+messages that commands share.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import pkgutil
 import sys
 from importlib import metadata
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -48,12 +50,14 @@ class _Commands(click.Group):
             sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in _NOT_COMMANDS)
+        names = (module.name.rstrip("_") for module in pkgutil.iter_modules(__path__))
+        return sorted(name for name in names if name not in _NOT_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command = importlib.import_module(f"{__name__}.{module}").command
         assert isinstance(command, click.Command)
         return command
 

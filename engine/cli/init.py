@@ -39,7 +39,7 @@ def command(folder: Path, names: tuple[str, ...]) -> None:
     known = [providers.read(name) for name in dict.fromkeys(names)]
     config = starter(known) if known else files.CONFIG.read_text("utf-8")
     try:
-        _write(folder, config)
+        write_project(folder, config)
     except OSError as error:
         message = f"{error.filename or folder} cannot be written: {error.strerror}"
         raise click.ClickException(message) from error
@@ -60,8 +60,9 @@ def _variable(known: Sequence[Provider]) -> str:
     return next(names, "OPENAI_API_KEY")
 
 
-def _write(folder: Path, config: str) -> None:
-    """Raises OSError, and ClickException if the folder has such files."""
+def write_project(folder: Path, config: str) -> None:
+    """Write gateway.yaml with the documents and schemas that are shipped. Raises OSError, and
+    ClickException if the folder has such files."""
     names = ("gateway.yaml", "openapi", "schemas")
     existing = [name for name in names if (folder / name).exists()]
     if existing:

@@ -15,7 +15,14 @@ _REFERENCE = re.compile(r'"\$\{([A-Z0-9_]+)\}"')
 PLACEHOLDER = "not-set"
 """What stands for a variable of the environment that is not set."""
 
-_HEAD = """\
+SPECS = """\
+specs:
+  openai:    {document: openapi/openai.yaml,    dialect: openai}
+  anthropic: {document: openapi/anthropic.yaml, dialect: anthropic}
+  gemini:    {document: openapi/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1, /v1alpha]}
+  rerank:    {document: openapi/rerank.yaml,    dialect: openai, mount: [/v1, /v2]}
+"""
+_HEAD = f"""\
 # yaml-language-server: $schema=schemas/gateway.schema.json
 #
 # Every key is described in schemas/gateway.schema.json; `modelway check` reports problems,
@@ -25,12 +32,7 @@ version: 1
 server:
   listen: "127.0.0.1:8080"
 
-specs:
-  openai:    {document: openapi/openai.yaml,    dialect: openai}
-  anthropic: {document: openapi/anthropic.yaml, dialect: anthropic}
-  gemini:    {document: openapi/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1, /v1alpha]}
-  rerank:    {document: openapi/rerank.yaml,    dialect: openai, mount: [/v1, /v2]}
-
+{SPECS}
 upstreams:                               # `check` warns of a variable that is not set
 """
 _CHAT = (
@@ -58,9 +60,11 @@ _GEMINI = """\
         - $request.body#/generateContentRequest/model
         - $request.body#/requests/*/model
 """
-_TAIL = """\
+_LISTS = """\
   - operations: [openai.listModels, openai.retrieveModel, gemini.listModels, gemini.getModel]
     answer: models                       # the gateway answers itself, from `models`
+"""
+_TAIL = """\
 
 tokens:                                  # `modelway token new NAME` prints an entry for this list
 """
@@ -75,10 +79,16 @@ def starter(providers: Sequence[Provider]) -> str:
     models = [f'  "{name}/*": {{to: [{{upstream: {name}, model: "*"}}]}}\n' for name in names]
     if len(names) == 1:
         models = [f'  "*": {{to: [{{upstream: {names[0]}}}]}}\n']
-    spoken = [dialects.get(provider.upstream["dialect"]) for provider in providers]
-    routes = "".join(_routes({task for dialect in spoken for task in dialect.tasks.values()}))
+    routes = routes_for(providers)
     heading = "models:                                  # names that callers may request\n"
     return f"{_HEAD}{upstreams}\n{heading}{''.join(models)}\nroutes:\n{routes}{_TAIL}"
+
+
+def routes_for(providers: Sequence[Provider]) -> str:
+    """The entries of `routes` for the models of these providers, and for the lists of models."""
+    spoken = [dialects.get(provider.upstream["dialect"]) for provider in providers]
+    tasks = {task for dialect in spoken for task in dialect.tasks.values()}
+    return "".join((*_routes(tasks), _LISTS))
 
 
 def entry_lines(provider: Provider) -> list[str]:

@@ -10,24 +10,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from math import inf
 from typing import Any
 
 from engine.config import keys
 from engine.config.literal_secrets import secret_places
 from engine.source.problem import Path, Place, place_of
 from engine.source.reader import SourceDocument
+from engine.source.yaml_text import scalar, string
 
 MASK = "***"
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _SCHEME = re.compile(r"(?:bearer|basic|token|digest|key) +(?=\S)", re.IGNORECASE)
 _PASSWORD = re.compile(r"(://[^/@\s:]*:)((?:\$\{[^}]*\}|[^/@\s])+)(?=@)")
-_PLAIN = re.compile(r"[A-Za-z_/][\w./@+-]*(?: [\w./@+-]+)*", re.ASCII)
-_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-"""Strings that some reader of YAML takes for another value."""
-_SPECIAL = {None: "null", inf: ".inf", -inf: "-.inf"}
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _SQLITE = "sqlite:///"
 
 
@@ -104,7 +99,7 @@ class EffectiveConfig:
         """The lines of a mapping or list that has entries, without indentation."""
         for step, below in _entries(value):
             path = (*at, step)
-            head = "-" if isinstance(value, list) else f"{_key(step)}:"
+            head = "-" if isinstance(value, list) else f"{string(step)}:"
             if not isinstance(below, dict | list) or not below:
                 place = self._place(path)
                 yield f"{head} {self._scalar(below, path)}  # {place.file}:{place.line}"
@@ -121,11 +116,8 @@ class EffectiveConfig:
             return "{}" if isinstance(value, dict) else "[]"
         text = self._text(value, at)
         if isinstance(value, str):
-            return _quoted(value if text is None else text)
-        if text is not None:
-            return text  # unquoted, as in its file: the value is a number
-        words = {True: "true", False: "false"} if isinstance(value, bool) else _SPECIAL
-        return words.get(value) or repr(value).replace("nan", ".nan")
+            return string(value if text is None else text)
+        return scalar(value) if text is None else text  # unquoted, as in its file: a number
 
 
 def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -152,23 +144,3 @@ def _masked(text: str) -> str:
 def _without_default(inside: str) -> str:
     name, mark, default = inside.partition(":-")
     return f"${{{name}{mark}{MASK if default else ''}}}"
-
-
-def _key(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) and name.lower() not in _WORDS else _quoted(name)
-
-
-def _quoted(text: str) -> str:
-    """A string as YAML, in double quotes unless it is a plain word."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
-        return text
-    return f'"{"".join(map(_escaped, text))}"'
-
-
-def _escaped(char: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    code = ord(char)
-    if char.isprintable():
-        return char
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,200 @@
+"""LiteLLM's config.yaml: `model_list`, fallbacks, aliases, prices, timeouts, retries and budgets.
+
+https://docs.litellm.ai/docs/proxy/config_settings
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from engine.offline.imported_config import Entry, ImportedConfig
+from engine.offline.importers.litellm.deployment import Deployment
+from engine.offline.importers.litellm.vocabulary import (
+    HARMLESS,
+    OTHERWISE,
+    REASONS,
+    number_of,
+    reason_for,
+)
+from engine.source.problem import Path
+
+TITLE = "LiteLLM's config.yaml"
+
+
+def read(draft: ImportedConfig) -> None:
+    """Fill the draft from the sections of the file."""
+    _Reader(draft).run()
+
+
+class _Reader:
+    def __init__(self, draft: ImportedConfig) -> None:
+        self.draft = draft
+        self.value: Mapping[str, Any] = draft.source.value
+        self.general = self._section("general_settings")
+        self.settings = self._section("litellm_settings")
+        self.router = self._section("router_settings")
+
+    def run(self) -> None:
+        models = self.value.get("model_list")
+        for index, entry in enumerate(models if isinstance(models, list) else ()):
+            if isinstance(entry, dict):
+                self._model(entry, ("model_list", index))
+        for model in self.draft.models.values():
+            if len(model.value["to"]) == 1:
+                model.value["to"][0].pop("weight", None)
+        self._aliases()
+        self._fallbacks()
+        self._policies()
+        self._token()
+        sections = ("model_list", "general_settings", "litellm_settings", "router_settings")
+        for section in self.value:
+            if section not in sections:
+                self.draft.skip((section,), REASONS.get(section, OTHERWISE))
+
+    def _section(self, name: str) -> Mapping[str, Any]:
+        section = self.value.get(name)
+        return section if isinstance(section, dict) else {}
+
+    def _model(self, entry: Mapping[str, Any], at: Path) -> None:
+        """A deployment: a target of a model, and its upstream."""
+        parameters, info = entry.get("litellm_params"), entry.get("model_info")
+        parameters = parameters if isinstance(parameters, dict) else {}
+        info = info if isinstance(info, dict) else {}
+        name, model = entry.get("model_name"), parameters.get("model")
+        if not isinstance(name, str) or not isinstance(model, str):
+            self.draft.skip(at, "it has no model_name and model", "a model")
+            return
+        at_parameters: Path = (*at, "litellm_params")
+        deployment = Deployment(self.draft, parameters, at_parameters, (self.router, self.settings))
+        provider, model = deployment.provider_and_model(model, str(info.get("mode", "")))
+        if provider == "":
+            reason = f"no provider of Modelway is known for '{parameters['model']}'"
+            self.draft.skip((*at_parameters, "model"), reason, name)
+            return
+        try:
+            target = deployment.target(provider, name, model)
+        except ValueError as error:
+            self.draft.skip((*at_parameters, "model"), str(error), name)
+            return
+        line = self.draft.line((*at, "model_name"))
+        known = self.draft.models.setdefault(name, Entry({"to": []}, []))
+        known.value["to"].append(target)
+        known.lines.append(line)
+        if self.settings.get("drop_params") is True or parameters.get("drop_params") is True:
+            known.value["translate"] = "lossy"
+        self._price(name, {**info, **parameters}, line)
+        deployment.note_rest()
+        for key in info:
+            if key not in HARMLESS and not key.startswith(("supports_", "max_", "input_cost")):
+                self.draft.skip((*at, "model_info", key), REASONS.get(key, OTHERWISE))
+
+    def _price(self, name: str, values: Mapping[str, Any], line: int) -> None:
+        keys = {"input": "input_cost_per_token", "output": "output_cost_per_token"}
+        price = {k: number_of(values.get(key)) for k, key in keys.items()}
+        known = {k: number_of(round(v * 1e6, 6)) for k, v in price.items() if v is not None}
+        if known:
+            self.draft.prices[name] = Entry(known, [line])
+
+    def _aliases(self) -> None:
+        for section in (self.router, self.settings):
+            aliases = section.get("model_group_alias")
+            for name, target in aliases.items() if isinstance(aliases, dict) else ():
+                group = target.get("model") if isinstance(target, dict) else target
+                at: Path = ("router_settings", "model_group_alias", name)
+                if group not in self.draft.models:
+                    self.draft.skip(at, f"there is no model '{group}'")
+                elif name not in self.draft.models:
+                    value = self.draft.models[group].value
+                    to = [
+                        each if "model" in each else {**each, "model": group}
+                        for each in value["to"]
+                    ]
+                    self.draft.models[name] = Entry({**value, "to": to}, [self.draft.line(at)])
+
+    def _fallbacks(self) -> None:
+        for section, at in self._both():
+            listed = section.get("fallbacks")
+            for index, entry in enumerate(listed if isinstance(listed, list) else ()):
+                for name, others in entry.items() if isinstance(entry, dict) else ():
+                    self._fallback(name, others, (*at, "fallbacks", index, name))
+            defaults = section.get("default_fallbacks")
+            if isinstance(defaults, list):
+                for name in set(self.draft.models) - set(map(str, defaults)):
+                    if "fallback" not in self.draft.models[name].value:
+                        self._fallback(name, defaults, (*at, "default_fallbacks"))
+
+    def _fallback(self, name: str, others: Any, at: Path) -> None:
+        models = self.draft.models
+        others = others if isinstance(others, list) else [others]
+        known = [other for other in others if isinstance(other, str) and other in models]
+        for other in others:
+            if other not in known:
+                self.draft.skip(at, f"there is no model '{other}'", "a fallback")
+        if name not in models:
+            self.draft.skip(at, f"there is no model '{name}'", "a fallback")
+        elif any(self._leads_to(other, name) for other in known):
+            self.draft.skip(at, "fallbacks may not lead back to the model", "a fallback")
+        elif known:
+            models[name].value["fallback"] = known
+            models[name].lines.append(self.draft.line(at))
+
+    def _leads_to(self, start: str, name: str, visited: frozenset[str] = frozenset()) -> bool:
+        if start == name:
+            return True
+        if start in visited or start not in self.draft.models:
+            return False
+        below = self.draft.models[start].value.get("fallback", ())
+        return any(self._leads_to(other, name, visited | {start}) for other in below)
+
+    def _policies(self) -> None:
+        budget = number_of(self.settings.get("max_budget"))
+        if budget:
+            at: Path = ("litellm_settings", "max_budget")
+            per = window(str(self.settings.get("budget_duration", "30d")))
+            options = {"amount": budget, "per": per, "by": "all"}
+            self.draft.policies.append(Entry({"spend_limit": options}, [self.draft.line(at)]))
+        imported = {"fallbacks", "default_fallbacks", "model_group_alias", "max_budget"}
+        imported |= {"budget_duration", "num_retries", "request_timeout", "timeout"}
+        imported |= {"stream_timeout", "allowed_fails", "cooldown_time", "drop_params"}
+        for section, at in self._both():
+            for key, value in section.items():
+                is_default = key == "routing_strategy" and value == "simple-shuffle"
+                if key not in imported | HARMLESS and not is_default:
+                    self.draft.skip((*at, key), reason_for(key))
+
+    def _both(self) -> Iterator[tuple[Mapping[str, Any], Path]]:
+        yield self.settings, ("litellm_settings",)
+        yield self.router, ("router_settings",)
+
+    def _token(self) -> None:
+        """The master key is a token; its owner keeps it."""
+        key = self.general.get("master_key")
+        at: Path = ("general_settings", "master_key")
+        if isinstance(key, str) and not key.startswith("os.environ/"):
+            digest = hashlib.sha256(key.encode()).hexdigest()
+            self.draft.tokens.append(
+                Entry({"name": "master", "sha256": digest}, [self.draft.line(at)])
+            )
+        elif key is not None:
+            self.draft.skip(at, "its value is not in the file: `modelway token new NAME` makes one")
+        for name in self.general:
+            if name != "master_key" and name not in HARMLESS:
+                self.draft.skip(("general_settings", name), reason_for(name))
+
+
+_UNITS: Mapping[str, Callable[[str], str]] = {
+    "mo": lambda count: "month" if count == "1" else f"{int(count) * 30}d",
+    "s": lambda count: f"{count}s",
+    "m": lambda count: f"{count}m",
+    "h": lambda count: f"{count}h",
+    "d": lambda count: f"{count}d",
+}
+
+
+def window(text: str) -> str:
+    """A budget's duration: `30d` stays, `1mo` is a month."""
+    match = re.fullmatch(r"(\d+)(mo|[smhd])", text)
+    return _UNITS[match[2]](match[1]) if match else "30d"

@@ -1,0 +1,215 @@
+"""One deployment of LiteLLM, a `litellm_params`: a target of a model and its upstream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from engine.config import providers
+from engine.config.providers import Provider
+from engine.offline.imported_config import ImportedConfig
+from engine.offline.importers.litellm.vocabulary import (
+    GUESSES,
+    HARMLESS,
+    PROVIDERS,
+    SUFFIXES,
+    WEIGHTS,
+    number_of,
+    reason_for,
+    reference,
+)
+from engine.source.problem import Path
+from engine.values.wildcard import matches
+
+_PART = re.compile(r"\$\{\w+\}|[A-Za-z0-9._~-]+")
+_HOST = re.compile(r"[A-Za-z0-9.:@\[\]-]+")
+_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+
+
+class Deployment:
+    """`parameters` is the `litellm_params` at `at`, `general` are the sections with the settings of
+    all, the first one first."""
+
+    def __init__(
+        self,
+        draft: ImportedConfig,
+        parameters: Mapping[str, Any],
+        at: Path,
+        general: Iterable[Mapping[str, Any]],
+    ) -> None:
+        self.draft = draft
+        self.general = tuple(general)
+        self.parameters = parameters
+        self.at = at
+        self.imported = {"model", "drop_params", "custom_llm_provider"}
+
+    def provider_and_model(self, model: str, mode: str) -> tuple[str, str]:
+        """The provider of Modelway, "" if there is none, and the name of the model there."""
+        prefix, slash, rest = model.partition("/")
+        own = self.parameters.get("custom_llm_provider")
+        if isinstance(own, str):
+            prefix, rest = own, model.removeprefix(f"{own}/")
+        elif not slash or prefix not in PROVIDERS:
+            guesses = (p for p, names in GUESSES.items() if _any(names, model))
+            prefix, rest = next(guesses, "openai" if "api_base" in self.parameters else ""), model
+        provider = PROVIDERS.get(prefix, "")
+        if provider == "bedrock":
+            rest = re.sub(r"^(converse|invoke|converse_like)/", "", rest)
+        if provider == "vertex" and rest.startswith("claude"):
+            provider = "vertex-claude"
+        return (provider if provider in providers.names() else ""), rest
+
+    def target(self, provider: str, name: str, model: str) -> dict[str, Any]:
+        """The target of a model with this name. Raises ValueError for what cannot be imported."""
+        target: dict[str, Any] = {"upstream": self._upstream(provider)}
+        if "*" in model:
+            if model != name:
+                is_suffix = model == "*" and name.endswith("/*")
+                if not is_suffix and not (name == "*" and model == "*"):
+                    raise ValueError(f"requests for '{name}' cannot become '{model}'")
+                target["model"] = "*"
+        elif model and model != name:
+            target["model"] = model
+        for key in WEIGHTS:
+            weight = number_of(self.parameters.get(key))
+            self.imported.add(key)
+            if weight and "weight" not in target:
+                target["weight"] = weight
+            if weight and key != "weight":
+                self.draft.skip((*self.at, key), reason_for(key))
+        return target
+
+    def _upstream(self, provider: str) -> str:
+        """The name of the upstream, which is added unless another model has the same."""
+        known = providers.read(provider)
+        entry: dict[str, Any] = {"provider": provider}
+        base = self._text("api_base") or self._text("base_url")
+        if base:
+            suffix = SUFFIXES.get(provider, "")
+            trimmed = _url(base)
+            entry["url"] = trimmed if trimmed.endswith(suffix) else trimmed + suffix
+        variables = self._variables(known.variables, has_url=bool(base))
+        if variables:
+            entry["variables"] = variables
+        credential = self._credential(known)
+        if credential:
+            entry["credential"] = credential
+        headers = self._headers()
+        if headers:
+            entry["headers"] = {"set": headers}
+        entry |= self._timeouts() | self._failures()
+        line = self.draft.line((*self.at, "model"))
+        return self.draft.named(self.draft.upstreams, provider, entry, line)
+
+    def _variables(self, variables: Mapping[str, Any], *, has_url: bool) -> dict[str, str]:
+        keys = {"api_version": "api_version", "region": "aws_region_name"}
+        keys |= {"project": "vertex_project", "location": "vertex_location"}
+        found: dict[str, str] = {}
+        for name, variable in variables.items():
+            text = self._text(keys.get(name, ""))
+            if text and not _PART.fullmatch(text):
+                raise ValueError(f"'{text}' cannot be a part of a URL")
+            if text:
+                found[name] = text
+            elif not variable.default and not has_url and variable.environment:
+                found[name] = f"${{{variable.environment}}}"
+        return found
+
+    def _credential(self, provider: Provider) -> dict[str, Any]:
+        """The credential in the form of the provider. A secret that is written out becomes a
+        variable."""
+        form = provider.credential
+        key = self._text("api_key")
+        if form is None:
+            return {"bearer": self._secret(key, provider.name)} if key else {}
+        return {
+            word: value
+            if word in ("header", "query") or not isinstance(value, str)
+            else self._secret(key, value)
+            for word, value in form.items()
+        }
+
+    def _secret(self, key: str, variable: str) -> str:
+        name = re.sub(r"\W", "_", variable).upper()
+        if not key:
+            return f"${{{name}}}"
+        if key.startswith("${"):
+            return key
+        name = name if name.endswith("KEY") else f"{name}_API_KEY"
+        reason = f"it is written out; set {name} to it"
+        self.draft.skip((*self.at, "api_key"), reason, "the value of api_key")
+        return f"${{{name}}}"
+
+    def _headers(self) -> dict[str, str]:
+        headers: dict[str, str] = {}
+        if organization := self._text("organization"):
+            headers["openai-organization"] = organization
+        extra = self.parameters.get("extra_headers")
+        self.imported.add("extra_headers")
+        for name, value in extra.items() if isinstance(extra, dict) else ():
+            if _NAME.fullmatch(str(name)):
+                headers[str(name).lower()] = reference(str(value))
+            else:
+                self.draft.skip((*self.at, "extra_headers", name), "it is no name of a header")
+        return headers
+
+    def _timeouts(self) -> dict[str, Any]:
+        total = self._setting("timeout", "request_timeout", "timeout")
+        first = self._setting("stream_timeout", "stream_timeout")
+        timeouts = {"first_byte": first, "total": total}
+        texts = {key: f"{value:g}s" for key, value in timeouts.items() if value}
+        return {"timeouts": texts} if texts else {}
+
+    def _failures(self) -> dict[str, Any]:
+        entry: dict[str, Any] = {}
+        retries = self._setting("num_retries", "num_retries", "max_retries")
+        if retries is not None:
+            entry["retry"] = {"attempts": max(1, min(int(retries) + 1, 10))}
+        self.imported.add("max_retries")
+        breaker: dict[str, Any] = {}
+        fails = self._setting("allowed_fails", "allowed_fails")
+        if fails is not None:
+            breaker["failures"] = max(1, int(fails) + 1)
+        cooldown = self._setting("cooldown_time", "cooldown_time")
+        if cooldown:
+            breaker["cooldown"] = f"{cooldown:g}s"
+        return entry | ({"breaker": breaker} if breaker else {})
+
+    def _setting(self, own: str, *general: str) -> float | None:
+        """A number of this deployment, else of the router or the settings."""
+        self.imported.add(own)
+        places = [(self.parameters, own)]
+        places += [(s, key) for s in self.general for key in general]
+        numbers = (number_of(section.get(key)) for section, key in places)
+        return next((number for number in numbers if number is not None), None)
+
+    def _text(self, key: str) -> str:
+        """A value as text with `${VAR}`, "" if it is absent."""
+        self.imported.add(key)
+        value = self.parameters.get(key)
+        return "" if value is None else reference(str(value))
+
+    def note_rest(self) -> None:
+        """Note the parameters that nothing read."""
+        for key in self.parameters:
+            if key not in self.imported | HARMLESS:
+                self.draft.skip((*self.at, key), reason_for(key))
+
+
+def _any(names: str, model: str) -> bool:
+    return any(matches(model, pattern) for pattern in names.split())
+
+
+def _url(text: str) -> str:
+    """An `api_base` without a slash at its end. Raises ValueError for one that is no URL."""
+    if text.startswith("${"):
+        return text.rstrip("/")
+    try:
+        url = urlsplit(text)
+        if url.scheme in ("http", "https") and _HOST.fullmatch(url.netloc) and not url.query:
+            return text.rstrip("/")
+    except ValueError:
+        pass
+    raise ValueError(f"its address '{text}' is not a URL that requests can go to")

@@ -1,0 +1,100 @@
+"""What LiteLLM's words are here: its prefixes of models, and why some keys are not imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PROVIDERS = {
+    **{name: name for name in ("anthropic", "openai", "gemini", "groq", "mistral", "deepseek")},
+    **{name: name for name in ("xai", "openrouter", "perplexity", "voyage", "cerebras", "qwen")},
+    **{name: name for name in ("sambanova", "huggingface", "moonshot", "zai", "minimax", "vllm")},
+    **{name: name for name in ("ollama", "deepinfra", "nebius", "novita", "databricks", "wandb")},
+    **{name: name for name in ("cloudflare", "baseten", "ovhcloud", "siliconflow", "cohere")},
+    **{name: name for name in ("scaleway", "requesty", "venice", "upstage", "poe", "bedrock")},
+    **dict.fromkeys(("text-completion-openai", "custom_openai", "openai_like"), "openai"),
+    **dict.fromkeys(("litellm_proxy", "aiohttp_openai"), "openai"),
+    **dict.fromkeys(("azure", "azure_text"), "azure-deployments"),
+    "vertex_ai": "vertex",
+    "together_ai": "together",
+    "fireworks_ai": "fireworks",
+    "cohere_chat": "cohere",
+    "jina_ai": "jina",
+    "nvidia_nim": "nvidia",
+    "dashscope": "qwen",
+    "ollama_chat": "ollama",
+    "hosted_vllm": "vllm",
+    "lm_studio": "lmstudio",
+    "github": "github-models",
+    "friendliai": "friendli",
+    "meta_llama": "llama",
+    "vercel_ai_gateway": "vercel",
+}
+"""Providers of Modelway by LiteLLM's prefix of model names."""
+GUESSES = {
+    "openai": "gpt-* chatgpt-* o1* o3* o4* text-embedding-* tts-* whisper-* dall-e-* gpt-image-* "
+    "omni-moderation-* text-moderation-* ft:*",
+    "anthropic": "claude-*",
+    "vertex_ai": "gemini-*",
+    "cohere": "command-* embed-english-* embed-multilingual-* rerank-*",
+}
+"""Prefixes of the names that LiteLLM knows without one."""
+SUFFIXES = {
+    "azure-deployments": "/openai",
+    "ollama": "/v1",
+    "anthropic": "/v1",
+    "gemini": "/v1beta",
+}
+"""What LiteLLM adds to an `api_base`, and a URL here has itself."""
+WEIGHTS = ("weight", "rpm", "tpm")
+HARMLESS = frozenset(
+    {"id", "mode", "base_model", "description", "custom_llm_provider", "created_at", "updated_at"}
+    | {"use_in_pass_through", "health_check_timeout", "db_model", "input_cost_per_token"}
+    | {"output_cost_per_token", "set_verbose", "json_logs", "telemetry", "store_model_in_db"}
+    | {"detailed_debug", "proxy_batch_write_at", "routing_strategy_args", "drop_params"}
+)
+"""Keys that have no effect here, or that are read where they are needed."""
+REASONS = {
+    "database_url": "its tables are LiteLLM's; write stores.records for a database of Modelway",
+    "success_callback": "logs, metrics and traces are set under telemetry",
+    "failure_callback": "logs, metrics and traces are set under telemetry",
+    "callbacks": "logs, metrics and traces are set under telemetry",
+    "cache": "responses are not cached",
+    "cache_params": "responses are not cached",
+    "redis_host": "write stores.counters: redis://... for limits that gateways share",
+    "routing_strategy": "targets are chosen by weight, past those that fail",
+    "context_window_fallbacks": "fallbacks are asked when a target fails, not for long requests",
+    "content_policy_fallbacks": "fallbacks are asked when a target fails",
+    "guardrails": "guardrails are not part of Modelway; `deny` refuses by values of a request",
+    "pass_through_endpoints": "write an OpenAPI document of it, and a route with `to`",
+    "mock_response": "`modelway mock` answers in place of an upstream",
+    "environment_variables": "set them in the environment of the gateway",
+    "alerting": "alert on the metrics of telemetry",
+    "rpm": "it weighs the targets; write a rate_limit, or `rate` of a token, as a limit",
+    "tpm": "it weighs the targets; write a token_budget as a limit",
+}
+OTHERWISE = "there is no counterpart"
+
+
+def reason_for(key: str) -> str:
+    for known, reason in REASONS.items():
+        if key == known or (known == "redis_host" and key.startswith("redis_")):
+            return reason
+    return OTHERWISE
+
+
+def reference(text: str) -> str:
+    """`os.environ/VAR` as `${VAR}`."""
+    if text.startswith("os.environ/"):
+        return f"${{{text.removeprefix('os.environ/').strip()}}}"
+    return text.replace("${", "$${")
+
+
+def number_of(value: Any) -> float | None:
+    """A number, also as text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() else number
