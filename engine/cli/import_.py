@@ -27,7 +27,8 @@ from engine.source.reader import SourceDocument, read_file
     help="Write a project: gateway.yaml, openapi/, schemas/. Without it gateway.yaml is printed.",
 )
 def command(source: str, file: Path, folder: Path | None) -> None:
-    """Write gateway.yaml from FILE, the config of another gateway: LiteLLM's config.yaml.
+    """Write gateway.yaml from FILE, the config of another gateway: LiteLLM's config.yaml, or Kong's
+    declarative config.
 
     Each entry names the lines that it comes from. What cannot be imported is listed on standard
     error with its line and the reason, and at the head of the result. Secrets that are written out
@@ -35,7 +36,7 @@ def command(source: str, file: Path, folder: Path | None) -> None:
 
     \b
       modelway import litellm config.yaml -o my-gateway
-      modelway import litellm config.yaml > gateway.yaml
+      modelway import kong kong.yaml > gateway.yaml
 
     \b
     Exit status: 0 imported (look at what was not), 1 FILE cannot be read.
