@@ -103,18 +103,21 @@ def _edit_response(exchange: Exchange, response: Response, editor: ResponseEdito
     if isinstance(body, PushStream):
         body.pipeline.add(EventEditor(editor).feed)
     elif isinstance(body, bytes):
-        response.body = _edited_body(body, encoding, editor)
+        response.body = _edited_body(body, encoding, kind, editor)
     else:
         response.body = _edited_pieces(body, kind, editor)
 
 
-def _edited_body(body: bytes, encoding: str, editor: ResponseEditor) -> bytes:
-    """A body in one piece, without its encoding if it has one."""
+def _edited_body(body: bytes, encoding: str, kind: str, editor: ResponseEditor) -> bytes:
+    """JSON or events in one piece, without their encoding if they have one."""
     text = decode_body(encoding, body)
     if text is None:
         message = "The upstream's answer is encoded, so that it cannot be edited."
         raise GatewayError(502, "upstream_error", message)
-    return editor.json(text)
+    if is_json(kind):
+        return editor.json(text)
+    events = EventEditor(editor)
+    return events.feed(text) + events.finish()
 
 
 def _edited_pieces(pieces: Iterable[bytes], kind: str, editor: ResponseEditor) -> Iterator[bytes]:

@@ -25,6 +25,7 @@ STALE_HEADERS = frozenset(
 """Headers of a body that are wrong once it is edited."""
 
 _EVENT_END = re.compile(rb"\r?\n\r?\n|\r\r")
+_LONGEST_END = 4
 _DATA = re.compile(rb"^data:[ ]?([^\r\n]*)", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -90,10 +91,11 @@ class EventEditor:
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes. Raises EventTooLarge."""
+        searched = max(len(self._rest) - _LONGEST_END + 1, 0)
         data = self._rest + data if self._rest else data
         at = 0
         events = []
-        for end in _EVENT_END.finditer(data):
+        for end in _EVENT_END.finditer(data, searched):
             events.append(self._event(data[at : end.end()]))
             at = end.end()
         self._rest = data[at:]

@@ -174,6 +174,13 @@ def test_an_encoded_response_is_decoded(operation):
     assert (response.headers, response.body) == (AFTER, b"{}")
 
 
+def test_encoded_events_are_decoded_and_edited(operation):
+    headers = [("content-type", "text/event-stream"), ("content-encoding", "gzip")]
+    events = b'data: {"a":1}\n\ndata: [DONE]\n\n'
+    response = answered(operation, Response(200, headers, gzip.compress(events)), EDITS)
+    assert response.body == b"data: {}\n\ndata: [DONE]\n\n"
+
+
 @pytest.mark.parametrize("body", [b"?", iter([b"?"])])
 def test_a_response_that_cannot_be_decoded_is_not_sent(operation, body):
     headers = [*JSON, ("content-encoding", "br")]
