@@ -7,6 +7,7 @@ import yaml
 
 from engine import policies
 from engine.config.routes import Policy
+from engine.offline.diff.difference import between
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.plan.make import make_plan
@@ -19,7 +20,7 @@ CASES = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "api.yaml"
 BOUNDARY = "xYx"
 
 
-def plan_of(case):
+def planned_of(case):
     config = {
         "version": 1,
         "specs": {"api": {"document": "api.yaml"}},
@@ -36,7 +37,11 @@ def plan_of(case):
     }
     planned = make_plan(Path(FOLDER / "gateway.yaml"), {}, yaml.safe_dump(config))
     assert planned.plan is not None, planned.findings.errors
-    return planned.plan
+    return planned
+
+
+def plan_of(case):
+    return planned_of(case).plan
 
 
 def request_of(entry):
@@ -92,3 +97,17 @@ def test_a_body_is_read_only_for_conditions_on_it():
         for options in (of_body, of_header)
     ]
     assert found == [True, False]
+
+
+@each(
+    ("changed", "level"),
+    [
+        ({"if": {"body": {"n": {"minimum": 3}}}}, "weaker"),
+        ({"if": {"body": {"n": {"minimum": 2}}}, "message": "no"}, "changed"),
+        ({"if": {"body": {"n": {"minimum": 2}}}, "unless": {"body": {"user": {}}}}, "weaker"),
+    ],
+)
+def test_other_conditions_are_weaker_to_diff(changed, level):
+    old = planned_of({"deny": {"if": {"body": {"n": {"minimum": 2}}}}})
+    differences = between(old, planned_of({"deny": changed}))
+    assert {str(each.level) for each in differences} == {level}

@@ -117,8 +117,15 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
             yield Effect.WEAKER, "allowed-widened", f"{now.name} lets {listed(gained)} in"
         if excluded := beyond(now.options, was.options, covers):
             yield Effect.CHANGED, "allowed-narrowed", f"{now.name} keeps {listed(excluded)} out"
+    elif now.name == "deny" and _conditions(was) != _conditions(now):
+        yield Effect.WEAKER, "policy-changed", words  # it may let through what it refused
     else:
         yield Effect.CHANGED, "policy-changed", words
+
+
+def _conditions(policy: Policy) -> tuple[object, object]:
+    """What a `deny` depends on, without its words and status."""
+    return policy.options.get("if"), policy.options.get("unless")
 
 
 def _direction(raised: bool, up: str, down: str, words: str) -> tuple[Effect, str, str]:
