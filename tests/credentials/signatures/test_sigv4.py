@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,18 @@ from hypothesis import strategies as st
 
 from engine.credentials.signatures.sigv4 import Keys, sign
 from engine.upstream.client.request import UpstreamRequest
-from tests.support.paths import CASES
 from tests.support.signing import KEYS, NOW, Chunks, by_botocore
 
-VENDOR_CASES = sorted((CASES / "sigv4").glob("*.req"))
-"""github.com/awslabs/aws-c-auth, tests/aws-sig-v4-test-suite (Apache License 2.0). Three are
-left out: a header over two lines, which HTTP no longer has (RFC 9110 5.5), a token that is added
-behind the signature, and one whose request lacks its token."""
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+FOLDER = Path(os.environ.get("MODELWAY_SIGNATURES") or _CACHE / "modelway" / "signatures")
+"""Where `.ci/run` puts the vendor's published cases, from botocore's source distribution."""
+
+VENDOR_CASES = sorted(FOLDER.rglob("*.req"))
+_NOT_FOR_US = {
+    "get-vanilla-with-session-token": "its request lacks the token",
+    "post-sts-header-after": "the token is added behind the signature",
+    "get-header-value-multiline": "a header value is one line (RFC 9110 5.5)",
+}
 
 TEXT = st.text("aZ09-._~ /:+=&%äሴ", max_size=8)
 CODED = TEXT.map(lambda text: "".join(f"%{byte:02X}" for byte in text.encode()))
@@ -154,12 +160,15 @@ def test_keys_do_not_show_their_secrets() -> None:
     assert repr(Keys("id", "secret-1", "secret-2")) == "Keys(access_key='id')"
 
 
-@pytest.mark.parametrize("case", VENDOR_CASES, ids=lambda case: case.stem)
-def test_the_vendors_published_case(case: Path) -> None:
-    ours, keys = _case(case)
-    sign(ours, keys, "us-east-1", "service", NOW.timestamp())
-    expected = case.with_suffix(".authz").read_text("utf-8").strip()
-    assert header(ours, "authorization") == expected
+@pytest.mark.skipif(not VENDOR_CASES, reason="run .ci/run, which downloads the vendor's cases")
+def test_the_vendors_published_cases() -> None:
+    assert len(VENDOR_CASES) > 20
+    for case in VENDOR_CASES:
+        if case.stem not in _NOT_FOR_US:
+            ours, keys = _case(case)
+            sign(ours, keys, "us-east-1", "service", NOW.timestamp())
+            expected = case.with_suffix(".authz").read_text("utf-8").strip()
+            assert header(ours, "authorization") == expected, case.stem
 
 
 def _case(case: Path) -> tuple[UpstreamRequest, Keys]:
