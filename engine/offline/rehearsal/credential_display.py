@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from engine.config.config import Config
+from engine.config.transforms import TransformConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.offline.rehearsal.observation import Pairs
+from engine.policies import transform_of
 from engine.source.problem import Source, part_of
 from engine.values.redaction import Redaction, is_secret_name
 
@@ -22,8 +24,10 @@ class CredentialDisplay:
 
     def __init__(self, config: Config) -> None:
         self._upstreams = config.upstreams
-        secrets = (s for upstream in config.upstreams.values() for s in _secrets(upstream))
-        self._redaction = Redaction(secrets, _MARKER)
+        secrets = [s for upstream in config.upstreams.values() for s in _secrets(upstream)]
+        edits = [edit for each in _transforms(config) for edit in _secret_edits(each)]
+        self._edited = {name.lower() for name, _ in edits}
+        self._redaction = Redaction([*secrets, *(value for _, value in edits)], _MARKER)
         self._variables = {
             name: _variable(config.source, upstream) for name, upstream in config.upstreams.items()
         }
@@ -33,11 +37,11 @@ class CredentialDisplay:
         return self._redaction.redact_text(text)
 
     def headers(self, upstream: str, headers: Pairs) -> list[tuple[str, str]]:
-        """Request headers for an upstream; of credentials and of configured headers with the name
-        of a secret, the value is replaced."""
+        """Request headers for an upstream; of credentials and of headers with the name of a secret
+        that the config sets, the value is replaced."""
         config = self._upstreams[upstream]
         credentials = {c.header for c in config.credentials}
-        secrets = {name for name in _changes(config) if is_secret_name(name)}
+        secrets = {name for name in _changes(config) if is_secret_name(name)} | self._edited
         return [
             (name, self._header(upstream, value, name in credentials))
             if name in credentials or name in secrets
@@ -83,3 +87,24 @@ def _secrets(upstream: UpstreamConfig) -> Iterator[str]:
 
 def _changes(upstream: UpstreamConfig) -> dict[str, str]:
     return {**upstream.headers.set, **upstream.headers.add}
+
+
+def _transforms(config: Config) -> Iterator[TransformConfig]:
+    """The transforms of a config, wherever they stand."""
+    targets = [target for model in config.models.values() for target in model.to]
+    targets += [target for route in config.routes for target in route.to]
+    for entry in (*config.upstreams.values(), *config.models.values(), *targets):
+        yield from entry.transform
+    for policies in (config.policies, *(route.policies for route in config.routes)):
+        for policy in policies:
+            yield from transform_of(policy)
+
+
+def _secret_edits(transform: TransformConfig) -> Iterator[tuple[str, str]]:
+    """The headers and parameters with the name of a secret that a transform sets."""
+    request = transform.options.get("request", {})
+    for part in ("header", "query"):
+        for kind in ("set", "add", "default"):
+            for name, value in request.get(part, {}).get(kind, {}).items():
+                if is_secret_name(name):
+                    yield name, str(value)

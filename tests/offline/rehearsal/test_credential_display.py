@@ -57,3 +57,20 @@ def test_a_query_credential_is_replaced(tmp_path):
 def test_credentials_in_text_are_replaced(tmp_path):
     credentials = display(tmp_path, "credential: {bearer: sk/literal}")
     assert credentials.text("at sk/literal and sk%2Fliteral") == "at *** and ***"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        UPSTREAMS % "transform: {request: {header: {set: {X-Token: a-secret-1}}, %s}}",
+        UPSTREAMS % "" + "policies: [{transform: {request: {header: {add: {X-Token: x}}, %s}}}]",
+    ],
+    ids=["upstream", "policy"],
+)
+def test_secrets_of_transforms_are_replaced(tmp_path, config):
+    text = config % "query: {set: {api-key: b-secret-1, page: c-public-1}}"
+    credentials = CredentialDisplay(planned(tmp_path, text).plan.config)
+    headers = credentials.headers("main", [("x-token", "a-secret-1"), ("x-a", "b-secret-1")])
+    assert headers == [("x-token", "***"), ("x-a", "***")]
+    url = credentials.url("main", "https://x/v1?page=c-public-1&api-key=b-secret-1")
+    assert url == "https://x/v1?page=c-public-1&api-key=***"
