@@ -93,8 +93,12 @@ def _transforms(config: Config) -> Iterator[TransformConfig]:
     """The transforms of a config, wherever they stand."""
     targets = [target for model in config.models.values() for target in model.to]
     targets += [target for route in config.routes for target in route.to]
-    for entry in (*config.upstreams.values(), *config.models.values(), *targets):
-        yield from entry.transform
+    for upstream in config.upstreams.values():
+        yield from upstream.transform
+    for model in config.models.values():
+        yield from model.transform
+    for target in targets:
+        yield from target.transform
     for policies in (config.policies, *(route.policies for route in config.routes)):
         for policy in policies:
             yield from transform_of(policy)
