@@ -83,13 +83,14 @@ class Expression:
         """
         if self.place != "body":
             if self.place == "query" and exchange.query:
-                self._refuse_look_alikes(Query.parse(exchange.query).names(), lenient_name)
+                names = Query.parse(exchange.query).names()
+                self._refuse_look_alikes(self.steps[0], names, lenient_name)
             return None
         if isinstance(exchange.value, dict):
             if exchange.media_type in _FORMS:
-                self._refuse_look_alikes(_form_names(exchange), lenient_name)
+                self._refuse_look_alikes(self.steps[0], _form_names(exchange), lenient_name)
             else:
-                self._refuse_look_alikes(exchange.value, str.casefold)
+                self._refuse_look_alikes_of_members(exchange.value)
         if self.read(exchange) is MISSING:
             return None
         if exchange.media_type == "multipart/form-data":
@@ -106,10 +107,23 @@ class Expression:
         except Ambiguous as error:
             raise self._twice() from error
 
-    def _refuse_look_alikes(self, names: Collection[str], reading: Callable[[str], str]) -> None:
+    def _refuse_look_alikes_of_members(self, node: Any) -> None:
+        """Refuse other spellings of a step, in whichever object on the way it stands."""
+        for step in self.steps:
+            if isinstance(node, dict):
+                self._refuse_look_alikes(step, node, str.casefold)
+                node = node.get(step)
+            elif isinstance(node, list) and step.isdigit() and int(step) < len(node):
+                node = node[int(step)]
+            else:
+                return
+
+    def _refuse_look_alikes(
+        self, step: str, names: Collection[str], reading: Callable[[str], str]
+    ) -> None:
         """Some upstreams read keys in any case and take the last: `Model` is `model`. `reading`
         gives the name that they may take another one for."""
-        step, readings = self.steps[0], list(map(reading, names))
+        readings = list(map(reading, names))
         if readings.count(reading(step)) > (step in names):
             raise self._twice()
 

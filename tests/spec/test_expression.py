@@ -176,6 +176,9 @@ def test_a_value_is_read_from_a_header() -> None:
         ("$request.body#/a/b", b'{"a":{"b":"x"},"a":{"b":"y"}}'),
         ("$request.body#/a/b", b'{"a":{"b":"x","b":"y"}}'),
         ("$request.body#/a/b", b'{"a":1,"a":{"b":"y"}}'),
+        ("$request.body#/a/b", b'{"a":{"B":"x"}}'),
+        ("$request.body#/a/b", b'{"a":{"b":"x","B":"y"}}'),
+        ("$request.body#/a/0/b", b'{"a":[{"B":"x"}]}'),
     ],
 )
 def test_a_repeated_key_is_refused(text: str, body: bytes) -> None:
