@@ -78,9 +78,12 @@ def transform(
                 _validate(edited, operation, query)
             except GatewayError as error:
                 raise _invalid(exchange, transforms, error) from error
+        if not any(each.response for each in transforms):
+            return following(exchange)
+        editor = ResponseEditor(transforms, values)
+        editor.headers([])  # refuses a value that none can have before anything is spent
         response = following(exchange)
-        if any(each.response for each in transforms):
-            _edit_response(exchange, response, ResponseEditor(transforms, values))
+        _edit_response(exchange, response, editor)
         return response
 
     return stage

@@ -168,6 +168,18 @@ def test_a_whole_response_is_edited(operation):
     assert (response.headers, response.body) == (AFTER, b'{"b":2}')
 
 
+def test_a_value_that_no_header_of_the_response_can_have_is_refused_before_it_is_sent(operation):
+    edits = {"response": {"header": {"set": {"x-v": "{request.query.v}"}}}}
+    config = TransformConfig(edits, ("policies", 0))
+    stage = transform(
+        compile_all([config], upstream=False), {}, operation, strict=True, places=None
+    )
+    sent = []
+    with pytest.raises(GatewayError) as raised:
+        stage(new_exchange("POST", model="m", query="v=%0A"), sent.append)
+    assert (raised.value.status, sent) == (400, [])
+
+
 def test_an_encoded_response_is_decoded(operation):
     headers = [*JSON, ("content-encoding", "gzip")]
     response = answered(operation, Response(200, headers, gzip.compress(b'{"a":1}')), EDITS)
