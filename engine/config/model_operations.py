@@ -8,7 +8,7 @@ translated for one of its targets. The targets of a fallback count as well, as f
 upstreams is missing: requests for it are translated.
 
 Tokens of requests can be counted wherever the requests can be made: by an upstream that speaks the
-dialect, or as an estimate, where none of a model's upstreams does.
+dialect, or as an estimate, where none of a model's upstreams does or one is missing the path.
 """
 
 from __future__ import annotations
@@ -59,9 +59,17 @@ _NO_SUFFIXES: Mapping[str, str] = {}
 _NOTHING = ""
 """A name that no operation has."""
 
-_Link = tuple[tuple[str, ...], bool, frozenset[str], frozenset[str]]
-"""An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated, the
-dialects of its upstreams, and the languages whose paths an upstream is missing."""
+
+class _Link(NamedTuple):
+    """An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated,
+    the dialects of its upstreams, and the languages whose paths an upstream is missing.
+    `is_narrowed`: the `operations` are what its upstreams have, and not the config's."""
+
+    operations: tuple[str, ...]
+    may_translate: bool
+    dialects: frozenset[str]
+    missing: frozenset[str]
+    is_narrowed: bool
 
 
 class ModelOperations:
@@ -105,7 +113,7 @@ class ModelOperations:
 
     def dialects(self, entry: str) -> frozenset[str]:
         """The dialects of an entry's own targets."""
-        return self._links[entry][2]
+        return self._links[entry].dialects
 
     def language(self, entry: str, dialect: str, operation: ModelOperation) -> str | None:
         """The language into which an operation is translated for a target under this entry, at an
@@ -130,24 +138,37 @@ class ModelOperations:
     def _serves(self, chain: tuple[_Link, ...], operation: ModelOperation) -> bool:
         if operation.counts and self._is_estimated(chain, operation):
             return True
-        names, may_translate, *_ = chain[0]
-        family = may_translate and self._families.get((names, operation.language))
+        names = chain[0].operations
+        family = chain[0].may_translate and self._families.get((names, operation.language))
         if not (family or self._allows(names, operation)):
             return False
         return any(
             self._language(link, dialect, operation) is not None
             for link in chain
-            for dialect in link[2]
+            for dialect in link.dialects
         )
 
     def _is_estimated(self, chain: tuple[_Link, ...], operation: ModelOperation) -> bool:
-        dialects = {dialect for link in chain for dialect in link[2]}
-        return not any(map(operation.accepts_dialect, dialects)) and any(
+        """Whether the tokens of requests that can be made are counted without an upstream, if no
+        fallback counts them for an entry that is missing the path."""
+        missing = self._is_missing(chain[0], operation)
+        if not missing and any(self._is_left_to(link, operation) for link in chain):
+            return False
+        return any(
             self._serves(chain, each) for each in self.all if each.language == operation.counts
         )
 
+    def _is_left_to(self, link: _Link, operation: ModelOperation) -> bool:
+        """Whether an upstream of an entry speaks the dialect of an operation, and none is missing
+        its path."""
+        accepted = any(map(operation.accepts_dialect, link.dialects))
+        return accepted and not self._is_missing(link, operation)
+
+    def _is_missing(self, link: _Link, operation: ModelOperation) -> bool:
+        return link.is_narrowed and not self._allows(link.operations, operation)
+
     def _language(self, link: _Link, dialect: str, operation: ModelOperation) -> str | None:
-        names, may_translate, _, missing = link
+        names, may_translate, _, missing, _ = link
         if operation.accepts_dialect(dialect) and self._allows(names, operation):
             return ""
         if not may_translate:
@@ -181,7 +202,13 @@ class ModelOperations:
         paths = tuple(path for upstream in upstreams for path in upstream.missing_paths)
         paths = () if model.name in self._own else paths
         missing = [name for name, end in self._path_suffixes.items() if end.endswith(paths)]
-        return model.operations, model.translate != "off", dialects, frozenset(missing)
+        return _Link(
+            model.operations,
+            model.translate != "off",
+            dialects,
+            frozenset(missing),
+            is_narrowed=bool(model.operations) and model.name not in self._own,
+        )
 
     def _chain(self, entry: str) -> Iterator[str]:
         """The entry, its fallbacks and theirs, once each."""

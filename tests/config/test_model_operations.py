@@ -17,6 +17,7 @@ UPSTREAMS = {
     for name in ("openai", "anthropic", "any")
 }
 UPSTREAMS["chat"] = SimpleNamespace(dialect="openai", missing_paths=("/responses",))
+UPSTREAMS["cloud"] = SimpleNamespace(dialect="anthropic", missing_paths=("/messages/count",))
 UPSTREAMS["bare"] = SimpleNamespace(dialect="openai", missing_paths=("/chat", "/responses", ""))
 
 
@@ -204,9 +205,9 @@ def test_many_operations_are_cut_in_a_sentence():
     assert join_operation_names([CHAT] * 100).endswith("openai.chat and 92 more")
 
 
-COUNT = ModelOperation("anthropic.count", "anthropic", counts="messages")
-COUNTED_CHAT = ModelOperation("openai.chat", "openai", language="chat_completions")
-COUNTED_MESSAGES = ModelOperation("anthropic.messages", "anthropic", language="messages")
+COUNT = ModelOperation("anthropic.count", "anthropic", "/messages/count", counts="messages")
+COUNTED_CHAT = ModelOperation("openai.chat", "openai", "/chat", language="chat_completions")
+COUNTED_MESSAGES = ModelOperation("anthropic.messages", "anthropic", "/messages", "messages")
 COUNTED_COUNTERPARTS = {
     name: {"openai": ("chat_completions",), "anthropic": ("messages",)}
     for name in ("chat_completions", "messages")
@@ -222,15 +223,39 @@ COUNTED_COUNTERPARTS = {
         ("openai", "strict", ("openai.embed",), False),
         ("anthropic", "strict", ("anthropic.messages",), False),  # the operator left it out
         ("anthropic", "off", (), True),
+        ("cloud", "off", (), True),
+        ("cloud", "strict", ("anthropic.messages",), False),
     ],
 )
-def test_tokens_are_counted_for_requests_that_are_translated(upstream_name, translate, names, has):
-    targets = (TargetConfig(upstream_name, "", 1.0, ()),)
-    model = Model("m", targets, (), "m", "me", 0, (), names, translate)
-    operations = ModelOperations(
-        {"m": model},
-        UPSTREAMS,
-        (COUNTED_CHAT, EMBED, COUNTED_MESSAGES, COUNT),
-        COUNTED_COUNTERPARTS,
-    )
+def test_tokens_are_counted_for_requests_that_can_be_made(upstream_name, translate, names, has):
+    operations = counting({"m": ([upstream_name], [])}, translate, names)
     assert (COUNT in operations.of("m")) is has
+
+
+def counting(entries, translate="strict", names=()):
+    """`{name: ([upstreams], [fallbacks])}`."""
+    models = {}
+    for name, (to, fallback) in entries.items():
+        targets = tuple(TargetConfig(upstream_name, "", 1.0, ()) for upstream_name in to)
+        models[name] = Model(
+            name, targets, tuple(fallback), name, "me", 0, (), tuple(names), translate
+        )
+    all_operations = (COUNTED_CHAT, EMBED, COUNTED_MESSAGES, COUNT)
+    return ModelOperations(models, UPSTREAMS, all_operations, COUNTED_COUNTERPARTS)
+
+
+@pytest.mark.parametrize(
+    ("to", "fallback", "targets"),
+    [
+        (["cloud"], [], []),
+        (["cloud", "anthropic"], [], []),  # one of several is missing the path
+        (["openai"], ["cloud"], []),
+        (["cloud"], ["anthropic"], ["anthropic"]),
+        (["anthropic"], ["cloud"], ["anthropic"]),
+    ],
+)
+def test_tokens_are_counted_where_an_upstream_is_missing_the_path(to, fallback, targets):
+    spares = {"anthropic": (["anthropic"], []), "cloud": (["cloud"], [])}
+    operations = counting({"m": (to, fallback), **spares})
+    assert COUNT in operations.of("m")
+    assert [each.target.upstream for each in operations.targets("m", COUNT)] == targets

@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex, NotFoundError
+from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex
 from google import genai
 from google.genai import types
 from openai import AzureOpenAI, OpenAI
@@ -130,10 +130,15 @@ def test_the_query_of_beta_features_stays_here(recorded: RecordedGateway) -> Non
 
 
 @pytest.mark.parametrize("model", ["vertex-claude", "bedrock"])
-def test_tokens_are_not_counted_there(model: str, recorded: RecordedGateway) -> None:
+def test_tokens_are_estimated_for_what_counts_none(model: str, recorded: RecordedGateway) -> None:
     recorded.upstream.reset()
-    with closing(our_anthropic(recorded.gateway.port)) as client, pytest.raises(NotFoundError):
-        client.messages.count_tokens(model=model, messages=QUESTION)  # type: ignore[arg-type]
+    with closing(our_anthropic(recorded.gateway.port)) as client:
+        count = client.messages.with_raw_response.count_tokens(
+            model=model,
+            messages=QUESTION,  # type: ignore[arg-type]
+        )
+    assert count.headers["x-modelway-estimate"] == "tokens"
+    assert count.parse().input_tokens > 0
     assert recorded.upstream.requests == []
 
 
