@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import Struct
+
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
 from engine.dialects.interface.rate_limits import RateLimitHeaders, read_moment, write_moment
 from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
 from engine.dialects.interface.usage import (
+    Count,
     Meter,
     RequestFields,
     TokenParts,
     count,
-    first,
+    counts_in,
     token_usage,
 )
 from engine.values.errors import GatewayError
@@ -111,29 +114,42 @@ def _counts(document: Any) -> dict[str, Any]:
     return counts if isinstance(counts, dict) else {}
 
 
-def _usage_in(counts: dict[str, Any]) -> Usage | None:
-    plain, output = first(counts, "input_tokens"), first(counts, "output_tokens")
-    read, cache_write = first(counts, "cache_read_input_tokens"), _cache_written(counts)
+class _TokenCounts(Struct):
+    input_tokens: Count = None
+    output_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    cache_creation_input_tokens: Count = None
+
+
+class _CacheCreation(Struct):
+    ephemeral_5m_input_tokens: Count = None
+    ephemeral_1h_input_tokens: Count = None
+
+
+class _OutputDetails(Struct):
+    thinking_tokens: Count = None
+
+
+def _usage_in(holder: dict[str, Any]) -> Usage | None:
+    counts = counts_in(holder, _TokenCounts)
+    creation = counts_in(holder.get("cache_creation"), _CacheCreation)
+    plain, output = counts.input_tokens, counts.output_tokens
+    read, cache_write = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
+    for_minutes, for_an_hour = (
+        creation.ephemeral_5m_input_tokens,
+        creation.ephemeral_1h_input_tokens,
+    )
+    if cache_write is None and (for_minutes, for_an_hour) != (None, None):
+        cache_write = (for_minutes or 0) + (for_an_hour or 0)
     if plain is None and output is None and read is None and cache_write is None:
         return None
-    for_an_hour = first(counts.get("cache_creation"), "ephemeral_1h_input_tokens") or 0
-    thinking = first(counts.get("output_tokens_details"), "thinking_tokens") or 0
+    thinking = counts_in(holder.get("output_tokens_details"), _OutputDetails).thinking_tokens
     return token_usage(
         (plain or 0) + (read or 0) + (cache_write or 0),
         output or 0,
-        TokenParts(cached=read or 0, cache_write=cache_write or 0, cache_write_1h=for_an_hour),
-        TokenParts(reasoning=thinking),
+        TokenParts(cached=read or 0, cache_write=cache_write or 0, cache_write_1h=for_an_hour or 0),
+        TokenParts(reasoning=thinking or 0),
     )
-
-
-def _cache_written(counts: dict[str, Any]) -> int | None:
-    """Tokens written to the cache: their sum, or else its two kinds."""
-    tokens = first(counts, "cache_creation_input_tokens")
-    if tokens is not None:
-        return tokens
-    creation = counts.get("cache_creation")
-    kinds = [first(creation, f"ephemeral_{lifetime}_input_tokens") for lifetime in ("5m", "1h")]
-    return None if kinds == [None, None] else sum(kind or 0 for kind in kinds)
 
 
 class _LastFields:

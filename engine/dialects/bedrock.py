@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList
 from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
-from engine.dialects.interface.usage import LastUsage, Meter, RequestFields, first
+from engine.dialects.interface.usage import (
+    Count,
+    LastUsage,
+    Meter,
+    RequestFields,
+    count,
+    counts_in,
+)
 from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
@@ -56,15 +65,23 @@ def _stream_error(document: Any) -> StreamError | None:
     return StreamError(status, _document(status, message_in(error)))
 
 
+class _Counts(Struct, rename="camel"):
+    input_tokens: Count = None
+    output_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    cache_write_input_tokens: Count = None
+
+
 def _usage_of(document: Any) -> Usage | None:
     """The usage of an answer, or of the event `metadata`; `inputTokens` leaves out what was read
     from the prompt cache or written to it."""
     if not isinstance(document, dict):
         return None
     holder = document.get("metadata", document)
-    counts = holder.get("usage") if isinstance(holder, dict) else None
-    plain, output = first(counts, "inputTokens"), first(counts, "outputTokens")
-    cached, cache_write = first(counts, "cacheReadInputTokens"), first(counts, _CACHE_WRITE)
+    members = holder.get("usage") if isinstance(holder, dict) else None
+    counts = counts_in(members, _Counts)
+    plain, output = counts.input_tokens, counts.output_tokens
+    cached, cache_write = counts.cache_read_input_tokens, counts.cache_write_input_tokens
     if plain is None and output is None and cached is None and cache_write is None:
         return None
     return Usage(
@@ -72,19 +89,16 @@ def _usage_of(document: Any) -> Usage | None:
         output=output or 0,
         cached=cached or 0,
         cache_write=cache_write or 0,
-        cache_write_1h=min(_hour(counts), cache_write or 0),
+        cache_write_1h=min(_hour(members), cache_write or 0),
         source="upstream",
     )
 
 
-_CACHE_WRITE = "cacheWriteInputTokens"
-
-
-def _hour(counts: Any) -> int:
+def _hour(members: Any) -> int:
     """The tokens that were written to the prompt cache for an hour."""
-    details = counts.get("cacheDetails")
+    details = members.get("cacheDetails")
     return sum(
-        first(each, "inputTokens") or 0
+        count(each.get("inputTokens")) or 0
         for each in (details[:10] if isinstance(details, list) else ())
         if isinstance(each, dict) and each.get("ttl") == "1h"
     )

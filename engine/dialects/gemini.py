@@ -4,10 +4,11 @@ raises TypeError on a string; the gateway's own code is `details[0].reason`."""
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
+
+from msgspec import Struct
 
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
@@ -20,11 +21,13 @@ from engine.dialects.interface.streams import (
     status_in,
 )
 from engine.dialects.interface.usage import (
+    Count,
     LastUsage,
     Meter,
     RequestFields,
     TokenParts,
-    first,
+    count,
+    counts_in,
     token_usage,
 )
 from engine.values.errors import GatewayError
@@ -125,6 +128,16 @@ def _candidate_has_content(candidate: dict[str, Any]) -> bool:
     return bool(candidate.get("finishReason") or parts)
 
 
+class _Counts(Struct, rename="camel"):
+    prompt_token_count: Count = None
+    tool_use_prompt_token_count: Count = None
+    candidates_token_count: Count = None
+    response_token_count: Count = None
+    thoughts_token_count: Count = None
+    total_token_count: Count = None
+    cached_content_token_count: Count = None
+
+
 def _usage_of(document: Any) -> Usage | None:
     """The usage that an answer, an event, or the array of a stream reports.
 
@@ -133,10 +146,13 @@ def _usage_of(document: Any) -> Usage | None:
     if isinstance(document, list):
         usages = (_usage_of(item) for item in reversed(document) if isinstance(item, dict))
         return next((usage for usage in usages if usage is not None), None)
-    counts = document.get("usageMetadata") if isinstance(document, dict) else None
-    prompt, tools = first(counts, "promptTokenCount"), first(counts, "toolUsePromptTokenCount")
-    answer = first(counts, "candidatesTokenCount", "responseTokenCount")
-    thoughts, total = first(counts, "thoughtsTokenCount"), first(counts, "totalTokenCount")
+    holder = document.get("usageMetadata") if isinstance(document, dict) else None
+    counts = counts_in(holder, _Counts)
+    prompt, answer = counts.prompt_token_count, counts.candidates_token_count
+    tools, total = counts.tool_use_prompt_token_count, counts.total_token_count
+    thoughts = counts.thoughts_token_count
+    if answer is None:
+        answer = counts.response_token_count
     if prompt is None and tools is None and answer is None and thoughts is None and total is None:
         return None
     input_tokens = (prompt or 0) + (tools or 0)
@@ -145,30 +161,32 @@ def _usage_of(document: Any) -> Usage | None:
         output += thoughts
     if prompt is None and total is not None:
         input_tokens = max(input_tokens, total - output)
-    inputs = _media(counts, "promptTokensDetails", "toolUsePromptTokensDetails")
-    cached = _media(counts, "cacheTokensDetails")
-    outputs = _media(counts, "candidatesTokensDetails", "responseTokensDetails")
+    audio, image = _media(holder, "promptTokensDetails", "toolUsePromptTokensDetails")
+    cached_audio, cached_image = _media(holder, "cacheTokensDetails")
     of_input = TokenParts(
-        audio=inputs["AUDIO"],
-        image=inputs["IMAGE"],
-        cached=first(counts, "cachedContentTokenCount") or 0,
-        cached_audio=cached["AUDIO"],
-        cached_image=cached["IMAGE"],
+        audio=audio,
+        image=image,
+        cached=counts.cached_content_token_count or 0,
+        cached_audio=cached_audio,
+        cached_image=cached_image,
     )
-    of_output = TokenParts(outputs["AUDIO"], outputs["IMAGE"], reasoning=thoughts or 0)
+    audio, image = _media(holder, "candidatesTokensDetails", "responseTokensDetails")
+    of_output = TokenParts(audio=audio, image=image, reasoning=thoughts or 0)
     return token_usage(input_tokens, output, of_input, of_output)
 
 
-def _media(counts: Any, *members: str) -> Counter[str]:
-    """The tokens of each modality in these members of `usageMetadata`."""
-    tokens: Counter[str] = Counter()
+def _media(holder: Any, *members: str) -> tuple[int, int]:
+    """The tokens of audio, and those of images, in these members of `usageMetadata`."""
+    audio = image = 0
     for member in members:
-        details = counts.get(member)
+        details = holder.get(member)
         for detail in details[:_MOST_MODALITIES] if isinstance(details, list) else ():
             modality = detail.get("modality") if isinstance(detail, dict) else None
-            if isinstance(modality, str):
-                tokens[modality] += first(detail, "tokenCount") or 0
-    return tokens
+            if modality == "AUDIO":
+                audio += count(detail.get("tokenCount")) or 0
+            elif modality == "IMAGE":
+                image += count(detail.get("tokenCount")) or 0
+    return audio, image
 
 
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:

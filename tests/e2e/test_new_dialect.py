@@ -27,18 +27,24 @@ from tests.support.small import until
 DIALECT = '''
 """Acme's dialect: errors `{"fault": {...}}`, usage in `spent`, models in `catalog`."""
 
+from msgspec import Struct
+
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect
 from engine.dialects.interface.streams import StreamError, StreamRules
-from engine.dialects.interface.usage import Meter, RequestFields, first
+from engine.dialects.interface.usage import Count, Meter, RequestFields, counts_in
 from engine.values.usage import OutputFields
 from engine.values.usage import Usage
 
 
+class Spent(Struct):
+    heard: Count = None
+    spoken: Count = None
+
+
 def usage_of(document):
-    spent = document.get("spent") if isinstance(document, dict) else None
-    told, said = first(spent, "heard"), first(spent, "spoken")
-    return None if told is None else Usage(told, said or 0, source="upstream")
+    spent = counts_in(document.get("spent") if isinstance(document, dict) else None, Spent)
+    return None if spent.heard is None else Usage(spent.heard, spent.spoken or 0, source="upstream")
 
 
 class StreamTally:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
+
+from msgspec import Meta, Struct, ValidationError, convert
 
 from engine.values.json_edit import Buffer
 from engine.values.usage import OutputFields, Usage
@@ -17,6 +19,9 @@ MOST = 500_000_000
 """The largest count that is accepted."""
 
 MOST_SECONDS = 10_000_000.0
+
+Count = Annotated[int, Meta(ge=0, le=MOST)] | None
+"""A member of an object of counts, None where it is absent or no count: see `counts_in`."""
 
 
 Edit = tuple[int, int, bytes]
@@ -115,8 +120,7 @@ class UsageOption:
     hide: Callable[[bytes], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class TokenParts:
+class TokenParts(Struct, frozen=True):
     """Parts of the input or the output of an answer, as an upstream reports them: see Usage."""
 
     audio: int = 0
@@ -180,13 +184,16 @@ def seconds(value: Any) -> float | None:
     return None
 
 
-def first(holder: Any, *keys: str) -> int | None:
-    """The first of these members that is a count; None when there is none, or no object."""
-    if isinstance(holder, dict):
-        for key in keys:
-            value = holder.get(key)
-            if type(value) is int and 0 <= value <= MOST:
-                return value
-            if value is not None and (number := count(value)) is not None:
-                return number
-    return None
+_Counts = TypeVar("_Counts", bound=Struct)
+
+
+def counts_in(holder: Any, kind: type[_Counts]) -> _Counts:
+    """The members of `kind`, a Struct of `Count`s, that are counts in an object of JSON; the others
+    are None, and so are all where there is no object."""
+    if not holder:
+        return kind()
+    try:
+        return convert(holder, kind)
+    except ValidationError:  # of few upstreams: 12.0, or something else than a count
+        members = holder if isinstance(holder, dict) else {}
+        return convert({name: count(value) for name, value in members.items()}, kind)

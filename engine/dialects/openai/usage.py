@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.dialects.interface.usage import (
     MOST,
     NO_PARTS,
+    Count,
     Meter,
     TokenParts,
-    count,
-    first,
+    counts_in,
     seconds,
     token_usage,
 )
@@ -66,60 +68,84 @@ def _counts(document: dict[str, Any]) -> dict[str, Any]:
 
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details", "output_token_details")
-_MEDIA = ("audio_tokens", "image_tokens")
 
 
-def _token_usage(counts: dict[str, Any], medium: str, images: int) -> Usage | None:
+class _Counts(Struct):
+    prompt_tokens: Count = None
+    completion_tokens: Count = None
+    input_tokens: Count = None
+    output_tokens: Count = None
+    total_tokens: Count = None
+    cached_tokens: Count = None
+    prompt_cache_hit_tokens: Count = None
+
+
+class _Media(Struct):
+    audio_tokens: Count = None
+    image_tokens: Count = None
+
+
+class _InputDetails(_Media):
+    cached_tokens: Count = None
+    cache_write_tokens: Count = None
+    cache_creation_input_tokens: Count = None
+
+
+class _OutputDetails(_Media):
+    reasoning_tokens: Count = None
+
+
+def _token_usage(holder: dict[str, Any], medium: str, images: int) -> Usage | None:
     """The usage of tokens; all of the output is of `medium` where its parts are not reported."""
-    prompt, completion = count(counts.get("prompt_tokens")), count(counts.get("completion_tokens"))
+    counts = counts_in(holder, _Counts)
+    prompt, completion, total = counts.prompt_tokens, counts.completion_tokens, counts.total_tokens
     if prompt is None:
-        prompt = count(counts.get("input_tokens"))
+        prompt = counts.input_tokens
     if completion is None:
-        completion = count(counts.get("output_tokens"))
-    total = count(counts.get("total_tokens"))
+        completion = counts.output_tokens
     if prompt is None and completion is None and total is None:
         return None
     if prompt is None:
         prompt = max((total or 0) - (completion or 0), 0)
-    parts = _output_parts(counts)
+    parts = _output_parts(holder)
     output = completion or 0
     if total is not None and completion is not None and total > prompt + completion:
         output = total - prompt
         parts = replace(parts, reasoning=max(parts.reasoning, output - completion))
     if medium and not parts.audio and not parts.image:
         parts = replace(parts, **{medium: output})
-    return token_usage(prompt, output, _input_parts(counts), parts, images)
+    return token_usage(prompt, output, _input_parts(holder, counts), parts, images)
 
 
-def _input_parts(counts: dict[str, Any]) -> TokenParts:
-    details = _details(counts, _INPUT_DETAILS)
-    cached = first(details, "cached_tokens")
+def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:
+    members = _details(holder, _INPUT_DETAILS)
+    details = counts_in(members, _InputDetails)
+    cached = details.cached_tokens
     if cached is None:
-        cached = first(counts, "cached_tokens", "prompt_cache_hit_tokens") or 0
-    if not details:
-        return TokenParts(cached=cached) if cached else NO_PARTS
-    audio, image = (first(details, name) or 0 for name in _MEDIA)
-    write = first(details, "cache_write_tokens", "cache_creation_input_tokens") or 0
+        cached = counts.cached_tokens
+    if cached is None:
+        cached = counts.prompt_cache_hit_tokens or 0
+    write = details.cache_write_tokens
+    if write is None:
+        write = details.cache_creation_input_tokens or 0
+    audio, image = details.audio_tokens or 0, details.image_tokens or 0
     if not (cached or audio or image or write):
         return NO_PARTS
-    of_cached = details.get("cached_tokens_details")
-    cached_audio, cached_image = (first(of_cached, name) or 0 for name in _MEDIA)
+    of_cached = counts_in(members.get("cached_tokens_details"), _Media)
     return TokenParts(
         audio=audio,
         image=image,
         cached=cached,
         cache_write=write,
-        cached_audio=cached_audio,
-        cached_image=cached_image,
+        cached_audio=of_cached.audio_tokens or 0,
+        cached_image=of_cached.image_tokens or 0,
     )
 
 
-def _output_parts(counts: dict[str, Any]) -> TokenParts:
-    details = _details(counts, _OUTPUT_DETAILS)
-    if not details:
-        return NO_PARTS
-    audio, image = (first(details, name) or 0 for name in _MEDIA)
-    reasoning = first(details, "reasoning_tokens") or 0
+def _output_parts(holder: dict[str, Any]) -> TokenParts:
+    details = counts_in(_details(holder, _OUTPUT_DETAILS), _OutputDetails)
+    audio, image = details.audio_tokens or 0, details.image_tokens or 0
+    reasoning = details.reasoning_tokens or 0
     if not (audio or image or reasoning):
         return NO_PARTS
     return TokenParts(audio=audio, image=image, reasoning=reasoning)

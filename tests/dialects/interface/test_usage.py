@@ -1,8 +1,9 @@
 """Which numbers of an upstream are counts."""
 
 import pytest
+from msgspec import Struct
 
-from engine.dialects.interface.usage import MOST, MOST_SECONDS, count, first, seconds
+from engine.dialects.interface.usage import MOST, MOST_SECONDS, Count, count, counts_in, seconds
 
 
 @pytest.mark.parametrize(
@@ -45,17 +46,26 @@ def test_seconds_are_a_number_within_bounds(value, expected):
     assert seconds(value) == expected
 
 
+class _Counts(Struct):
+    a: Count = None
+    b: Count = None
+
+
 @pytest.mark.parametrize(
     ("holder", "expected"),
     [
-        ({"a": 1, "b": 2}, 1),
-        ({"a": None, "b": 2}, 2),
-        ({"a": -1, "b": 2.0}, 2),
-        ({"a": "1"}, None),
-        ({}, None),
-        ([1], None),
-        (None, None),
+        ({"a": 1, "b": 2, "c": {}}, _Counts(1, 2)),
+        ({"a": None, "b": MOST}, _Counts(None, MOST)),
+        ({"a": MOST + 1, "b": 2}, _Counts(None, 2)),
+        ({"a": -1, "b": 2.0}, _Counts(None, 2)),
+        ({"a": "1", "b": True}, _Counts()),
+        ({"a": {}, "b": 2}, _Counts(None, 2)),
+        ({"b": 10**30}, _Counts()),
+        ({}, _Counts()),
+        ([1], _Counts()),
+        ("a", _Counts()),
+        (None, _Counts()),
     ],
 )
-def test_the_first_member_that_is_a_count(holder, expected):
-    assert first(holder, "a", "b") == expected
+def test_counts_of_an_object_without_what_is_no_count(holder, expected):
+    assert counts_in(holder, _Counts) == expected
