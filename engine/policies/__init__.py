@@ -16,6 +16,7 @@ import importlib
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -25,6 +26,16 @@ from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
 from engine.values.quota import Quota, QuotaRule, window_key
+
+
+class Moment(StrEnum):
+    """When a policy runs, the first moment first."""
+
+    BEFORE_VALIDATION = "before validation"
+    AFTER_VALIDATION = "after validation"
+    AFTER_SELECTION = "after the selection of the model"
+    TRANSFORM = "before the limits"
+    LIMIT = "last"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +100,19 @@ def transform_of(policy: Policy) -> tuple[TransformConfig, ...]:
     return (module.transform(policy),) if hasattr(module, "transform") else ()
 
 
+def moment_of(name: str) -> Moment:
+    """When a policy runs, whatever its position in the config."""
+    module = get(name)
+    if is_limit(name):
+        return Moment.LIMIT
+    if hasattr(module, "transform"):
+        return Moment.TRANSFORM
+    if getattr(module, "AFTER_VALIDATION", False):
+        return Moment.AFTER_VALIDATION
+    needs_model = getattr(module, "NEEDS_MODEL", False)
+    return Moment.AFTER_SELECTION if needs_model else Moment.BEFORE_VALIDATION
+
+
 def sharer_of(policy: Policy) -> str:
     """Who shares a policy's quota: one of `values.quota.BY`."""
     return str(policy.options.get("by", "token")) if isinstance(policy.options, dict) else "token"
@@ -97,9 +121,7 @@ def sharer_of(policy: Policy) -> str:
 def guards(listed: Sequence[Policy], currency: str) -> Guards:
     """Compile the policies of a route. Their options match the schemas; ValueError for a value that
     is wrong nevertheless."""
-    early: list[PolicyStep] = []
-    checks: list[PolicyStep] = []
-    late: list[PolicyStep] = []
+    steps: dict[Moment, list[PolicyStep]] = {moment: [] for moment in Moment}
     rules: list[QuotaRule] = []
     transforms: list[TransformConfig] = []
     for policy in listed:
@@ -111,12 +133,14 @@ def guards(listed: Sequence[Policy], currency: str) -> Guards:
             transforms += transform_of(policy)
             continue
         options = module.read(policy.options) if hasattr(module, "read") else policy.options
-        step = PolicyStep(policy.name, options)
-        if getattr(module, "AFTER_VALIDATION", False):
-            checks.append(step)
-        else:
-            (late if getattr(module, "NEEDS_MODEL", False) else early).append(step)
-    return Guards(tuple(early), tuple(checks), tuple(late), tuple(rules), tuple(transforms))
+        steps[moment_of(policy.name)].append(PolicyStep(policy.name, options))
+    return Guards(
+        early=tuple(steps[Moment.BEFORE_VALIDATION]),
+        checks=tuple(steps[Moment.AFTER_VALIDATION]),
+        late=tuple(steps[Moment.AFTER_SELECTION]),
+        rules=tuple(rules),
+        transforms=tuple(transforms),
+    )
 
 
 def _rule(policy: Policy, quota: Quota, names_in_use: set[str]) -> QuotaRule:

@@ -12,23 +12,26 @@ from engine.values.quota import KINDS, amount_text, unit_text, window_text
 
 
 def verdicts(route: Route, rehearsal: Rehearsal, currency: str) -> list[dict[str, Any]]:
-    """`{policy, verdict, says}` of each policy in order, then of the token's limits."""
+    """`{policy, runs, verdict, says}` of each policy in the order they run, then of the token's
+    limits. `runs` is a `Moment`."""
+    moments = list(policies.Moment)
+    in_order = sorted(
+        route.policies, key=lambda policy: moments.index(policies.moment_of(policy.name))
+    )
     remaining_takes = list(rehearsal.limits)
     verdict_list = []
-    for policy in route.policies:
+    for policy in in_order:
+        row = {"policy": policy.name, "runs": policies.moment_of(policy.name).value}
         quota = policies.quota_of(policy, currency)
         if quota is not None:
             taking = _take_of(remaining_takes, policy.name)
-            verdict_list.append(
-                {"policy": policy.name, **_quota_verdict(rehearsal, taking, quota.kind, currency)}
-            )
+            verdict_list.append(row | _quota_verdict(rehearsal, taking, quota.kind, currency))
         else:
-            verdict_list.append({"policy": policy.name, **_policy_verdict(rehearsal, policy.name)})
+            verdict_list.append(row | _policy_verdict(rehearsal, policy.name))
     for take in remaining_takes:
         kind = take[0].key.split("/")[1]
-        verdict_list.append(
-            {"policy": f"the token's own {kind}", **_quota_verdict(rehearsal, take, kind, currency)}
-        )
+        row = {"policy": f"the token's own {kind}", "runs": policies.Moment.LIMIT.value}
+        verdict_list.append(row | _quota_verdict(rehearsal, take, kind, currency))
     return verdict_list
 
 

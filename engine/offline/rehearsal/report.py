@@ -46,7 +46,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "validation": _validation(route, rehearsal),
         "model": _model(route, rehearsal, planned.plan),
         "targets": _targets(rehearsal, route),
-        "patience": _patience(rehearsal, route, config),
+        "timeouts": _timeouts(rehearsal, route, config),
         "transforms": _transforms(route, rehearsal, planned.plan),
         "outgoing": [
             _outgoing(request, rehearsal, display)
@@ -59,15 +59,20 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
 
 
 def _transforms(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[Report]:
-    """The edits of the request, in their order, each with its place."""
+    """The edits of the request, in their order, each with its `side` (caller's or upstream's) and
+    its place."""
     exchange, config = rehearsal.exchange, plan.config
     if exchange is None or (rehearsal.step("transform") is None and not rehearsal.sent_requests):
         return []
     node = plan.specifications[route.operation.spec].node(route.operation)
-    edits = [*edits_of_caller(route, exchange.record.requested_entry, config, node)]
+    caller_edits = edits_of_caller(route, exchange.record.requested_entry, config, node)
     upstreams = [request.upstream for request in rehearsal.sent_requests]
-    edits += edits_of_upstreams(route, exchange, upstreams, config)
-    return [{"edit": words, "place": str(place_of(config.source, at))} for at, words in edits]
+    upstream_edits = edits_of_upstreams(route, exchange, upstreams, config)
+    return [
+        {"side": side, "edit": words, "place": str(place_of(config.source, at))}
+        for side, edits in (("caller", caller_edits), ("upstream", upstream_edits))
+        for at, words in edits
+    ]
 
 
 def code_of(rehearsal: Rehearsal) -> str:
@@ -231,7 +236,7 @@ def _translation(translation: TargetTranslation | None) -> Report | None:
     }
 
 
-def _patience(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
+def _timeouts(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
     """Timeouts (seconds), retries and breaker of each upstream that may be asked."""
     report: Report = {}
     for name in dict.fromkeys(target["upstream"] for target in _targets(rehearsal, route)):

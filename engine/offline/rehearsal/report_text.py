@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from engine.policies import Moment
 from engine.source.excerpt import printable
 
 Report = dict[str, Any]
@@ -31,14 +32,15 @@ def _lines(report: Report) -> Iterator[str]:
     yield _line("operation", shown_operation, operation["place"])
     yield _line("route", route["goes"], route["place"])
     yield from _authentication(report["authentication"])
-    for policy in report["policies"]:
-        reason = f": {policy['says']}" if policy["says"] else ""
-        yield _line("policy", f"{policy['policy']} {policy['verdict']}{reason}")
+    yield from _policies(report, Moment.BEFORE_VALIDATION)
     yield from _validation(report["validation"])
+    yield from _policies(report, Moment.AFTER_VALIDATION)
     yield from _model(report["model"])
-    yield from _targets(report["targets"], report["patience"])
-    for edit in report["transforms"]:
-        yield _line("transform", edit["edit"], edit["place"])
+    yield from _policies(report, Moment.AFTER_SELECTION, Moment.TRANSFORM)
+    yield from _transforms(report, "caller")
+    yield from _policies(report, Moment.LIMIT)
+    yield from _targets(report["targets"], report["timeouts"])
+    yield from _transforms(report, "upstream")
     for upstream_request in report["outgoing"]:
         yield from _outgoing(upstream_request)
     for line in report["log"]:
@@ -82,6 +84,20 @@ def _authentication(report: Report) -> Iterator[str]:
     yield _line("authentication", f"{verdict}; looked at {looked}")
 
 
+def _policies(report: Report, *moments: Moment) -> Iterator[str]:
+    """The policies that run at these moments."""
+    for policy in report["policies"]:
+        if policy["runs"] in moments:
+            reason = f": {policy['says']}" if policy["says"] else ""
+            yield _line("policy", f"{policy['policy']} {policy['verdict']}{reason}")
+
+
+def _transforms(report: Report, side: str) -> Iterator[str]:
+    for edit in report["transforms"]:
+        if edit["side"] == side:
+            yield _line("transform", edit["edit"], edit["place"])
+
+
 def _validation(report: Report) -> Iterator[str]:
     words = f"{report['verdict']} ({report['mode']})"
     if report["verdict"] == "would refuse":
@@ -106,7 +122,7 @@ def _model(report: Report | None) -> Iterator[str]:
     yield _line("model", f"{report['asked']}, {why}; from {report['from']}", report["place"])
 
 
-def _targets(targets: list[Report], patience: Report) -> Iterator[str]:
+def _targets(targets: list[Report], timeouts: Report) -> Iterator[str]:
     primary = [target for target in targets if not target.get("fallback")]
     total = sum(target["weight"] for target in primary)
     for number, target in enumerate(targets, 1):
@@ -116,9 +132,9 @@ def _targets(targets: list[Report], patience: Report) -> Iterator[str]:
             share = f", fallback {target['fallback']}"
         yield _line(f"target {number}", f"{target['upstream']}{model}{share}")
         yield from _translation(target.get("translation"))
-    for name, report in patience.items():
+    for name, report in timeouts.items():
         times = ", ".join(f"{key} {value:g}s" for key, value in report["timeouts"].items())
-        yield _line("patience", f"{name}: {times}")
+        yield _line("timeouts", f"{name}: {times}")
         retries = ", ".join(report["retries"]) or "nothing"
         breaker = report["breaker"]
         attempts = report["attempts"]

@@ -26,12 +26,12 @@ def verdicts_of(project, caller=ALICE, model="big"):
     return {row["policy"]: (row["verdict"], row["says"]) for row in rows}
 
 
-def test_policies_come_in_order_and_then_the_limits_of_the_token(project):
+def test_policies_come_in_the_order_they_run_and_then_the_limits_of_the_token(project):
     caller = next(c for c in project.plan.config.tokens.values() if c.name == "alice")
     assert list(verdicts_of(project, caller).items()) == [
-        ("rate_limit", ("passed", "would take 1 of 60 requests per 1m of alice")),
-        ("allow_models", ("passed", "")),
         ("max_body", ("passed", "")),
+        ("allow_models", ("passed", "")),
+        ("rate_limit", ("passed", "would take 1 of 60 requests per 1m of alice")),
         ("the token's own requests", ("passed", "would take 1 of 5 requests per 1h of alice")),
     ]
 

@@ -73,7 +73,7 @@ def test_targets_are_in_the_order_of_attempts(result):
 
 
 def test_timeouts_and_retries_are_those_in_force(result):
-    document = chat(result)["patience"]["main"]
+    document = chat(result)["timeouts"]["main"]
     assert document["timeouts"] == {"connect": 2.0, "first_byte": 60, "idle": 60, "total": 600}
     assert document["attempts"] == 2
     assert "5xx" in document["retries"]

@@ -10,7 +10,7 @@ from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
 from engine.values.caller import Caller
-from tests.support.rehearsing import planned
+from tests.support.rehearsing import CONFIG, patched, planned
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,23 @@ def test_decisions_stand_in_the_order_of_the_request(chat):
         "target 1",
         "target 2",
         "target 3",
-        "patience",
+        "timeouts",
         "sends",
         "body",
     ]
+
+
+def test_policies_stand_where_they_run(tmp_path):
+    edit = {"transform": {"request": {"header": {"set": {"x-team": "blue"}}}}}
+    deny = {"deny": {"if": {"body": {"messages": {"minItems": 9}}}}}
+    policies = [{"rate_limit": {"requests": 60, "per": "1m"}}, edit, deny]
+    lines = text(report_of(planned(tmp_path, patched(CONFIG, {"policies": policies})))).splitlines()
+    heads = ["  policy          max_body", "  validation", "  policy          deny", "  model  "]
+    heads += ["  policy          allow_models", "  policy          transform"]
+    heads += ["  transform       request.header.set x-team", "  policy          rate_limit"]
+    heads += ["  target 1", "  timeouts"]
+    found = [next(i for i, line in enumerate(lines) if line.startswith(head)) for head in heads]
+    assert found == sorted(found)
 
 
 def test_targets_have_their_shares(chat):
@@ -72,7 +85,7 @@ def test_an_answer_other_than_200_is_a_line_of_its_request(project):
 
 def test_a_single_attempt_is_a_try(chat):
     single = copy.deepcopy(chat)
-    single["patience"]["main"]["attempts"] = 1
+    single["timeouts"]["main"]["attempts"] = 1
     assert "at most 1 try, again" in text(single)
     assert "at most 2 tries, again" in text(chat)
 
