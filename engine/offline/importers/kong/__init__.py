@@ -1,0 +1,85 @@
+"""Kong's declarative config: the models of `ai-proxy` and `ai-proxy-advanced`, the plugins that
+guard them, and keys of consumers.
+
+https://developer.konghq.com/gateway/entities/
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from engine.offline.imported_config import Entry, ImportedConfig
+from engine.offline.importers.kong.entities import Entity, listed, read_entities
+from engine.offline.importers.kong.guards import Guarded, read_guards
+from engine.offline.importers.kong.models import ENVIRONMENT, read_models
+from engine.source.problem import Path
+
+TITLE = "Kong's declarative config"
+
+_AI = ("ai-proxy", "ai-proxy-advanced")
+_SECTIONS = ("services", "routes", "plugins", "consumers")
+
+
+def read(draft: ImportedConfig) -> None:
+    """Fill the draft from services, routes, plugins and consumers."""
+    for section in draft.source.value:
+        if section not in _SECTIONS and section[0] != "_":
+            draft.skip((section,), "there is no counterpart")
+    entities = read_entities(draft)
+    guarded = _read_models(draft, entities)
+    _note_paths(draft, entities, guarded)
+    for entry, at in listed(draft.source.value, "consumers", ()):
+        _read_consumer(draft, entry, at)
+    read_guards(draft, entities, guarded, _AI)
+
+
+def _read_models(draft: ImportedConfig, entities: list[Entity]) -> list[Guarded]:
+    """Add the models, once for each plugin. Returns where callers reach models: the routes, and
+    what has a plugin and no route."""
+    plugins = [plugin for entity in entities for plugin in entity.plugins if plugin.name in _AI]
+    names = {plugin.at: read_models(draft, plugin) for plugin in plugins}
+    above = {entity.above.at for entity in entities if entity.above}
+    found: list[Guarded] = []
+    for entity in entities:
+        plugin = entity.effective(_AI)
+        if plugin and names[plugin.at] and entity.at not in above:
+            found.append(Guarded(entity, names[plugin.at]))
+    return found
+
+
+def _note_paths(draft: ImportedConfig, entities: list[Entity], guarded: list[Guarded]) -> None:
+    """Note the paths of models' routes, and what has no models."""
+    imported = {each.entity.at for each in guarded}
+    imported |= {each.entity.above.at for each in guarded if each.entity.above}
+    for entity in entities:
+        if entity.at in imported:
+            for key in ("paths", "hosts", "headers", "methods", "snis"):
+                if entity.at and entity.value.get(key):
+                    reason = "callers use the paths of the documents, like /v1/chat/completions"
+                    draft.skip((*entity.at, key), reason)
+        elif entity.at and entity.at not in imported and entity.service() is entity:
+            reason = "write an OpenAPI document of it, and a route with `to`"
+            draft.skip(entity.at, reason, f"{entity.kind} {entity.name}")
+
+
+def _read_consumer(draft: ImportedConfig, consumer: Mapping[str, Any], at: Path) -> None:
+    """Keys that are written out become tokens by their digest."""
+    name = str(consumer.get("username", consumer.get("custom_id", "consumer")))
+    for credential, place in listed(consumer, "keyauth_credentials", at):
+        key = credential.get("key")
+        if not isinstance(key, str) or ENVIRONMENT.search(key):
+            draft.skip((*place, "key"), "its value is not in the file", f"a key of {name}")
+            continue
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        if digest in [token.value["sha256"] for token in draft.tokens]:
+            continue
+        names = {token.value["name"] for token in draft.tokens}
+        unique = name if name not in names else f"{name}-{len(names) + 1}"
+        draft.tokens.append(Entry({"name": unique, "sha256": digest}, [draft.line(place)]))
+    for key in consumer:
+        if key not in ("username", "custom_id", "keyauth_credentials", "tags", "id"):
+            is_guard = key in ("plugins", "acls", "groups")
+            warning = f"WARNING, {name} is without: " if is_guard else ""
+            draft.skip((*at, key), f"{warning}there is no counterpart")

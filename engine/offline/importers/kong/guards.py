@@ -1,0 +1,155 @@
+"""Plugins that guard models: as policies of the file where all models have the same ones. What
+cannot be carried is noted with the models that are without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any, TypeVar
+
+from engine.offline.imported_config import Entry, ImportedConfig
+from engine.offline.importers.kong.entities import Entity, Plugin, listed
+from engine.values.client_address import Network
+
+_N = TypeVar("_N", IPv4Network, IPv6Network)
+_WINDOWS = {"second": "1s", "minute": "1m", "hour": "1h", "day": "day", "month": "month"}
+_WINDOWS |= {"year": "365d"}
+_UNITS = {"megabytes": "MiB", "kilobytes": "KiB", "bytes": "B"}
+_BY = {"consumer": "token", "credential": "token", "service": "all"}
+_REASONS = {
+    "key-auth": "every route asks for a token; keys of consumers are under tokens",
+    "cors": "write cors: {origins: [...]}",
+    "request-transformer": "write transform at the upstream",
+}
+_NO_GUARDS = frozenset(
+    {"key-auth", "cors", "request-transformer", "response-transformer", "correlation-id"}
+    | {"prometheus", "opentelemetry", "zipkin", "datadog", "statsd", "syslog", "loggly"}
+    | {"http-log", "file-log", "tcp-log", "udp-log", "proxy-cache", "ai-semantic-cache"}
+    | {"ai-prompt-decorator", "ai-prompt-template"}
+)
+"""Plugins without which nothing is less protected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A route, or a service or the file without one, by which callers reach models."""
+
+    entity: Entity
+    models: list[str]
+
+
+def read_guards(
+    draft: ImportedConfig, entities: Iterable[Entity], guarded: Sequence[Guarded], ai: Sequence[str]
+) -> None:
+    """Add the policies, and note the other plugins."""
+    plugins = [plugin for entity in entities for plugin in entity.plugins]
+    names = [*_POLICIES, *(plugin.name for plugin in plugins if plugin.name not in ai)]
+    for name in dict.fromkeys(names):
+        effective = [each.entity.effective((name,)) for each in guarded]
+        problem = _problem(name, effective)
+        if not problem and effective[0] is not None:
+            try:
+                _carry(draft, effective[0], guarded)
+            except ValueError as error:
+                problem = str(error)
+        if problem:
+            for plugin in (plugin for plugin in plugins if plugin.name == name):
+                models = [g.models for g, p in zip(guarded, effective, strict=True) if p is plugin]
+                _note(draft, plugin, problem, [name for names in models for name in names])
+
+
+def _problem(name: str, effective: Sequence[Plugin | None]) -> str:
+    """Why a plugin cannot be a policy of all models, "" if it can."""
+    if name not in _POLICIES:
+        return _REASONS.get(name, "there is no counterpart")
+    found = [plugin for plugin in effective if plugin is not None]
+    if not found:
+        return "there are no models where it applies"
+    if len(found) < len(effective) or any(p.config != found[0].config for p in found):
+        return "not all models have the same one, and a policy holds for all"
+    if name == "rate-limiting" and len({plugin.at for plugin in found}) > 1:
+        return "each has a count of its own: write a rate_limit under policies"
+    return ""
+
+
+def _note(draft: ImportedConfig, plugin: Plugin, reason: str, models: Sequence[str]) -> None:
+    names = ", ".join(dict.fromkeys(models))
+    if names and plugin.name not in _NO_GUARDS:
+        reason = f"WARNING, models without this guard: {names}: {reason}"
+    draft.skip((*plugin.at, "name"), reason, f"plugin {plugin.name}")
+
+
+def _carry(draft: ImportedConfig, plugin: Plugin, guarded: Sequence[Guarded]) -> None:
+    """Add the policies of a plugin. Raises ValueError for what has no counterpart."""
+    line = draft.line((*plugin.at, "name"))
+    policies = _POLICIES[plugin.name](plugin.config, guarded)
+    draft.policies += [Entry(policy, [line]) for policy in policies]
+    if plugin.name == "rate-limiting" and plugin.config.get("limit_by", "consumer") == "consumer":
+        for consumer, at in listed(draft.source.value, "consumers", ()):
+            if len([*listed(consumer, "keyauth_credentials", at)]) > 1:
+                reason = "WARNING, each of its keys has the limit for itself"
+                draft.skip(at, reason, f"one limit of {consumer.get('username', 'a consumer')}")
+
+
+def _rate_limits(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+    """A `rate_limit` for each window; days and months begin as Kong's do, shorter ones slide."""
+    by = str(config.get("limit_by", "consumer"))
+    if by not in _BY or (by == "service" and len({id(g.entity.service()) for g in guarded}) > 1):
+        raise ValueError(f"no limit is counted by {by} here")
+    limits = {key: config[key] for key in _WINDOWS if config.get(key) is not None}
+    if not limits:
+        raise ValueError("it has no limit")
+    for key, count in limits.items():
+        if not isinstance(count, int) or count < 1:
+            raise ValueError(f"'{count}' requests per {key} is no whole number above 0")
+    shared = {} if _BY[by] == "token" else {"by": _BY[by]}
+    return [
+        {"rate_limit": {"requests": count, "per": _WINDOWS[key]} | shared}
+        for key, count in limits.items()
+    ]
+
+
+def _max_body(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+    """Kong's megabytes are 2^20 bytes."""
+    size, unit = config.get("allowed_payload_size", 128), config.get("size_unit", "megabytes")
+    if not isinstance(size, int) or size < 1 or unit not in _UNITS:
+        raise ValueError(f"'{size} {unit}' is no size")
+    return [{"max_body": f"{size}{_UNITS[unit]}"}]
+
+
+def _allow_ips(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
+    """The networks of `allow`, all without it, less those of `deny`."""
+    allowed = _networks(config.get("allow") or ["0.0.0.0/0", "::/0"])
+    for denied in _networks(config.get("deny") or []):
+        allowed = [rest for network in allowed for rest in _without(network, denied)]
+    if not allowed:
+        raise ValueError("it allows no address")
+    return [{"allow_ips": [str(network) for network in allowed]}]
+
+
+def _networks(texts: Any) -> list[Network]:
+    return [ip_network(str(text), strict=False) for text in texts]
+
+
+def _without(network: Network, denied: Network) -> Sequence[Network]:
+    """The parts of a network that are outside another one."""
+    if isinstance(network, IPv4Network) and isinstance(denied, IPv4Network):
+        return _rest(network, denied)
+    if isinstance(network, IPv6Network) and isinstance(denied, IPv6Network):
+        return _rest(network, denied)
+    return [network]
+
+
+def _rest(network: _N, denied: _N) -> list[_N]:
+    if not network.overlaps(denied):
+        return [network]
+    is_within = denied.prefixlen <= network.prefixlen
+    return [] if is_within else sorted(network.address_exclude(denied))
+
+
+_POLICIES: Mapping[str, Callable[[Mapping[str, Any], Sequence[Guarded]], list[Any]]] = {
+    "ip-restriction": _allow_ips,
+    "request-size-limiting": _max_body,
+    "rate-limiting": _rate_limits,
+}

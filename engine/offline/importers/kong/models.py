@@ -1,0 +1,81 @@
+"""Models of Kong's `ai-proxy` and `ai-proxy-advanced`: targets, upstreams and their credentials."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from engine.config import providers
+from engine.config.providers import Provider
+from engine.offline.imported_config import Entry, ImportedConfig
+from engine.offline.importers.kong.entities import Plugin, listed, mapping
+from engine.source.problem import Path
+
+_PROVIDERS = {
+    **{name: name for name in ("openai", "anthropic", "mistral", "cohere", "gemini", "bedrock")},
+    **{name: name for name in ("huggingface", "deepseek", "xai", "cerebras", "databricks")},
+    **{name: name for name in ("ollama", "vllm")},
+    "azure": "azure-deployments",
+    "dashscope": "qwen",
+}
+ENVIRONMENT = re.compile(r"\$\{\{ *env +\"(\w+)\" *\}\}|\{vault://env/([\w-]+)\}")
+
+
+def read_models(draft: ImportedConfig, plugin: Plugin) -> list[str]:
+    """Add the models of an AI plugin to the draft. Returns their names."""
+    at: Path = (*plugin.at, "config")
+    targets = [*listed(plugin.config, "targets", at)] or [(plugin.config, at)]
+    found = [_read_target(draft, target, place) for target, place in targets]
+    return [*dict.fromkeys(name for name in found if name)]
+
+
+def _read_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> str:
+    """The name of the model that the target serves, "" if it is not imported."""
+    model = mapping(target.get("model"))
+    kind, name = str(model.get("provider")), model.get("name")
+    provider = _PROVIDERS.get(kind, "")
+    if provider not in providers.names() or not isinstance(name, str):
+        reason = f"no provider of Modelway is known for '{kind}', or it names no model"
+        draft.skip((*at, "model"), reason, "a model")
+        return ""
+    options = mapping(model.get("options"))
+    known = providers.read(provider)
+    entry: dict[str, Any] = {"provider": provider}
+    given = _variables(known, options)
+    if any(not re.fullmatch(r"[\w.~-]+|\$\{\w+\}", text) for text in given.values()):
+        draft.skip((*at, "model"), "its options cannot be a part of a URL", name)
+        return ""
+    entry |= {"variables": given} if given else {}
+    if known.credential is not None:
+        entry["credential"] = {
+            word: f"${{{text}}}" if word not in ("header", "query") and text else text
+            for word, text in known.credential.items()
+        }
+        draft.skip((*at, "auth"), "the credential is a variable of the provider", "auth")
+    for key in options:
+        if key not in ("azure_instance", "azure_api_version", "azure_deployment_id"):
+            draft.skip((*at, "model", "options", key), "there is no counterpart")
+    line = draft.line((*at, "model"))
+    upstream = draft.named(draft.upstreams, provider, entry, line)
+    served = str(options.get("azure_deployment_id", name))
+    if ENVIRONMENT.search(served) or ENVIRONMENT.search(str(model.get("model_alias", ""))):
+        served = ENVIRONMENT.sub(lambda m: f"${{{m[1] or m[2]}}}", served)
+    requested = str(model.get("model_alias", name))
+    requested = re.sub(r"[^\w./:*@-]+", "-", requested).strip("-") or "model"
+    known_model = draft.models.setdefault(requested, Entry({"to": []}, []))
+    weight = target.get("weight")
+    share = {"weight": weight} if isinstance(weight, int) and weight > 0 else {}
+    known_model.value["to"].append({"upstream": upstream, "model": served} | share)
+    known_model.lines.append(line)
+    return requested
+
+
+def _variables(provider: Provider, options: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of a provider: those of the options, and of the environment for others that it
+    needs."""
+    keys = {"resource": "azure_instance", "api_version": "azure_api_version"}
+    values = {name: options.get(key) for name, key in keys.items() if name in provider.variables}
+    needed = {k: v.environment for k, v in provider.variables.items() if not v.default}
+    environment = {name: f"${{{variable}}}" for name, variable in needed.items() if variable}
+    return environment | {name: str(value) for name, value in values.items() if value is not None}
