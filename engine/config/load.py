@@ -26,6 +26,7 @@ from engine.config.specs import read_spec
 from engine.config.stores import read_stores
 from engine.config.telemetry import check_listen, read_telemetry
 from engine.config.tokens import TokenReader
+from engine.config.transforms import LiteralReferences
 from engine.config.upstreams import UpstreamReader
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
@@ -80,6 +81,7 @@ def _load(
     sections, broken = _without_breaches(document.value, breaches)
     if not complete:
         broken = Broken({**broken.names, **dict.fromkeys(_NAMED_SECTIONS, frozenset("*"))})
+    sections = LiteralReferences(document, folder, environ).escaped(sections)
     config = _config(_convert(sections), broken, document, folder, findings)
     _check_text(document.value, (), document, findings)
     return replace(config, overlays=tuple(overlays)), document

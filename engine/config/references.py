@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.source.files import read_text
@@ -14,8 +14,11 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def expander(environ: Mapping[str, str], folder: Path) -> Expand:
-    """A function that expands references; relative paths start at `folder`.
+def expander(
+    environ: Mapping[str, str], folder: Path, encode: Callable[[str], str] | None = None
+) -> Expand:
+    """A function that expands references; relative paths start at `folder`. `encode` gets what each
+    reference stands for.
 
     It raises ExpandError for a variable that is not set and a file that cannot be read.
     """
@@ -23,6 +26,10 @@ def expander(environ: Mapping[str, str], folder: Path) -> Expand:
     def fill(match: re.Match[str]) -> str:
         if match[0] == "$${":
             return "${"
+        value = value_of(match)
+        return value if encode is None else encode(value)
+
+    def value_of(match: re.Match[str]) -> str:
         if not match[0].endswith("}"):
             raise ExpandError("'${' without '}'", "close it, or write $${ for a literal ${")
         inside = match[1]

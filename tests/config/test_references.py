@@ -97,3 +97,9 @@ def test_no_error_says_what_a_variable_holds(fill):
 def test_a_value_can_never_add_keys_or_other_yaml(tmp_path):
     marked = read("a: ${EVIL}\nb: 1\n", "f", expander({"EVIL": "x\nb: 2\nc: [&y *y]"}, tmp_path))
     assert (marked.value, marked.problems) == ({"a": "x\nb: 2\nc: [&y *y]", "b": 1}, [])
+
+
+def test_what_references_stand_for_is_encoded_and_nothing_else(tmp_path):
+    (tmp_path / "f").write_text("c")
+    expand = expander({"A": "a"}, tmp_path, str.upper)
+    assert expand("x ${A} ${B:-b} ${file:f} $${") == "x A B C ${"
