@@ -1,7 +1,9 @@
-"""A response with an Amazon event stream, read as one with server-sent events."""
+"""What Amazon's services put around responses: event streams, read as server-sent events, and the
+name of an error in a header."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from engine.relay.amazon_event_stream import MEDIA_TYPE
@@ -12,12 +14,20 @@ from engine.upstream.translated_errors import invalid_answer
 from engine.upstream.wrapped_response import WrappedResponse
 
 _SERVER_SENT_EVENTS = ("content-type", "text/event-stream")
+_ERROR_TYPE = re.compile(r"(?:[^#:]*#)?([A-Za-z]{1,100})(?::|$)")
+"""As botocore reads it: `com.amazon#ThrottlingException:http://internal.amazon.com/`."""
 
 
 def with_server_sent_events(response: IncomingResponse) -> IncomingResponse:
     """The response, whose body is server-sent events if it is an Amazon event stream."""
     kind = response.header("content-type")
     return AmazonResponse(response) if kind and kind.startswith(MEDIA_TYPE) else response
+
+
+def error_code(response: IncomingResponse) -> str:
+    """The name of an error in the headers, whose body often has none; "" for none."""
+    found = _ERROR_TYPE.match(response.header("x-amzn-errortype") or "")
+    return found[1] if found else ""
 
 
 class AmazonResponse(WrappedResponse):

@@ -15,6 +15,7 @@ import orjson
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
+from engine.upstream.amazon_response import error_code
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import NoCredential, UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
@@ -69,7 +70,7 @@ def vendor_error(
     if dialect.is_error(document):
         return _complete(status, headers, body)
     message = f"The upstream answered {status}{_error_message(document)}."
-    return _in_dialect(status, message, headers, exchange, dialect)
+    return _in_dialect(status, message, headers, exchange, dialect, error_code(response))
 
 
 def other_error(
@@ -90,10 +91,15 @@ def other_error(
 
 
 def _in_dialect(
-    status: int, message: str, headers: Headers, exchange: Exchange, dialect: Dialect
+    status: int,
+    message: str,
+    headers: Headers,
+    exchange: Exchange,
+    dialect: Dialect,
+    code: str = "",
 ) -> Response:
-    """An error of the upstream in the dialect's form."""
-    error = GatewayError(status, "upstream_error", message)
+    """An error of the upstream in the dialect's form; `code` is the upstream's word for it."""
+    error = GatewayError(status, code or "upstream_error", message)
     body = orjson.dumps(dialect.error(error, exchange.request_id))
     return _complete(status, _for_json_body(headers), body)
 

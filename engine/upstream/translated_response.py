@@ -19,6 +19,7 @@ from engine.relay.sse import NotAnEvent
 from engine.translations import AnyExchange
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.translation import LARGEST
+from engine.upstream.amazon_response import error_code
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_body
 from engine.upstream.first_content import EVENT_STREAM, media_type
@@ -194,6 +195,7 @@ class TranslatedResponse(WrappedResponse):
         body, complete = read_body(self._response, MAX_ERROR)
         text = decode_body(self._encoding, body) if complete else None
         error = self._exchange.error(self.status, json_or_none(text or b""))
+        error.code = error.code or error_code(self._response)
         self.status = error.status
         self._body = self._errors.document(error)
         self._ended = True

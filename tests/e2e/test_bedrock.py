@@ -152,7 +152,7 @@ def test_an_error_of_the_vendor_is_one_of_the_caller(
     answered = post(running, model="claude")
     error = answered.json()["error"]
     assert (answered.status, error["message"]) == (429, "Wait a little.")
-    assert error["type"]
+    assert (error["type"], error["code"]) == ("requests", "ThrottlingException")
 
 
 def test_an_exception_ends_a_stream_with_an_error(

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+import anthropic
 import pytest
 from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex
 from google import genai
 from google.genai import types
-from openai import AzureOpenAI, OpenAI
+from openai import AzureOpenAI, OpenAI, RateLimitError
 
 from tests.support.bedrock_upstream import BedrockUpstream, bedrock_upstream
 from tests.support.recorded import RecordedGateway, recorded_gateway
@@ -173,6 +174,19 @@ def test_claude_on_bedrock(
     assert from_us.target == from_sdk.target.replace(":", "%3A")
     assert is_signed(from_us, ACCESS, SECRET, REGION, "bedrock")
     assert is_signed(from_sdk, ACCESS, SECRET, REGION, "bedrock")
+
+
+def test_an_exception_of_bedrock_is_named(aws: BedrockUpstream, bedrock: Running) -> None:
+    aws.reset()
+    aws.exception = "ThrottlingException"
+    url = f"http://127.0.0.1:{bedrock.port}/v1"
+    client = OpenAI(base_url=url, api_key=ALL, max_retries=0)
+    with pytest.raises(RateLimitError) as error:
+        completion(client, "bedrock", stream=False)
+    assert error.value.code == "ThrottlingException"
+    assert "Wait a little." in error.value.message
+    with pytest.raises(anthropic.RateLimitError, match=r"rate_limit_error.*Wait a little"):
+        message(our_anthropic(bedrock.port), "bedrock", stream=False)
 
 
 @STREAMS

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.upstream.amazon_response import AmazonResponse, with_server_sent_events
+from engine.upstream.amazon_response import AmazonResponse, error_code, with_server_sent_events
 from engine.upstream.client.failures import (
     InvalidAnswer,
     Reset,
@@ -110,3 +110,24 @@ def test_a_silence_is_raised_and_can_be_read_on_behind() -> None:
     with pytest.raises(Silence):
         read.read(beat=1.0)
     assert read.read(beat=1.5) == AS_EVENTS[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("ThrottlingException", "ThrottlingException"),
+        ("ThrottlingException:http://internal.amazon.com/coral/", "ThrottlingException"),
+        ("com.amazon.coral#ThrottlingException:", "ThrottlingException"),
+        ("two words", ""),
+        ("", ""),
+        ("E" * 101, ""),
+    ],
+)
+def test_the_name_of_an_error_is_in_a_header(value: str, code: str) -> None:
+    received: Any = FakeResponse(429, [("x-amzn-errortype", value)])
+    assert error_code(received) == code
+
+
+def test_most_responses_name_no_error() -> None:
+    received: Any = FakeResponse(429, JSON)
+    assert error_code(received) == ""

@@ -191,9 +191,11 @@ def write_citation(citation: Citation) -> Json:
 
 
 def read_error(status: int, document: Any) -> UpstreamError:
-    """The error in an error response. Only this vendor has the status 529: it is a 503."""
+    """The error in an error response. Only this vendor has the status 529: it is a 503. The clouds
+    that have its models answer with a `message` alone."""
     status = 503 if status == 529 else status
-    error = document.get("error") if isinstance(document, dict) else None
+    members = document if isinstance(document, dict) else {}
+    error = members.get("error", members.get("message"))
     if not isinstance(error, dict):
         return UpstreamError(status, error if isinstance(error, str) else "")
     message, kind = error.get("message"), error.get("type")

@@ -18,6 +18,7 @@ from tests.support.each import each
         ),
         ({"error": {"message": 5, "type": None}}, "", ""),
         ({"error": "odd"}, "odd", ""),
+        ({"message": "Wait a little."}, "Wait a little.", ""),
         ({"detail": "x"}, "", ""),
         (None, "", ""),
         ([1], "", ""),
