@@ -11,23 +11,30 @@ import click
 from engine.cli.config_file import config_option, errors_exit
 from engine.cli.formats import tally
 from engine.config.config_files import ConfigFiles
+from engine.config.joined import JoinedDocument
 from engine.config.load import load_file
 from engine.offline.effective_config import EffectiveConfig
-from engine.source.problem import Findings, render
+from engine.offline.provider_values import with_provider_values
+from engine.source.problem import Findings, Path, render
+
+_OF_PROVIDER = "of the provider, before the transform of this upstream:"
 
 
 @click.command()
 @config_option
+@click.option("--defaults", is_flag=True, help="Add what providers lay under upstreams.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: `config` and `origins`.")
-def command(config: ConfigFiles, as_json: bool) -> None:
+def command(config: ConfigFiles, defaults: bool, as_json: bool) -> None:
     """Print the effective config: gateway.yaml with its included files and overlays as one file.
 
     A comment behind each value names the file and the line it comes from. `${VAR}` stands as it is
     written, and secrets are masked. The output is a config: paths in it are relative to the folder
-    of the first file. Defaults, and what a provider adds, are not in it.
+    of the first file. With --defaults it has what the provider of an upstream adds: a transform of
+    a provider, which applies before that of the upstream, is printed as comments.
 
     \b
       modelway config -c gateway.yaml -c prod.yaml
+      modelway config --defaults
       modelway config -c gateway.yaml -c prod.yaml --json | jq '.origins["/server/listen"]'
 
     \b
@@ -39,9 +46,17 @@ def command(config: ConfigFiles, as_json: bool) -> None:
     errors = [problem for problem in findings.errors if problem.code != "MW005"]
     if not isinstance(document.value, dict):
         errors_exit(errors, findings.texts, "nothing is printed")
-    effective = EffectiveConfig(document)
+    transforms: dict[Path, JoinedDocument] = {}
+    if defaults:
+        document, transforms = with_provider_values(document)
+    of_providers = {at: EffectiveConfig(transform) for at, transform in transforms.items()}
+    comments = {at: [_OF_PROVIDER, *each.yaml().splitlines()] for at, each in of_providers.items()}
+    effective = EffectiveConfig(document, comments)
     if as_json:
-        click.echo(json.dumps(effective.json(), indent=2, ensure_ascii=False))
+        value = effective.json()
+        if defaults:
+            value["providers"] = {str(at[-1]): each.json() for at, each in of_providers.items()}
+        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
     else:
         click.echo(f"# The effective config of {config}")
         click.echo(effective.yaml(), nl=False)

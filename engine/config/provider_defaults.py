@@ -49,7 +49,7 @@ def complete(
         return None
     provider = providers.read(name)
     _check_credentials(provider, section, at, source, findings)
-    written = {k: v for k, v in provider.upstream.items() if k != "url" or k not in section}
+    written = _written(provider, section)
     given = section.get("variables", {})
     if not _check_given(provider, given, (*at, "variables"), source, findings):
         return None
@@ -62,6 +62,21 @@ def complete(
     transform = written.pop("transform", {})
     defaults = keys.convert(written, keys.find("upstreams.*"))
     return Defaults(merge(defaults, section), variables, transform)
+
+
+def layer(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
+    """What a provider lays under an entry, as it would stand in a config. A variable without a
+    value stays as `{name}`."""
+    given = section.get("variables")
+    texts = given.items() if isinstance(given, Mapping) else ()
+    variables = values_of(provider, {k: v for k, v in texts if isinstance(v, str)})
+    filled: dict[str, Any] = _filled(_written(provider, section), variables)
+    return filled
+
+
+def _written(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
+    """The provider's values for an entry, without the `url` where that has one of its own."""
+    return {k: v for k, v in provider.upstream.items() if k != "url" or k not in section}
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from engine.source import files
+from engine.source.reader import SourceDocument
 from engine.source.reader import read as read_yaml
 
 CHAT = ("chat",)
@@ -93,11 +94,16 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(n.removesuffix(_SUFFIX) for n in found if n.endswith(_SUFFIX)))
 
 
+def document(name: str) -> SourceDocument:
+    """The file of the provider of that name."""
+    path = files.PROVIDERS / f"{name}{_SUFFIX}"
+    return read_yaml(path.read_text("utf-8"), str(path))
+
+
 @cache
 def read(name: str) -> Provider:
     """The provider of that name, one of `names()`."""
-    path = files.PROVIDERS / f"{name}{_SUFFIX}"
-    value = read_yaml(path.read_text("utf-8"), str(path)).value
+    value = document(name).value
     lists = {key: tuple(value.get(key, ())) for key in ("other_credentials", "notes", "unverified")}
     variables = {n: ProviderVariable(**v) for n, v in value.get("variables", {}).items()}
     return Provider(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.config import keys
@@ -27,10 +27,14 @@ _SQLITE = "sqlite:///"
 
 
 class EffectiveConfig:
-    """The effective config of a document, whose value is a mapping."""
+    """The effective config of a document, whose value is a mapping. `comments` are lines that are
+    printed below the entries of mappings, by their paths."""
 
-    def __init__(self, document: SourceDocument) -> None:
+    def __init__(
+        self, document: SourceDocument, comments: Mapping[Path, Sequence[str]] | None = None
+    ) -> None:
         self._document = document
+        self._comments = comments or {}
         self._folder = os.path.dirname(document.file)
         self.value: Mapping[str, Any] = {k: v for k, v in document.value.items() if k != "include"}
         self._secrets = {path: is_url for path, _, is_url in secret_places(document.value)}
@@ -110,6 +114,7 @@ class EffectiveConfig:
             else:
                 yield head
             yield from (f"  {line}" for line in lines)
+            yield from (f"  # {line}" for line in self._comments.get(path, ()))
 
     def _scalar(self, value: Any, at: Path) -> str:
         if isinstance(value, dict | list):

@@ -43,3 +43,55 @@ def test_a_config_that_cannot_be_read_is_not_printed(folder):
     result = modelway("config")
     assert result.exit_code == 1
     assert "nothing is printed" in result.stderr
+
+
+PROVIDED = GOOD.replace(
+    'upstreams: {main: {url: "http://127.0.0.1:9"}}\n',
+    """upstreams:
+  main:
+    provider: azure-deployments
+    variables: {resource: "${RESOURCE}"}
+    credential: {header: api-key, value: s3cret-s3cret}
+    transform: {request: {query: {set: {trace: "1"}}}}
+""",
+)
+
+
+def provided(folder, monkeypatch, *options):
+    monkeypatch.setenv("RESOURCE", "east-shop")
+    (folder / "gateway.yaml").write_text(PROVIDED)
+    result = modelway("config", *options)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_with_defaults_an_upstream_has_the_values_of_its_provider(folder, monkeypatch):
+    text = provided(folder, monkeypatch, "--defaults")
+    assert "\n    dialect: openai  # engine/providers/azure-deployments.yaml:" in text
+    upstream = yaml.safe_load(text)["upstreams"]["main"]
+    assert upstream["url"] == "https://${RESOURCE}.openai.azure.com/openai"
+    assert upstream["missing_paths"] == ["/responses"]
+    assert upstream["credential"]["value"] == "***"
+    assert upstream["transform"] == {"request": {"query": {"set": {"trace": "1"}}}}
+
+
+def test_without_defaults_it_has_none_of_them(folder, monkeypatch):
+    text = provided(folder, monkeypatch)
+    assert "dialect:" not in text.partition("upstreams:")[2]
+
+
+def test_the_config_with_defaults_has_the_same_effect(folder, monkeypatch):
+    (folder / "defaults.yaml").write_text(
+        provided(folder, monkeypatch, "--defaults").replace('"***"', "s3cret-s3cret")
+    )
+    result = modelway("diff", "gateway.yaml", "defaults.yaml")
+    assert (result.exit_code, result.output) == (0, "no difference\n")
+
+
+def test_the_transform_of_a_provider_is_apart(folder, monkeypatch):
+    text = provided(folder, monkeypatch, "--defaults")
+    assert '    #     path: "/deployments/{target.model}{target.path}"  # engine/providers/' in text
+    document = json.loads(provided(folder, monkeypatch, "--defaults", "--json"))
+    transform = document["providers"]["main"]["config"]["transform"]["request"]
+    assert transform["query"] == {"default": {"api-version": "2024-10-21"}}
+    assert "/upstreams/main/url" in document["origins"]
