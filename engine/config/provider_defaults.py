@@ -20,6 +20,8 @@ from engine.source.suggestion import did_you_mean
 
 _VARIABLE = re.compile(r"\{([a-z][a-z_]*)\}")
 _SAFE = re.compile(r"[A-Za-z0-9._~-]+")
+_SECRETS = ("bearer", "value", "password", "secret")
+"""The keys of credentials that have the name of an environment variable in a provider's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,11 @@ def credential_text(credential: Mapping[str, Any]) -> str:
     """A provider's credential as it stands in a config: `{bearer: "${GROQ_API_KEY}"}`."""
     parts = []
     for key, value in credential.items():
-        text = json.dumps(f"${{{value}}}") if key in ("bearer", "value") else str(value)
-        parts.append(f"{key}: {'{}' if value == {} else text}")
+        if isinstance(value, Mapping):
+            text = credential_text(value)
+        else:
+            text = json.dumps(f"${{{value}}}") if key in _SECRETS else str(value)
+        parts.append(f"{key}: {text}")
     return f"{{{', '.join(parts)}}}"
 
 

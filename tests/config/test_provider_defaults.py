@@ -49,6 +49,7 @@ def test_mappings_merge_at_every_level():
         ({"bearer": "KEY"}, '{bearer: "${KEY}"}'),
         ({"header": "x-key", "value": "KEY"}, '{header: x-key, value: "${KEY}"}'),
         ({"aws": {}}, "{aws: {}}"),
+        ({"basic": {"user": "me", "password": "P"}}, '{basic: {user: me, password: "${P}"}}'),
     ],
 )
 def test_a_credential_is_shown_as_it_is_written(credential, text):

@@ -54,6 +54,30 @@ def test_a_file_of_another_form_is_refused(validator):
         assert not validator.is_valid({**right, **wrong})
 
 
+OAUTH2 = {"token_url": "https://example.com/token", "client": "c", "secret": "KEY"}
+
+
+@each(
+    "credential, right",
+    [
+        ({"bearer": "KEY"}, True),
+        ({"bearer": "sk-secret"}, False),
+        ({"query": "key", "value": "KEY"}, True),
+        ({"query": "key"}, False),
+        ({"basic": {"user": "me", "password": "KEY"}}, True),
+        ({"basic": {"user": "me", "password": "p"}}, False),
+        ({"oauth2": OAUTH2}, True),
+        ({"oauth2": {**OAUTH2, "secret": "s"}}, False),
+        ({"aws": {}}, True),
+        ({"unknown": {}}, False),
+        ({}, False),
+    ],
+)
+def test_a_credential_of_any_kind_has_its_form(credential, right, validator):
+    file = {**raw("groq"), "credential": credential}
+    assert validator.is_valid(file) is right
+
+
 @each("name", NAMES)
 def test_models_are_sorted_and_the_dialect_exists(name):
     provider = providers.read(name)
