@@ -45,6 +45,7 @@ def names() -> list[str]:
     return sorted(name for name in modules if hasattr(_module(name), "DIALECT"))
 
 
+@cache
 def get(name: str) -> Dialect:
     """The dialect of that name, one of `names()`."""
     dialect = _module(name).DIALECT

@@ -80,9 +80,12 @@ class UsageReader:
 
     def __init__(self) -> None:
         self._reports: Extra = {}
+        self._usage: Usage | None = None
+        self._is_counted = True
 
     def read(self, report: Extra) -> None:
         """Take the next report: `usageMetadata`."""
+        self._is_counted = False
         if _NULL in report.values():
             report = {name: count for name, count in report.items() if count != _NULL}
         self._reports |= report
@@ -91,8 +94,13 @@ class UsageReader:
             self._reports = {name: self._reports[name] for name in known if name in self._reports}
 
     def usage(self) -> Usage | None:
-        """The usage so far, None if nothing was reported. The candidates' count leaves thoughts
-        out, unless the total shows that it has them. Raises WrongType."""
+        """The usage so far, None if nothing was reported. Raises WrongType."""
+        if not self._is_counted:
+            self._usage, self._is_counted = self._count(), True
+        return self._usage
+
+    def _count(self) -> Usage | None:
+        """The candidates' count leaves thoughts out, unless the total shows that it has them."""
         counts = read_shape(_COUNTS, msgspec.json.encode(self._reports), "usageMetadata")
         if counts == _NO_COUNTS:
             return None
