@@ -53,6 +53,7 @@ class ImportedConfig:
     policies: list[Entry] = field(default_factory=list)
     routes: list[Entry] = field(default_factory=list)
     tokens: list[Entry] = field(default_factory=list)
+    cors: Entry | None = None
     notes: list[Note] = field(default_factory=list)
 
     def line(self, path: Path) -> int:
@@ -93,6 +94,10 @@ class ImportedConfig:
                 yield f"\n{name}:\n"
                 for entry in listed:
                     yield from self._lines("  -", entry)
+
+        if self.cors is not None:
+            yield "\n"
+            yield from self._lines("cors:", self.cors)
 
     def _lines(self, head: str, entry: Entry) -> Iterator[str]:
         lines = ", ".join(str(line) for line in sorted(set(entry.lines)))

@@ -1,5 +1,5 @@
-"""Kong's declarative config: the models of `ai-proxy` and `ai-proxy-advanced`, the plugins that
-guard them, and keys of consumers.
+"""Kong's declarative config: the models of `ai-proxy` and `ai-proxy-advanced`, their
+plugins, and keys of consumers.
 
 https://developer.konghq.com/gateway/entities/
 """
@@ -12,8 +12,8 @@ from typing import Any
 
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.kong.entities import Entity, listed, read_entities
-from engine.offline.importers.kong.guards import Guarded, read_guards
 from engine.offline.importers.kong.models import ENVIRONMENT, read_models
+from engine.offline.importers.kong.policies import Guarded, read_policies
 from engine.source.problem import Path
 
 TITLE = "Kong's declarative config"
@@ -32,7 +32,7 @@ def read(draft: ImportedConfig) -> None:
     _note_paths(draft, entities, guarded)
     for entry, at in listed(draft.source.value, "consumers", ()):
         _read_consumer(draft, entry, at)
-    read_guards(draft, entities, guarded, _AI)
+    read_policies(draft, entities, guarded, _AI)
 
 
 def _read_models(draft: ImportedConfig, entities: list[Entity]) -> list[Guarded]:

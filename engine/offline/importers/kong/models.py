@@ -22,6 +22,11 @@ _PROVIDERS = {
 ENVIRONMENT = re.compile(r"\$\{\{ *env +\"(\w+)\" *\}\}|\{vault://env/([\w-]+)\}")
 
 
+def reference(match: re.Match[str]) -> str:
+    """A match of ENVIRONMENT as `${VAR}`."""
+    return f"${{{match[1] or match[2].upper().replace('-', '_')}}}"
+
+
 def read_models(draft: ImportedConfig, plugin: Plugin) -> list[str]:
     """Add the models of an AI plugin to the draft. Returns their names."""
     at: Path = (*plugin.at, "config")
@@ -60,7 +65,7 @@ def _read_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> 
     upstream = draft.named(draft.upstreams, provider, entry, line)
     served = str(options.get("azure_deployment_id", name))
     if ENVIRONMENT.search(served) or ENVIRONMENT.search(str(model.get("model_alias", ""))):
-        served = ENVIRONMENT.sub(lambda m: f"${{{m[1] or m[2]}}}", served)
+        served = ENVIRONMENT.sub(reference, served)
     requested = str(model.get("model_alias", name))
     requested = re.sub(r"[^\w./:*@-]+", "-", requested).strip("-") or "model"
     known_model = draft.models.setdefault(requested, Entry({"to": []}, []))

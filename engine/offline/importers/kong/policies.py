@@ -1,8 +1,9 @@
-"""Plugins that guard models: as policies of the file where all models have the same ones. What
-cannot be carried is noted with the models that are without it."""
+"""Plugins of models: as policies of the file, and as `cors`, where all models have the same ones. A
+guard that cannot be carried is noted with the models that are without it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.kong.entities import Entity, Plugin, listed
+from engine.offline.importers.kong.headers import SIDES, read_headers
 from engine.values.client_address import Network
 
 _N = TypeVar("_N", IPv4Network, IPv6Network)
@@ -17,11 +19,8 @@ _WINDOWS = {"second": "1s", "minute": "1m", "hour": "1h", "day": "day", "month":
 _WINDOWS |= {"year": "365d"}
 _UNITS = {"megabytes": "MiB", "kilobytes": "KiB", "bytes": "B"}
 _BY = {"consumer": "token", "credential": "token", "service": "all"}
-_REASONS = {
-    "key-auth": "every route asks for a token; keys of consumers are under tokens",
-    "cors": "write cors: {origins: [...]}",
-    "request-transformer": "write transform at the upstream",
-}
+_ORIGIN = re.compile(r"\*|https?://[a-z0-9._-]+(:[0-9]{1,5})?")
+_REASONS = {"key-auth": "every route asks for a token; keys of consumers are under tokens"}
 _NO_GUARDS = frozenset(
     {"key-auth", "cors", "request-transformer", "response-transformer", "correlation-id"}
     | {"prometheus", "opentelemetry", "zipkin", "datadog", "statsd", "syslog", "loggly"}
@@ -39,12 +38,12 @@ class Guarded:
     models: list[str]
 
 
-def read_guards(
+def read_policies(
     draft: ImportedConfig, entities: Iterable[Entity], guarded: Sequence[Guarded], ai: Sequence[str]
 ) -> None:
     """Add the policies, and note the other plugins."""
     plugins = [plugin for entity in entities for plugin in entity.plugins]
-    names = [*_POLICIES, *(plugin.name for plugin in plugins if plugin.name not in ai)]
+    names = [*_POLICIES, *_OTHERS, *(plugin.name for plugin in plugins if plugin.name not in ai)]
     for name in dict.fromkeys(names):
         effective = [each.entity.effective((name,)) for each in guarded]
         problem = _problem(name, effective)
@@ -61,7 +60,7 @@ def read_guards(
 
 def _problem(name: str, effective: Sequence[Plugin | None]) -> str:
     """Why a plugin cannot be a policy of all models, "" if it can."""
-    if name not in _POLICIES:
+    if name not in _POLICIES and name not in _OTHERS:
         return _REASONS.get(name, "there is no counterpart")
     found = [plugin for plugin in effective if plugin is not None]
     if not found:
@@ -81,7 +80,10 @@ def _note(draft: ImportedConfig, plugin: Plugin, reason: str, models: Sequence[s
 
 
 def _carry(draft: ImportedConfig, plugin: Plugin, guarded: Sequence[Guarded]) -> None:
-    """Add the policies of a plugin. Raises ValueError for what has no counterpart."""
+    """Add what a plugin is here. Raises ValueError for what has no counterpart."""
+    if plugin.name in _OTHERS:
+        _OTHERS[plugin.name](draft, plugin)
+        return
     line = draft.line((*plugin.at, "name"))
     policies = _POLICIES[plugin.name](plugin.config, guarded)
     draft.policies += [Entry(policy, [line]) for policy in policies]
@@ -148,8 +150,28 @@ def _rest(network: _N, denied: _N) -> list[_N]:
     return [] if is_within else sorted(network.address_exclude(denied))
 
 
+def _read_cors(draft: ImportedConfig, plugin: Plugin) -> None:
+    """The origins; methods and headers are those that the gateway has."""
+    origins = plugin.config.get("origins") or ["*"]
+    exact = [origin for origin in origins if _ORIGIN.fullmatch(str(origin))]
+    at = (*plugin.at, "config")
+    for origin in origins:
+        if origin not in exact:
+            draft.skip((*at, "origins"), "origins are exact here", f"'{origin}'")
+    for key in plugin.config:
+        if key != "origins":
+            draft.skip((*at, key), "the gateway sets it itself")
+    if exact:
+        line = draft.line((*plugin.at, "name"))
+        draft.cors = Entry({"origins": list(dict.fromkeys(exact))}, [line])
+
+
 _POLICIES: Mapping[str, Callable[[Mapping[str, Any], Sequence[Guarded]], list[Any]]] = {
     "ip-restriction": _allow_ips,
     "request-size-limiting": _max_body,
     "rate-limiting": _rate_limits,
+}
+_OTHERS: Mapping[str, Callable[[ImportedConfig, Plugin], None]] = {
+    **dict.fromkeys(SIDES, read_headers),
+    "cors": _read_cors,
 }
