@@ -42,7 +42,7 @@ class Entry:
 @dataclass(slots=True)
 class ImportedConfig:
     """The draft of a config. `documents` are OpenAPI documents by file name, `specs` the entries
-    that name them."""
+    that name them, `secrets` the values of variables."""
 
     source: SourceDocument
     upstreams: dict[str, Entry] = field(default_factory=dict)
@@ -55,6 +55,7 @@ class ImportedConfig:
     tokens: list[Entry] = field(default_factory=list)
     cors: Entry | None = None
     notes: list[Note] = field(default_factory=list)
+    secrets: dict[str, str] = field(default_factory=dict)
 
     def line(self, path: Path) -> int:
         """The line of a value of the source."""
@@ -66,6 +67,14 @@ class ImportedConfig:
         note = Note(place_of(self.source, path, key=isinstance(path[-1], str)), name, reason)
         if note not in self.notes:
             self.notes.append(note)
+
+    def variable(self, wanted: str, secret: str) -> str:
+        """The environment variable for a secret that the source writes out, "" for one that it does
+        not: that of the same secret, or `wanted`, with a number if that is another's."""
+        name, number = wanted, 2
+        while self.secrets.setdefault(name, secret) != secret:
+            name, number = f"{wanted}_{number}", number + 1
+        return name
 
     def named(self, section: dict[str, Entry], wanted: str, value: Any, line: int) -> str:
         """The name of an entry with this value: an existing one, or `wanted`, with a number if

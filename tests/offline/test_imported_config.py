@@ -20,6 +20,14 @@ def test_equal_entries_share_a_name_and_others_get_a_number():
     assert config.upstreams["openai"].lines == [1, 3]
 
 
+def test_each_secret_has_a_variable_of_its_own():
+    config = draft()
+    config.secrets["KEY"] = ""
+    secrets = ("first", "second", "first", "")
+    names = [config.variable("KEY", secret) for secret in secrets]
+    assert names == ["KEY_2", "KEY_3", "KEY_2", "KEY"]
+
+
 def test_a_note_has_the_place_of_the_key_and_stands_once():
     config = draft()
     for _ in range(2):

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.kong.entities import Entity, listed, read_entities
-from engine.offline.importers.kong.models import ENVIRONMENT, read_models
+from engine.offline.importers.kong.models import ENVIRONMENT, read_models, variable
 from engine.offline.importers.kong.policies import Guarded, read_policies
 from engine.source.problem import Path
 
@@ -27,6 +27,8 @@ def read(draft: ImportedConfig) -> None:
     for section in draft.source.value:
         if section not in _SECTIONS and section[0] != "_":
             draft.skip((section,), "there is no counterpart")
+    for match in ENVIRONMENT.finditer(draft.source.text):
+        draft.secrets[variable(match)] = ""
     entities = read_entities(draft)
     guarded = _read_models(draft, entities)
     _note_paths(draft, entities, guarded)

@@ -24,7 +24,12 @@ ENVIRONMENT = re.compile(r"\$\{\{ *env +\"(\w+)\" *\}\}|\{vault://env/([\w-]+)\}
 
 def reference(match: re.Match[str]) -> str:
     """A match of ENVIRONMENT as `${VAR}`."""
-    return f"${{{match[1] or match[2].upper().replace('-', '_')}}}"
+    return f"${{{variable(match)}}}"
+
+
+def variable(match: re.Match[str]) -> str:
+    """The variable that a match of ENVIRONMENT names."""
+    return match[1] or match[2].upper().replace("-", "_")
 
 
 def read_models(draft: ImportedConfig, plugin: Plugin) -> list[str]:
@@ -53,11 +58,9 @@ def _read_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> 
         return ""
     entry |= {"variables": given} if given else {}
     if known.credential is not None:
-        entry["credential"] = {
-            word: f"${{{text}}}" if word not in ("header", "query") and text else text
-            for word, text in known.credential.items()
-        }
-        draft.skip((*at, "auth"), "the credential is a variable of the provider", "auth")
+        entry["credential"] = _credential(draft, known.credential, target, at)
+    elif target.get("auth"):
+        draft.skip((*at, "auth"), "write the credential of the upstream")
     for key in options:
         if key not in ("azure_instance", "azure_api_version", "azure_deployment_id"):
             draft.skip((*at, "model", "options", key), "there is no counterpart")
@@ -74,6 +77,34 @@ def _read_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> 
     known_model.value["to"].append({"upstream": upstream, "model": served} | share)
     known_model.lines.append(line)
     return requested
+
+
+def _credential(
+    draft: ImportedConfig, form: Mapping[str, Any], target: Mapping[str, Any], at: Path
+) -> dict[str, Any]:
+    """The credential in the form of the provider. A secret that is written out becomes a variable,
+    another one for each secret."""
+    auth = mapping(target.get("auth"))
+    key = "header_value" if auth.get("header_value") else "param_value"
+    secret = str(auth.get(key) or "").removeprefix("Bearer ").strip()
+    environment = ENVIRONMENT.fullmatch(secret)
+    credential: dict[str, Any] = {}
+    for word, value in form.items():
+        is_secret = word not in ("header", "query") and isinstance(value, str)
+        if is_secret and environment:
+            credential[word] = reference(environment)
+        elif is_secret:
+            name = draft.variable(value, secret)
+            credential[word] = f"${{{name}}}"
+            if secret:
+                reason = f"it is written out; set {name} to it"
+                draft.skip((*at, "auth", key), reason, f"the value of {key}")
+        else:
+            credential[word] = value
+    for name in auth:
+        if name not in (key, "header_name", "param_name", "param_location"):
+            draft.skip((*at, "auth", name), "write the credential of the upstream")
+    return credential
 
 
 def _variables(provider: Provider, options: Mapping[str, Any]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from engine.config import providers
 from engine.offline.imported_config import Entry, ImportedConfig
 from engine.offline.importers.litellm.deployment import Deployment
 from engine.offline.importers.litellm.vocabulary import (
@@ -39,6 +40,7 @@ class _Reader:
 
     def run(self) -> None:
         models = self.value.get("model_list")
+        self.draft.secrets |= dict.fromkeys(self._environment(), "")
         for index, entry in enumerate(models if isinstance(models, list) else ()):
             if isinstance(entry, dict):
                 self._model(entry, ("model_list", index))
@@ -57,6 +59,18 @@ class _Reader:
     def _section(self, name: str) -> Mapping[str, Any]:
         section = self.value.get(name)
         return section if isinstance(section, dict) else {}
+
+    def _environment(self) -> Iterator[str]:
+        """The variables that the file reads, also those that LiteLLM reads for a missing key."""
+        yield from re.findall(r"os\.environ/(\w+)", self.draft.source.text)
+        models = self.value.get("model_list")
+        for entry in models if isinstance(models, list) else ():
+            parameters = entry.get("litellm_params") if isinstance(entry, dict) else None
+            if isinstance(parameters, dict) and not parameters.get("api_key"):
+                deployment = Deployment(self.draft, parameters, (), ())
+                provider, _ = deployment.provider_and_model(str(parameters.get("model")), "")
+                credential = providers.read(provider).credential if provider else None
+                yield from (str(value) for value in (credential or {}).values())
 
     def _model(self, entry: Mapping[str, Any], at: Path) -> None:
         """A deployment: a target of a model, and its upstream."""

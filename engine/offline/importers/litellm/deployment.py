@@ -137,7 +137,7 @@ class Deployment:
             return f"${{{name}}}"
         if key.startswith("${"):
             return key
-        name = name if name.endswith("KEY") else f"{name}_API_KEY"
+        name = self.draft.variable(name if name.endswith("KEY") else f"{name}_API_KEY", key)
         reason = f"it is written out; set {name} to it"
         self.draft.skip((*self.at, "api_key"), reason, "the value of api_key")
         return f"${{{name}}}"
