@@ -104,10 +104,11 @@ def test_a_body_is_read_only_for_conditions_on_it():
     [
         ({"if": {"body": {"n": {"minimum": 3}}}}, "weaker"),
         ({"if": {"body": {"n": {"minimum": 2}}}, "message": "no"}, "changed"),
+        ({"if": {"body": {"n": {"minimum": 1}}}}, "changed"),
         ({"if": {"body": {"n": {"minimum": 2}}}, "unless": {"body": {"user": {}}}}, "weaker"),
     ],
 )
-def test_other_conditions_are_weaker_to_diff(changed, level):
+def test_conditions_that_refuse_less_are_weaker_to_diff(changed, level):
     old = planned_of({"deny": {"if": {"body": {"n": {"minimum": 2}}}}})
     differences = between(old, planned_of({"deny": changed}))
     assert {str(each.level) for each in differences} == {level}

@@ -15,7 +15,9 @@ from engine.offline.diff.compare import (
     network_covers,
     quota_text,
 )
+from engine.offline.diff.deny_conditions import Direction, direction
 from engine.offline.diff.difference import Difference, Effect, Side
+from engine.policies import deny
 from engine.source.problem import Place
 from engine.values import units
 from engine.values.wildcard import matches
@@ -118,7 +120,14 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
         if excluded := beyond(now.options, was.options, covers):
             yield Effect.CHANGED, "allowed-narrowed", f"{now.name} keeps {listed(excluded)} out"
     elif now.name == "deny" and _conditions(was) != _conditions(now):
-        yield Effect.WEAKER, "policy-changed", words  # it may let through what it refused
+        match direction(deny.read(was.options), deny.read(now.options)):
+            case Direction.MORE:
+                yield Effect.CHANGED, "policy-changed", f"it refuses more: {words}"
+            case Direction.LESS:
+                yield Effect.WEAKER, "policy-changed", f"it refuses less: {words}"
+            case Direction.OTHER:
+                changed = f"it may let through what it refused, changed conditions: {words}"
+                yield Effect.WEAKER, "policy-changed", changed
     else:
         yield Effect.CHANGED, "policy-changed", words
 
