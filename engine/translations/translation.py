@@ -264,11 +264,11 @@ class _WholeOutput:
         self._size += size
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
-        changes, law = self._changes, self._law
+        changes, law, add = self._changes, self._law, self._assembly.add
         for event in events if changes is None else changes.undo(law.checked(events)):
             if changes is None:
                 law.check(event)
-            self._assembly.add(event)
+            add(event)
 
     def take(self) -> bytes:
         return b""

@@ -45,22 +45,28 @@ def translated_response(
     """The response of a translated request, in the caller's dialect: a TranslatedStream if the
     caller gets the upstream's stream event by event. `redaction` takes the gateway's credentials
     out of what the upstream says; `clock` gives seconds since 1970."""
-    is_stream = _sends_events(response, exchange) and media_type(response) == EVENT_STREAM
-    kind = TranslatedStream if is_stream else TranslatedResponse
-    return kind(response, exchange, dialect, request_id, redaction, clock)
-
-
-def _sends_events(response: IncomingResponse, exchange: AnyExchange) -> bool:
-    """Whether the caller gets server-sent events."""
     request = exchange.request
-    return request.stream and not request.as_list and response.status < 300
+    sends_events = request.stream and not request.as_list and response.status < 300
+    is_stream = media_type(response) == EVENT_STREAM
+    kind = TranslatedStream if sends_events and is_stream else TranslatedResponse
+    return kind(
+        response,
+        exchange,
+        dialect,
+        request_id,
+        redaction,
+        clock,
+        is_stream=is_stream,
+        sends_events=sends_events,
+    )
 
 
 class TranslatedResponse(WrappedResponse):
     """A response in the dialect of the caller: `status`, `headers`, and the body by `read`.
 
     The body of an error is read at once. `usage` reads what the upstream reports, in its own
-    format.
+    format. `is_stream`: the upstream sends server-sent events; `sends_events`: the caller gets
+    some.
     """
 
     _stream: TranslatedEvents | None = None  # becomes an answer or an array
@@ -75,11 +81,12 @@ class TranslatedResponse(WrappedResponse):
         request_id: str,
         redaction: Redaction,
         clock: Callable[[], float],
+        *,
+        is_stream: bool,
+        sends_events: bool,
     ) -> None:
         status = response.status
         target = dialects.get(exchange.translation.target.dialect)
-        is_stream = media_type(response) == EVENT_STREAM
-        sends_events = _sends_events(response, exchange)
         headers = [pair for pair in response.headers if not pair[0].startswith(_BODY_HEADERS)]
         headers = translate_limits(headers, target.rate_limits, dialect.rate_limits, clock())
         headers.append(

@@ -55,7 +55,10 @@ class MessageWriter:
             messages.append({"role": "system", "content": content})
         turns = request.messages
         if not self._same_language:
-            turns = merged(results_first(merged(turns)))
+            turns = merged(turns)
+            ordered = results_first(turns)
+            if ordered is not turns:  # neighbours may have one role again
+                turns = merged(ordered)
         for message in turns:
             write = self._assistant if message.role == "assistant" else self._others
             messages += write(message)
