@@ -1,8 +1,8 @@
-"""What a transform costs a request: `python benchmarks/transforms.py [rounds]`.
+"""What a transform and a `deny` cost a request: `python benchmarks/transforms.py [rounds]`.
 
 CPU microseconds of the stage for a typical chat body of 1 KB, parsed already, with three edits that
-all change it, with three that find nothing to do, and with a larger body. Without transforms there
-is no such stage.
+all change it, with three that find nothing to do, and with a larger body; and of a `deny` with two
+conditions, of which the first holds. Without transforms there is no such stage.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ import orjson
 from benchmarks.chat import BODY
 from engine.config.transforms import TransformConfig
 from engine.exchange.body import Body
-from engine.exchange.exchange import Exchange
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.services import Services
+from engine.policies import deny
 from engine.transforms.caller_side import edit_request
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
@@ -30,13 +33,27 @@ EDITS: dict[str, dict[str, Any]] = {
     "three edits": {"default": {"seed": 7}, "set": {"store": False}, "rename": {"model": "name"}},
     "three without effect": {"default": {"model": "x"}, "remove": ["a", "b"]},
 }
+DENY = {"if": {"body": {"model": orjson.loads(BODY)["model"], "n": {"minimum": 2}}}}
 LARGE = orjson.dumps({**orjson.loads(BODY), "prediction": "x" * 100_000})
 
 
-def seconds(body: bytes, edits: dict[str, Any]) -> float:
-    """CPU seconds of one edit of a request, without its parsing."""
+Step = Callable[[Exchange], object]
+
+
+def transform(edits: dict[str, Any]) -> Step:
     config = TransformConfig({"request": {"body": edits}}, ("policies", 0))
     transforms = compile_all([config], upstream=False)
+    return lambda exchange: edit_request(exchange, transforms, TemplateValues(exchange))
+
+
+def denial() -> Step:
+    stage = deny.build(deny.read(DENY), Services())
+    response = Response(200, [])
+    return lambda exchange: stage(exchange, lambda _: response)
+
+
+def seconds(body: bytes, step: Step) -> float:
+    """CPU seconds of one step of a request, without its parsing."""
     exchanges = []
     for _ in range(CALLS):
         exchange = Exchange(
@@ -47,21 +64,23 @@ def seconds(body: bytes, edits: dict[str, Any]) -> float:
         exchanges.append(exchange)
     start = time.process_time()
     for exchange in exchanges:
-        edit_request(exchange, transforms, TemplateValues(exchange))
+        step(exchange)
     return (time.process_time() - start) / CALLS
 
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    steps = {name: transform(edits) for name, edits in EDITS.items()}
+    steps["deny, two conditions"] = denial()
     cases = [
-        (f"{name}, {len(body)} bytes", body, edits)
-        for name, edits in EDITS.items()
+        (f"{name}, {len(body)} bytes", body, step)
+        for name, step in steps.items()
         for body in (BODY, LARGE)
     ]
     times: dict[str, list[float]] = {name: [] for name, _, _ in cases}
     for _ in range(rounds):
-        for name, body, edits in cases:
-            times[name].append(seconds(body, edits))
+        for name, body, step in cases:
+            times[name].append(seconds(body, step))
     for name, each in times.items():
         print(f"{name:<40} {statistics.median(each) * 1e6:6.1f} us")
 
