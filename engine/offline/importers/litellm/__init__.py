@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.config import providers
 from engine.offline.imported_config import Entry, ImportedConfig
+from engine.offline.importers.litellm.defaults import PLACES, read_defaults
 from engine.offline.importers.litellm.deployment import Deployment
 from engine.offline.importers.litellm.vocabulary import (
     HARMLESS,
@@ -37,6 +38,7 @@ class _Reader:
         self.general = self._section("general_settings")
         self.settings = self._section("litellm_settings")
         self.router = self._section("router_settings")
+        self.defaults: dict[str, list[tuple[Mapping[str, Any], Path]]] = {}
 
     def run(self) -> None:
         models = self.value.get("model_list")
@@ -47,6 +49,7 @@ class _Reader:
         for model in self.draft.models.values():
             if len(model.value["to"]) == 1:
                 model.value["to"][0].pop("weight", None)
+        read_defaults(self.draft, self.defaults)
         self._aliases()
         self._fallbacks()
         self._policies()
@@ -100,6 +103,9 @@ class _Reader:
         if self.settings.get("drop_params") is True or parameters.get("drop_params") is True:
             known.value["translate"] = "lossy"
         self._price(name, {**info, **parameters}, line)
+        if str(info.get("mode", "chat")) in ("chat", "responses", "completion"):
+            self.defaults.setdefault(name, []).append((parameters, at_parameters))
+            deployment.imported |= set(PLACES)
         deployment.note_rest()
         for key in info:
             if key not in HARMLESS and not key.startswith(("supports_", "max_", "input_cost")):

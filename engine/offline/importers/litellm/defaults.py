@@ -1,0 +1,58 @@
+"""Default parameters of LiteLLM's deployments: a `transform` of the model, whose edits fit each
+operation. On the side of the upstream they would break other operations of the same model, such as
+the counting of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from engine.offline.imported_config import ImportedConfig
+from engine.offline.importers.litellm.vocabulary import number_of
+from engine.source.problem import Path
+
+PLACES: Mapping[str, tuple[str, ...]] = {
+    "temperature": ("temperature",),
+    "top_p": ("top_p",),
+    "max_tokens": ("max_tokens", "max_output_tokens"),
+}
+"""Where the operations of chat have a parameter; an edit without a place in one leaves it alone.
+Gemini's are members of an object, which an edit would make in every operation."""
+
+
+def read_defaults(
+    draft: ImportedConfig, deployments: Mapping[str, Sequence[tuple[Mapping[str, Any], Path]]]
+) -> None:
+    """Add the defaults that all deployments of a model share, and note the others. `deployments`
+    are parameters and their places, by the name of the model."""
+    for name, deployed in deployments.items():
+        values: dict[str, Any] = {}
+        for key in PLACES:
+            reason = _problem(key, [parameters.get(key) for parameters, _ in deployed])
+            for parameters, at in deployed:
+                if key in parameters and reason:
+                    draft.skip((*at, key), reason)
+            if not reason:
+                values |= dict(_edits(key, deployed[0][0].get(key)))
+        if values:
+            transform = {"request": {"body": {"default": values}}}
+            draft.models[name].value["transform"] = transform
+
+
+def _problem(key: str, values: Sequence[Any]) -> str:
+    """Why a default is not imported, "" if it is, or if there is none."""
+    if any(value != values[0] for value in values):
+        return "the deployments of a model have different ones"
+    if values[0] is None:
+        return ""
+    number = number_of(values[0])
+    if number is None:
+        fits = False
+    else:
+        fits = number >= 1 and number % 1 == 0 if key == "max_tokens" else 0 <= number <= 1
+    return "" if fits else "not every format of chat takes this value"
+
+
+def _edits(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if value is not None:
+        yield from ((place, number_of(value)) for place in PLACES[key])
