@@ -16,8 +16,6 @@ from engine.offline.importers.litellm.defaults import PLACES, read_defaults
 from engine.offline.importers.litellm.deployment import Deployment
 from engine.offline.importers.litellm.vocabulary import (
     HARMLESS,
-    OTHERWISE,
-    REASONS,
     number_of,
     reason_for,
 )
@@ -57,7 +55,7 @@ class _Reader:
         sections = ("model_list", "general_settings", "litellm_settings", "router_settings")
         for section in self.value:
             if section not in sections:
-                self.draft.skip((section,), REASONS.get(section, OTHERWISE))
+                self.draft.skip((section,), reason_for(section))
 
     def _section(self, name: str) -> Mapping[str, Any]:
         section = self.value.get(name)
@@ -109,7 +107,7 @@ class _Reader:
         deployment.note_rest()
         for key in info:
             if key not in HARMLESS and not key.startswith(("supports_", "max_", "input_cost")):
-                self.draft.skip((*at, "model_info", key), REASONS.get(key, OTHERWISE))
+                self.draft.skip((*at, "model_info", key), reason_for(key, name))
 
     def _price(self, name: str, values: Mapping[str, Any], line: int) -> None:
         keys = {"input": "input_cost_per_token", "output": "output_cost_per_token"}

@@ -40,6 +40,7 @@ class Deployment:
         general: Iterable[Mapping[str, Any]],
     ) -> None:
         self.draft = draft
+        self.name = ""
         self.general = tuple(general)
         self.parameters = parameters
         self.at = at
@@ -63,6 +64,7 @@ class Deployment:
 
     def target(self, provider: str, name: str, model: str) -> dict[str, Any]:
         """The target of a model with this name. Raises ValueError for what cannot be imported."""
+        self.name = name
         target: dict[str, Any] = {"upstream": self._upstream(provider)}
         if "*" in model:
             if model != name:
@@ -78,7 +80,7 @@ class Deployment:
             if weight and "weight" not in target:
                 target["weight"] = weight
             if weight and key != "weight":
-                self.draft.skip((*self.at, key), reason_for(key))
+                self.draft.skip((*self.at, key), reason_for(key, self.name))
         return target
 
     def _upstream(self, provider: str) -> str:
@@ -195,7 +197,7 @@ class Deployment:
         """Note the parameters that nothing read."""
         for key in self.parameters:
             if key not in self.imported | HARMLESS:
-                self.draft.skip((*self.at, key), reason_for(key))
+                self.draft.skip((*self.at, key), reason_for(key, self.name))
 
 
 def _any(names: str, model: str) -> bool:

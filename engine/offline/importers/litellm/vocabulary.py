@@ -72,14 +72,20 @@ REASONS = {
     "rpm": "it weighs the targets; write a rate_limit, or `rate` of a token, as a limit",
     "tpm": "it weighs the targets; write a token_budget as a limit",
 }
+GUARDS = frozenset(
+    {"rpm", "tpm", "max_parallel_requests", "global_max_parallel_requests", "max_budget"}
+    | {"budget_duration", "guardrails", "allowed_ips", "max_request_size_mb", "access_groups"}
+    | {"enforced_params", "custom_auth", "provider_budget_config"}
+)
+"""Keys that limit or refuse requests."""
 OTHERWISE = "there is no counterpart"
 
 
-def reason_for(key: str) -> str:
-    for known, reason in REASONS.items():
-        if key == known or (known == "redis_host" and key.startswith("redis_")):
-            return reason
-    return OTHERWISE
+def reason_for(key: str, models: str = "all") -> str:
+    """Why a key is not imported; for a guard with the models that are without it."""
+    name = "redis_host" if key.startswith("redis_") else key
+    reason = REASONS.get(name, OTHERWISE)
+    return f"WARNING, models without this guard: {models}: {reason}" if key in GUARDS else reason
 
 
 def reference(text: str) -> str:
