@@ -13,7 +13,7 @@ from typing import Any
 
 import anthropic
 import pytest
-from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex
+from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex, omit
 from google import genai
 from google.genai import types
 from openai import AzureOpenAI, OpenAI, RateLimitError
@@ -64,6 +64,12 @@ models:
   bedrock: {{to: [{{upstream: bedrock, model: "{CLAUDE}"}}]}}
   arn: {{to: [{{upstream: bedrock, model: "{ARN}"}}]}}
   converse: {{to: [{{upstream: converse, model: "{ARN}"}}]}}
+  beta:
+    to:
+      - upstream: bedrock
+        model: "{CLAUDE}"
+        transform:
+          {{request: {{body: {{set: {{anthropic_beta: ["{{request.header.anthropic-beta}}"]}}}}}}}}
   vertex-claude: {{to: [{{upstream: vertex-claude, model: "claude-sonnet-4-5@20250929"}}]}}
   vertex: {{to: [{{upstream: vertex, model: gemini-2.5-flash}}]}}
   azure: {{to: [{{upstream: azure, model: our-deployment}}]}}
@@ -174,6 +180,21 @@ def test_claude_on_bedrock(
     assert from_us.target == from_sdk.target.replace(":", "%3A")
     assert is_signed(from_us, ACCESS, SECRET, REGION, "bedrock")
     assert is_signed(from_sdk, ACCESS, SECRET, REGION, "bedrock")
+
+
+@pytest.mark.parametrize("features", [["output-128k-2025-02-19"], []])
+def test_a_beta_feature_is_sent_in_the_body(
+    features: list[str], aws: BedrockUpstream, bedrock: Running
+) -> None:
+    aws.reset()
+    with closing(our_anthropic(bedrock.port)) as client:
+        client.beta.messages.create(
+            model="beta",
+            max_tokens=9,
+            messages=QUESTION,  # type: ignore[arg-type]
+            betas=features or omit,  # type: ignore[arg-type]
+        )
+    assert aws.body.get("anthropic_beta", []) == features
 
 
 def test_an_exception_of_bedrock_is_named(aws: BedrockUpstream, bedrock: Running) -> None:
