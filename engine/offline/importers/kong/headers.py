@@ -61,17 +61,24 @@ def read_headers(draft: ImportedConfig, plugin: Plugin) -> None:
 
 
 def _removed(config: Mapping[str, Any]) -> list[str]:
-    names = mapping(config.get("remove")).get("headers")
-    return [str(name).lower() for name in names or ()]
+    return [text.lower() for text in _texts(config, "remove")]
 
 
 def _added(config: Mapping[str, Any]) -> dict[str, str]:
     """Values by name, as templates: of `name:value` the first one with a name counts."""
     values: dict[str, str] = {}
-    for text in mapping(config.get("add")).get("headers") or ():
-        name, _, value = str(text).partition(":")
+    for text in _texts(config, "add"):
+        name, _, value = text.partition(":")
         values.setdefault(name.strip().lower(), _template(value.strip()))
     return values
+
+
+def _texts(config: Mapping[str, Any], kind: str) -> list[str]:
+    """The headers of one kind of edit. Raises ValueError for what is no list."""
+    texts = mapping(config.get(kind)).get("headers") or []
+    if not isinstance(texts, list):
+        raise ValueError(f"{kind}.headers is no list")
+    return [str(text) for text in texts]
 
 
 def _template(text: str) -> str:

@@ -114,7 +114,7 @@ def _rate_limits(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[
 
 def _max_body(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[Any]:
     """Kong's megabytes are 2^20 bytes."""
-    size, unit = config.get("allowed_payload_size", 128), config.get("size_unit", "megabytes")
+    size, unit = config.get("allowed_payload_size", 128), str(config.get("size_unit", "megabytes"))
     if not isinstance(size, int) or size < 1 or unit not in _UNITS:
         raise ValueError(f"'{size} {unit}' is no size")
     return [{"max_body": f"{size}{_UNITS[unit]}"}]
@@ -131,6 +131,8 @@ def _allow_ips(config: Mapping[str, Any], guarded: Sequence[Guarded]) -> list[An
 
 
 def _networks(texts: Any) -> list[Network]:
+    if not isinstance(texts, list):
+        raise ValueError(f"'{texts}' is no list of networks")
     return [ip_network(str(text), strict=False) for text in texts]
 
 
@@ -152,7 +154,9 @@ def _rest(network: _N, denied: _N) -> list[_N]:
 
 def _read_cors(draft: ImportedConfig, plugin: Plugin) -> None:
     """The origins; methods and headers are those that the gateway has."""
-    origins = plugin.config.get("origins") or ["*"]
+    origins = plugin.config.get("origins", ["*"])
+    if not isinstance(origins, list):
+        raise ValueError(f"'{origins}' is no list of origins")
     exact = [origin for origin in origins if _ORIGIN.fullmatch(str(origin))]
     at = (*plugin.at, "config")
     for origin in origins:

@@ -122,7 +122,7 @@ class _Reader:
             for name, target in aliases.items() if isinstance(aliases, dict) else ():
                 group = target.get("model") if isinstance(target, dict) else target
                 at: Path = ("router_settings", "model_group_alias", name)
-                if group not in self.draft.models:
+                if not isinstance(group, str) or group not in self.draft.models:
                     self.draft.skip(at, f"there is no model '{group}'")
                 elif name not in self.draft.models:
                     value = self.draft.models[group].value
