@@ -28,8 +28,8 @@ def place_in(schema: Node, steps: Sequence[str], any_step: str) -> Place:
     """The place that `steps` lead to; `any_step` stands for every member and every item."""
     place = Place([schema], False, False)
     for step in steps:
-        if place.free:
-            return Place([], True, False)
+        if not place.schemas:  # nothing is known of what is below a free place
+            return Place([], place.free, False)
         place = _below(place.schemas, step, step == any_step)
     return place
 

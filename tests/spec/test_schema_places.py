@@ -45,6 +45,7 @@ def chat(tmp_path_factory):
         ("model", ["string"], False, True),
         ("n", ["integer", "string"], False, False),
         ("x", [], False, False),
+        ("x/y", [], False, False),
         ("free/x/y", [], True, False),
         ("any/x", [], True, False),
         ("map/x", ["number"], False, False),

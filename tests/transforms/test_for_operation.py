@@ -24,7 +24,7 @@ paths:
 EDITS = {
     "remove": ["a", "x", "$..y"],
     "rename": {"b": "c", "r": "x"},
-    "default": {"q": 1},
+    "default": {"q": 1, "/w/below": 1},
     "set": {"/b/d": 1},
     "append": {"l": [1]},
 }
