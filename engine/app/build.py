@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from engine import dialects
+from engine.app.own_pages import OwnPages
 from engine.app.stores import is_metered, open_shared, services_of
 from engine.config.listed_models import listed_models
 from engine.config.model_operations import ModelOperations
@@ -17,7 +17,7 @@ from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge import model_list
 from engine.edge.cors import Cors
-from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body
+from engine.edge.endpoint import Endpoints, answer_errors
 from engine.edge.lifecycle import RequestLifecycle
 from engine.edge.model_list import VisibleModels
 from engine.edge.origin import SameOrigin
@@ -33,8 +33,6 @@ from engine.stages.meter import meter
 from engine.stages.report import mismatches, report_responses
 from engine.stages.transform import ModelPlaces, transform
 from engine.stages.validate import validate
-from engine.telemetry.health import Health
-from engine.telemetry.health import pages as health_pages
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
 from engine.telemetry.metrics.upstreams import upstream_collector
@@ -50,7 +48,6 @@ from engine.upstream.target import Upstream, connect
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
-from engine.values.listen_address import ListenAddress
 
 _DRAIN_SECONDS = 0.5
 """How long open exchanges may take to end when the worker closes its stores."""
@@ -105,10 +102,11 @@ def build(
         open_credential or open_shared(plan.config),
         wrap_stages,
     )
+    pages = OwnPages(plan.config.telemetry, parts.services, parts.endpoints)
     app = application(
         parts.endpoints,
         [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head],
-        pages=_public_pages(parts),
+        pages=pages.public(),
         cors=parts.cors,
     )
     for route in plan.routes:
@@ -118,10 +116,10 @@ def build(
             resource = Resource(operation.method, mount, route.wide, responder, operation.query)
             app.add_route(template, resource)
     for path, handler in console_pages(plan, parts.services):
-        page = _page(parts.endpoints, handler)
+        page = pages.responder(handler)
         for method in ("GET", "HEAD"):
             app.add_route(path, Resource(method, "", (), page))
-    _add_telemetry_listener(app, parts)
+    pages.add_listener(app)
     _connect_to_server(app, parts)
     _add_collectors(parts)
     return app
@@ -180,12 +178,6 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         *parts.wrap_stages(route, request_stages),
     ]
     return compose(stages, last=_last_handler(route, parts))
-
-
-def _page(endpoints: Endpoints, handler: Handler) -> Responder:
-    """The complete stack of a page of the gateway's own, which no observer sees."""
-    stages = [answer_errors, check_head, discard_body]
-    return endpoints.responder(compose(stages, handler), [dialects.default()])
 
 
 def _report_stage(route: Route) -> list[Stage]:
@@ -271,42 +263,6 @@ def _needs_body(route: Route) -> bool:
     """Whether a step needs the parsed body: it names the model, or a policy depends on it."""
     names_model = route.model is not None and (route.model.place == "body" or bool(route.also))
     return names_model or route.guards.reads_body
-
-
-def _public_pages(parts: _Parts) -> Mapping[str, Responder]:
-    """The pages of metrics and health that are served beside the API."""
-    handlers = _operator_pages(parts)
-    public = parts.plan.config.telemetry.public_pages
-    return {path: _page(parts.endpoints, handlers[path]) for path in public if path in handlers}
-
-
-def _operator_pages(parts: _Parts, *, unix_socket: bool = False) -> Mapping[str, Handler]:
-    """The pages of metrics and health."""
-    telemetry, services = parts.plan.config.telemetry, parts.services
-    return health_pages(
-        services.health or Health(),
-        metrics=telemetry.metrics,
-        page=services.page,
-        allowed=telemetry.allow_ips,
-        proxies=services.proxies,
-        clock=services.clock,
-        unix_socket=unix_socket,
-    )
-
-
-def _add_telemetry_listener(app: Application, parts: _Parts) -> None:
-    """Give the application that of the listener for metrics and health, if there is one."""
-    telemetry = parts.plan.config.telemetry
-    if not telemetry.address:
-        return
-    address = app.telemetry_address = ListenAddress.parse(telemetry.address)
-    handlers = _operator_pages(parts, unix_socket=bool(address.path))
-    app.telemetry = application(
-        parts.endpoints,
-        [answer_errors, check_head],
-        pages={path: _page(parts.endpoints, handler) for path, handler in handlers.items()},
-        hint=f" This is telemetry.listen, which serves {' and '.join(handlers)} alone.",
-    )
 
 
 def _connect_to_server(app: Application, parts: _Parts) -> None:

@@ -1,35 +1,14 @@
 """A plan becomes one application: its routes, their stages in order, and its pages."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import yaml
-from falcon.testing import TestClient
 
-from engine.app.build import build
-from engine.app.stores import services_of
-from engine.offline.rehearsal.observation import UpstreamAnswers
-from engine.offline.rehearsal.stand_ins import recorder
-from tests.support.rehearsing import CONFIG, SECRET, planned
+from tests.support.project_app import TOKEN, ProjectApp
+from tests.support.rehearsing import CONFIG
 
-TOKEN = {"Authorization": f"Bearer {SECRET}"}
 TURNS = [{"role": "user"}]
-
-
-class ProjectApp:
-    """The application of the project's plan, and the requests that its upstreams receive."""
-
-    def __init__(self, folder, config=CONFIG, *, closing=(), **options):
-        plan = planned(folder, config).plan
-        self.requests = []
-        services = replace(services_of(plan.config), dice=lambda: 0.0, closing=closing)
-        client = recorder(self.requests, UpstreamAnswers())
-        self.app = build(plan, services, client=client, **options)
-        self.client = TestClient(self.app)
-
-    def chat(self, headers=TOKEN, **body):
-        return self.client.simulate_post("/v1/chat", json=body, headers=headers)
 
 
 def test_a_request_of_a_route_goes_to_its_upstream(tmp_path):
@@ -78,20 +57,6 @@ def test_the_stages_of_a_route_can_be_wrapped(tmp_path):
 def test_the_console_is_served_where_the_config_enables_it(tmp_path, console, status):
     built = ProjectApp(tmp_path, f"{CONFIG}console: {{enabled: {console}}}\n")
     assert built.client.simulate_get("/docs").status_code == status
-
-
-def test_the_listener_of_health_serves_no_route(tmp_path):
-    client = TestClient(ProjectApp(tmp_path).app.telemetry)
-    assert client.simulate_get("/healthz").status_code == 200
-    refusal = client.simulate_get("/v1/items/7")
-    assert refusal.status_code == 404
-    assert "This is telemetry.listen" in refusal.json["error"]["message"]
-
-
-@pytest.mark.parametrize("listen", ["public", "off"])
-def test_there_is_no_application_for_a_listener_that_does_not_exist(tmp_path, listen):
-    built = ProjectApp(tmp_path, f"{CONFIG}telemetry: {{listen: {listen}}}\n")
-    assert built.app.telemetry is None
 
 
 def test_the_services_are_closed_with_the_application(tmp_path):
