@@ -85,31 +85,15 @@ def attempt(
     """Send a request, without its credential yet, to a target and wait for the first content,
     `timeout` seconds in all. A `translated` one has its response translated back."""
     result = AttemptResult(target, path=request.path)
-    exchange.upstream_usage = events = None
+    exchange.upstream_usage = None
     try:
         if credential is not None:
             timeout = _apply(credential, request, timeout)
-        received = target.upstream.client.send(
+        received = result.response = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
-        relays_binary = dialect.transparent or dialect.amazon_streams
-        response = received if relays_binary else with_server_sent_events(received)
-        result.response = response
-        if target.edits.responses:
-            spoken = dialect if translated is None else get(translated.translation.target.dialect)
-            edited = EditedResponse(response, _editor(target, exchange), request.method, spoken)
-            result.response = response = edited
-            exchange.upstream_usage = edited.usage
-        if translated is not None:
-            result.dropped = translated.dropped
-            redaction = target.upstream.redaction
-            answer = translated_response(
-                response, translated.for_answer(), dialect, exchange.request_id, redaction
-            )
-            result.response = answer
-            exchange.upstream_usage = exchange.upstream_usage or answer.usage
-            events = answer.events
-        if credential is not None and dialect.transparent and response.status == 401:
+        events = _convert(result, received, request.method, exchange, dialect, translated)
+        if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
         _read_beginning(result, result.response, exchange, dialect, events)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
@@ -121,6 +105,36 @@ def attempt(
         exchange.record.reached_upstream |= not isinstance(raised, Exception)
         raise
     return result
+
+
+def _convert(
+    result: AttemptResult,
+    received: IncomingResponse,
+    method: str,
+    exchange: Exchange,
+    dialect: Dialect,
+    translated: AnyExchange | None,
+) -> EventFilter | None:
+    """Set the response as it is relayed: binary frames read as events, edited by the target's
+    transforms, translated back. Returns what translates its events."""
+    target = result.target
+    relays_binary = dialect.transparent or dialect.amazon_streams
+    response = result.response = received if relays_binary else with_server_sent_events(received)
+    if target.edits.responses:
+        spoken = dialect if translated is None else get(translated.translation.target.dialect)
+        edited = EditedResponse(response, _editor(target, exchange), method, spoken)
+        result.response = response = edited
+        exchange.upstream_usage = edited.usage
+    if translated is None:
+        return None
+    result.dropped = translated.dropped
+    redaction = target.upstream.redaction
+    answer = translated_response(
+        response, translated.for_answer(), dialect, exchange.request_id, redaction
+    )
+    result.response = answer
+    exchange.upstream_usage = exchange.upstream_usage or answer.usage
+    return answer.events
 
 
 def _apply(credential: LiveCredential, request: UpstreamRequest, timeout: float) -> float:
