@@ -52,10 +52,10 @@ def complete(
     provider = providers.read(name)
     _check_credentials(provider, section, at, source, findings)
     written = _written(provider, section)
-    given = section.get("variables", {})
-    if not _check_given(provider, given, (*at, "variables"), source, findings):
+    settings = section.get("variables", {})
+    if not _check_settings(provider, settings, (*at, "variables"), source, findings):
         return None
-    variables = values_of(provider, given)
+    variables = values_of(provider, settings)
     if missing := _missing(written, variables, provider):
         for variable in missing:
             _note_missing(provider, variable, (*at, "provider"), source, findings)
@@ -69,8 +69,8 @@ def complete(
 def layer(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
     """What a provider lays under an entry, as it would stand in a config. A variable without a
     value stays as `{name}`."""
-    given = section.get("variables")
-    texts = given.items() if isinstance(given, Mapping) else ()
+    settings = section.get("variables")
+    texts = settings.items() if isinstance(settings, Mapping) else ()
     variables = values_of(provider, {k: v for k, v in texts if isinstance(v, str)})
     filled: dict[str, Any] = _filled(_written(provider, section), variables)
     return filled
@@ -105,9 +105,9 @@ def credential_text(credential: Mapping[str, Any]) -> str:
     return f"{{{', '.join(parts)}}}"
 
 
-def values_of(provider: Provider, given: Mapping[str, str]) -> dict[str, str]:
+def values_of(provider: Provider, settings: Mapping[str, str]) -> dict[str, str]:
     """The values of the variables of a provider, without those that have none."""
-    result = dict(given)
+    result = dict(settings)
     for name, variable in provider.variables.items():
         default = variable.values.get(result.get(variable.by, ""), variable.default)
         if name not in result and default:
@@ -126,16 +126,16 @@ def _missing(
     return sorted((used & provider.variables.keys()) - variables.keys())
 
 
-def _check_given(
+def _check_settings(
     provider: Provider,
-    given: Mapping[str, str],
+    settings: Mapping[str, str],
     at: Path,
     source: SourceDocument,
     findings: Findings,
 ) -> bool:
     """Whether the variables of an entry are the provider's, and parts of a URL."""
     right = True
-    for name, value in given.items():
+    for name, value in settings.items():
         if name not in provider.variables:
             message = f"provider '{provider.name}' has no variable '{name}'"
             hint = did_you_mean(name, provider.variables)
@@ -187,16 +187,16 @@ def _check_credentials(
         return
     accepted = [provider.credential, *provider.other_credentials]
     forms = " or ".join(map(credential_text, accepted))
-    given: dict[Path, Any] = {
+    settings: dict[Path, Any] = {
         ("credentials", index): entry for index, entry in enumerate(section.get("credentials", ()))
     }
     if "credential" in section:
-        given["credential",] = section["credential"]
-    if not given:
+        settings["credential",] = section["credential"]
+    if not settings:
         message = f"provider '{provider.name}' needs a credential"
         findings.error(source, at, "MW352", message, f"write credential: {forms}", key=True)
     kinds = {_kind(credential) for credential in accepted}
-    for place, credential in given.items():
+    for place, credential in settings.items():
         kind = _kind(credential)
         if kind not in kinds and not (kind == "oauth2" and "bearer" in kinds):
             message = f"provider '{provider.name}' takes another kind of credential"

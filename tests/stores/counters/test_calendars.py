@@ -178,3 +178,9 @@ def test_whenever_the_time_zone_changes_windows_follow_each_other_and_none_is_sh
             assert now >= windows[-1][1]
             assert end - windows[-1][1] >= least
         windows.append((start, end))
+
+
+def test_a_window_in_which_nothing_counts_is_not_remembered():
+    before, after = (Calendar("day", zone).window(JANUARY) for zone in ("UTC", "Europe/Vienna"))
+    record, *_ = calendars.take(None, AMOUNT, 0, before, JANUARY)
+    assert calendars.read(record, after, JANUARY) == (0, *after)
