@@ -19,15 +19,21 @@ from engine.credentials.interface.credential import Credential, LiveCredential, 
 from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
 from engine.plan.route import CannotConnect
+from engine.stores.machine_state import SharedState
 from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
 from engine.values.counters import Counters, CountersAway
+from engine.values.machine_state import LocalState, MachineState
+from engine.values.periodic import PeriodicTask
 from engine.values.price import Prices
 from engine.values.runtime_dir import NoWritableFolder, runtime_directory
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
     from engine.stores.counters.memory import MemoryCounters
     from engine.stores.counters.redis import RedisCounters
+
+_RELEASE_SECONDS = 1.0
+"""Seconds after which what a killed worker counted is released."""
 
 
 def prepare(config: Config) -> str:
@@ -73,8 +79,28 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
         collectors=telemetry.collectors,
         page=telemetry.page,
         health=telemetry.health,
+        machine=_machine_state(config, telemetry),
         closing=closing,
     )
+
+
+def _machine_state(config: Config, telemetry: Observing) -> MachineState:
+    """What the workers of this machine share; a rehearsal shares nothing with them."""
+    if not telemetry.background:
+        return LocalState()
+    try:
+        state = SharedState(_runtime_directory(config) / "machine")
+    except OSError as error:
+        raise CannotConnect(f"the workers cannot share their state: {error}") from error
+
+    def release(_: float) -> float:
+        state.release_dead_slots()
+        return _RELEASE_SECONDS
+
+    task = PeriodicTask(release, _RELEASE_SECONDS)
+    task.start()
+    telemetry.closing += [state.close, lambda: task.stop(_RELEASE_SECONDS)]
+    return state
 
 
 def open_shared(config: Config) -> OpenCredential:

@@ -13,6 +13,7 @@ from engine.exchange.exchange import Observer
 from engine.values.caller import Caller
 from engine.values.client_address import Network
 from engine.values.counters import Counters
+from engine.values.machine_state import LocalState, MachineState
 from engine.values.metric import Collector
 from engine.values.price import Prices
 from engine.values.token_bucket import GuessLimit
@@ -66,7 +67,8 @@ class Services:
 
     `begin` is called when an exchange begins, `observers` when it has ended. `collectors` sample
     the gauges, `page` returns the text of all metrics, None without metrics; `health` says whether
-    the worker is ready. `closing` is what `close` calls.
+    the worker is ready. `machine` is what the workers of this machine share. `closing` is what
+    `close` calls.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -83,6 +85,7 @@ class Services:
     collectors: list[Collector] = field(default_factory=list)
     page: Callable[[], bytes] | None = None
     health: WorkerHealth | None = None
+    machine: MachineState = field(default_factory=LocalState)
     closing: Sequence[Callable[[], None]] = ()
 
     def close(self) -> None:

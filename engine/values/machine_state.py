@@ -1,0 +1,94 @@
+"""Numbers that the workers of one machine share: what is in flight, averages, who does a task.
+
+`LocalState` is the one of a single process; `stores/machine_state.py` has the one of a machine.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class SharedCounter(Protocol):
+    """A sum over the workers. Each adds to a part of its own; the part of a worker that died counts
+    as 0."""
+
+    @property
+    def own(self) -> int:
+        """The part of this worker."""
+        ...
+
+    def add(self, amount: int) -> None:
+        """Change the part of this worker; `amount` may be negative."""
+        ...
+
+    def total(self) -> int:
+        """The sum of all workers' parts."""
+        ...
+
+
+class SharedNumber(Protocol):
+    """One number of the machine, 0.0 at first: the last one to write it wins."""
+
+    value: float
+
+
+class MachineState(Protocol):
+    """The shared numbers by name. Times in them are of `time.monotonic`, which all processes of a
+    machine share. A name is made when it is first asked for, and exists until the machine
+    restarts."""
+
+    def counter(self, name: str) -> SharedCounter: ...
+
+    def number(self, name: str) -> SharedNumber: ...
+
+    def leads(self, task: str) -> bool:
+        """Whether this worker is the one of the machine that does a task. Once it is, it remains so
+        until it ends; then another one that asks is."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class LocalCounter:
+    """A counter of one process."""
+
+    __slots__ = ("own",)
+
+    def __init__(self) -> None:
+        self.own = 0
+
+    def add(self, amount: int) -> None:
+        self.own += amount
+
+    def total(self) -> int:
+        return self.own
+
+
+class LocalNumber:
+    """A number of one process."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+
+class LocalState:
+    """The state of one process, which shares it with no other."""
+
+    def __init__(self) -> None:
+        self._counters: dict[str, LocalCounter] = {}
+        self._numbers: dict[str, LocalNumber] = {}
+
+    def counter(self, name: str) -> LocalCounter:
+        return self._counters.setdefault(name, LocalCounter())
+
+    def number(self, name: str) -> LocalNumber:
+        return self._numbers.setdefault(name, LocalNumber())
+
+    def leads(self, task: str) -> bool:
+        """Always: there is no other process."""
+        return True
+
+    def close(self) -> None:
+        """There is nothing to close."""

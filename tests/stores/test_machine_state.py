@@ -1,0 +1,162 @@
+"""The state that the workers of a machine share. Two open states are two workers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from engine.stores.machine_state import CHUNK, SharedState
+
+
+@pytest.fixture
+def workers(tmp_path) -> Iterator[tuple[SharedState, SharedState]]:
+    with ExitStack() as stack:
+        first = stack.enter_context(closing(SharedState(tmp_path / "machine")))
+        second = stack.enter_context(closing(SharedState(tmp_path / "machine")))
+        yield first, second
+
+
+def test_a_counter_is_the_sum_of_its_workers(workers):
+    first, second = workers
+    first.counter("in_flight/a").add(2)
+    second.counter("in_flight/a").add(3)
+    assert first.counter("in_flight/a").total() == second.counter("in_flight/a").total() == 5
+    assert first.counter("in_flight/a").own == 2
+
+
+def test_names_have_numbers_of_their_own(workers):
+    first, second = workers
+    names = ["a", "b", "a/b", "line\nbreak", "ü", "back\\slash"]
+    for amount, name in enumerate(names, 1):
+        (first if amount % 2 else second).counter(name).add(amount)
+    assert [second.counter(name).total() for name in names] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_worker_that_starts_later_is_counted(workers, tmp_path):
+    first, _ = workers
+    first.counter("a").add(1)
+    assert first.counter("a").total() == 1
+    with closing(SharedState(tmp_path / "machine")) as third:
+        third.counter("a").add(5)
+        assert first.counter("a").total() == 6
+
+
+def test_a_worker_that_ends_is_no_longer_counted(workers, tmp_path):
+    first, _ = workers
+    with closing(SharedState(tmp_path / "machine")) as third:
+        third.counter("a").add(5)
+        assert first.counter("a").total() == 5
+    assert first.counter("a").total() == 0
+
+
+def test_what_a_killed_worker_counted_is_released(workers, tmp_path):
+    first, _ = workers
+    _count_and_be_killed(tmp_path / "machine")
+    assert first.counter("a").total() == 7
+    first.release_dead_slots()
+    assert first.counter("a").total() == 0
+
+
+def test_a_new_worker_takes_the_slot_of_a_killed_one(workers, tmp_path):
+    first, _ = workers
+    _count_and_be_killed(tmp_path / "machine")
+    before = sorted(path.name for path in (tmp_path / "machine").iterdir())
+    with closing(SharedState(tmp_path / "machine")) as third:
+        assert (third.counter("a").own, first.counter("a").total()) == (0, 0)
+    assert sorted(path.name for path in (tmp_path / "machine").iterdir()) == before
+
+
+def test_living_workers_keep_their_counts(workers):
+    first, second = workers
+    second.counter("a").add(4)
+    first.release_dead_slots()
+    second.release_dead_slots()
+    assert first.counter("a").total() == 4
+
+
+def test_there_are_more_names_than_one_file_holds(workers):
+    first, second = workers
+    for index in range(CHUNK + 2):
+        first.counter(f"name {index}").add(index)
+    second.counter(f"name {CHUNK + 1}").add(1)
+    assert first.counter(f"name {CHUNK + 1}").total() == CHUNK + 2
+    assert second.counter("name 1").total() == 1
+
+
+def test_a_number_is_the_one_written_last(workers):
+    first, second = workers
+    assert second.number("average").value == 0.0
+    first.number("average").value = 0.25
+    second.number("average").value = 0.5
+    assert first.number("average").value == 0.5
+
+
+def test_numbers_outlive_the_worker_that_wrote_them(workers, tmp_path):
+    first, _ = workers
+    with closing(SharedState(tmp_path / "machine")) as third:
+        third.number("average").value = 2.0
+    assert first.number("average").value == 2.0
+
+
+def test_one_worker_does_a_task(workers):
+    first, second = workers
+    assert [first.leads("health"), second.leads("health"), first.leads("health")] == [
+        True,
+        False,
+        True,
+    ]
+    assert second.leads("addresses")
+
+
+def test_another_worker_does_the_task_of_one_that_ended(workers, tmp_path):
+    first, _ = workers
+    with closing(SharedState(tmp_path / "machine")) as third:
+        assert third.leads("health")
+        assert not first.leads("health")
+    assert first.leads("health")
+
+
+def test_without_room_a_worker_counts_alone_and_says_so(workers, monkeypatch, caplog):
+    first, second = workers
+    second.counter("a").add(2)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    for index in range(CHUNK):
+        first.counter(f"name {index}")
+    with caplog.at_level(logging.WARNING):
+        first.counter("the last").add(1)
+    assert first.counter("the last").total() == 1
+    assert "No space left on device" in caplog.text
+    assert first.counter("a").total() == 2
+
+
+def test_the_folder_is_closed_to_others(workers, tmp_path):
+    workers[0].leads("health")
+    workers[0].number("average").value = 1.0
+    folder = tmp_path / "machine"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o077 for path in folder.iterdir()} == {0}
+
+
+def _count_and_be_killed(folder: Path) -> None:
+    """A worker that counts 7 for "a", and is killed."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        SharedState(folder).counter("a").add(7)
+        os.write(write_end, b".")
+        signal.pause()
+    assert os.read(read_end, 1) == b"."
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(read_end)
+    os.close(write_end)
