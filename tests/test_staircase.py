@@ -50,7 +50,11 @@ EDGES = {
     "sqlalchemy": ("stores.records",),
     "alembic": ("stores.records",),
     "sqlite3": ("stores.records",),
-    "lmdb": ("stores.counters.memory", "stores.counters.shared_memory"),
+    "lmdb": (
+        "stores.admission.shared_queue",
+        "stores.counters.memory",
+        "stores.counters.shared_memory",
+    ),
     "redis": ("stores.counters.redis_client", "stores.counters.redis_connection"),
     "hiredis": ("stores.counters.redis_connection",),
     "opentelemetry": ("telemetry.tracing.otlp",),

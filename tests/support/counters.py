@@ -120,11 +120,11 @@ def left(store: Counters, limits: Sequence[Limit]) -> list[int]:
 
 
 class Worker:
-    """A process of `tests.support.counting`, ready to begin."""
+    """A process of a module of tests.support, ready to begin."""
 
-    def __init__(self, place: Path | str, *arguments: str | int) -> None:
+    def __init__(self, module: str, place: Path | str, *arguments: str | int) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.counting", str(place), *map(str, arguments)],
+            [sys.executable, "-m", f"tests.support.{module}", str(place), *map(str, arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -154,9 +154,11 @@ class Worker:
 
 
 @contextmanager
-def workers(count: int, place: Path | str, *arguments: str | int) -> Iterator[list[Worker]]:
+def workers(
+    count: int, place: Path | str, *arguments: str | int, module: str = "counting"
+) -> Iterator[list[Worker]]:
     """Workers that begin together, as nearly as can be."""
-    processes = [Worker(place, *arguments) for _ in range(count)]
+    processes = [Worker(module, place, *arguments) for _ in range(count)]
     try:
         for worker in processes:
             worker.go()

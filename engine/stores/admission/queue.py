@@ -1,0 +1,124 @@
+"""The law of bounded places with a queue, as a value that is read from bytes and written to them.
+
+    place      A request takes a place if fewer requests wait ahead of it than places are free.
+    order      Ahead of a request are those of higher priority, then those of its own that came
+               before it, of whichever worker. A new request stands behind all of its priority.
+    full       Into a full queue comes only a request of higher priority than the last in it, whose
+               ticket ends. The last is the one that came last of those of the lowest priority.
+    starving   A higher priority always goes first, so a lower one may get no place at all while
+               higher ones take every place; it then waits until its time is over and no longer.
+    leaving    A place that is given back, a request that waits no longer and whatever a dead worker
+               held is free at once. A ticket ends with its time, even if nobody takes it back.
+    stalled    A place that is free for STALL_SECONDS while others are ahead goes to whoever asks: a
+               worker that runs and does nothing holds up nobody.
+
+Nothing here knows of processes or clocks: each call gets the number of the worker, which workers
+are alive, and the time in microseconds.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterable
+from struct import Struct
+from typing import NamedTuple
+
+STALL_SECONDS = 0.1
+_STALL = round(STALL_SECONDS * 1e6)
+_HEAD = Struct("<QQQ")
+_HOLDER = Struct("<QQ")
+_TICKET = Struct("<qQQQ")
+
+
+class Ticket(NamedTuple):
+    """A request that waits: `order` is the negated rank, so that tickets sort by their turn;
+    `until` is when it ends, in microseconds."""
+
+    order: int
+    number: int
+    worker: int
+    until: int
+
+
+class QueueState:
+    """The places and the queue of one bound.
+
+    `holders` are the requests in flight by worker, `waiting` the tickets in the order of their
+    turns. `last` is the number of the last ticket that was given out; `idle_since` is when a place
+    became free that somebody waits for, 0 if there is none.
+    """
+
+    __slots__ = ("holders", "idle_since", "last", "waiting")
+
+    def __init__(self, record: bytes | None = None) -> None:
+        self.last = self.idle_since = 0
+        self.holders: dict[int, int] = {}
+        self.waiting: list[Ticket] = []
+        if record:
+            self.last, self.idle_since, count = _HEAD.unpack_from(record)
+            tickets = _HEAD.size + count * _HOLDER.size
+            self.holders = dict(_HOLDER.iter_unpack(record[_HEAD.size : tickets]))
+            self.waiting = [*map(Ticket._make, _TICKET.iter_unpack(record[tickets:]))]
+
+    def record(self) -> bytes:
+        """The state as bytes."""
+        head = _HEAD.pack(self.last, self.idle_since, len(self.holders))
+        holders = [_HOLDER.pack(*pair) for pair in self.holders.items()]
+        return b"".join([head, *holders, *[_TICKET.pack(*ticket) for ticket in self.waiting]])
+
+    @property
+    def in_flight(self) -> int:
+        return sum(self.holders.values())
+
+    def drop_dead(self, alive: Callable[[int], bool], now: int) -> None:
+        """Forget what workers held that are dead, and tickets whose time is over."""
+        known = {*self.holders, *(ticket.worker for ticket in self.waiting)}
+        living = {worker for worker in known if alive(worker)}
+        self.holders = {w: count for w, count in self.holders.items() if count and w in living}
+        self.waiting = [t for t in self.waiting if t.worker in living and t.until > now]
+
+    def enter(self, worker: int, rank: int, bound: int) -> bool:
+        """Take a place for a new request. Returns whether it got one."""
+        ahead = sum(ticket.order <= -rank for ticket in self.waiting)
+        return self._take(worker, ahead, bound)
+
+    def join(self, worker: int, rank: int, size: int, until: int) -> int | None:
+        """Let a request wait. Returns its ticket, None if the queue is full for it."""
+        if len(self.waiting) >= size:
+            if not self.waiting or self.waiting[-1].order <= -rank:
+                return None
+            self.waiting.pop()
+        self.last += 1
+        insort(self.waiting, Ticket(-rank, self.last, worker, until))
+        return self.last
+
+    def admit(self, numbers: Iterable[int], bound: int, now: int) -> list[int]:
+        """Give places to those of these tickets whose turn it is. Returns their numbers."""
+        asked, admitted = set(numbers), []
+        stalled = self.idle_since and now - self.idle_since >= _STALL
+        ahead = 0
+        for ticket in [*self.waiting]:
+            if ticket.number in asked and self._take(ticket.worker, ahead, bound):
+                self.waiting.remove(ticket)
+                admitted.append(ticket.number)
+            elif not stalled:
+                ahead += 1
+        if not self.waiting or self.in_flight >= bound:
+            self.idle_since = 0
+        elif admitted or not self.idle_since:
+            self.idle_since = now
+        return admitted
+
+    def leave(self, number: int) -> None:
+        """End a ticket; one that has ended already stays so."""
+        self.waiting = [ticket for ticket in self.waiting if ticket.number != number]
+
+    def release(self, worker: int) -> None:
+        """Give back a place of a worker, never more than it holds."""
+        self.holders[worker] = max(0, self.holders.get(worker, 0) - 1)
+
+    def _take(self, worker: int, ahead: int, bound: int) -> bool:
+        if ahead >= bound - self.in_flight:
+            return False
+        self.holders[worker] = self.holders.get(worker, 0) + 1
+        return True

@@ -1,0 +1,138 @@
+"""Places and queues in the shared memory of one machine: exact over all its workers.
+
+Each call is one transaction of an LMDB database of its own, of some microseconds. A worker that
+dies holds nothing any more; another one that finds no place looks for such.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar, overload
+
+import lmdb
+
+from engine.stores.admission.queue import QueueState
+from engine.stores.counters.shared_memory import SharedMemory, attach, detach
+from engine.values.admission import Figures, Served
+from engine.values.runtime_dir import prepare
+from engine.values.throttle import LogThrottle
+
+SIZE = 64 << 20
+_CHECK_INTERVAL = 1.0
+"""Seconds between two checks that the database is still the one at its path."""
+T = TypeVar("T")
+
+
+def clock() -> int:
+    """Microseconds of a monotonic clock that all processes of a machine share."""
+    return time.monotonic_ns() // 1000
+
+
+class QueueFolder:
+    """The folder that holds the queues of all bounds. Raises OSError if it cannot be used."""
+
+    def __init__(self, path: Path, clock: Callable[[], int] = clock, size: int = SIZE) -> None:
+        self.clock = clock
+        self._path, self._size = path, size
+        self._memory: SharedMemory | None = None
+        self._next_check = 0
+        self._throttle = LogThrottle()
+        prepare(path)
+
+    def queue(self, name: str) -> SharedQueue:
+        """The queue of a bound by its name."""
+        return SharedQueue(self, sha256(name.encode()).digest())
+
+    def memory(self) -> SharedMemory:
+        """The database of this process. Raises OSError, lmdb.Error."""
+        memory, now = self._memory, self.clock()
+        if memory is not None and memory.usable:
+            if now < self._next_check:
+                return memory
+            self._next_check = now + round(_CHECK_INTERVAL * 1e6)
+            if memory.is_current():
+                return memory
+        self._memory = None
+        self._memory = attach(self._path, self._size)
+        return self._memory
+
+    def warn(self, error: Exception) -> None:
+        """Log that the queues are unavailable, once a minute."""
+        self._throttle.log("admission: %s: requests pass uncounted: %s", self._path, error)
+
+    def close(self) -> None:
+        if self._memory is not None:
+            detach(self._memory)
+            self._memory = None
+
+
+class SharedQueue:
+    """The AdmissionQueue of one bound. Where shared memory fails, requests pass, and the log says
+    so."""
+
+    def __init__(self, folder: QueueFolder, key: bytes) -> None:
+        self._folder, self._key = folder, key
+
+    def enter(self, rank: int, bound: int) -> bool:
+        def enter(state: QueueState, memory: SharedMemory, now: int) -> bool:
+            if state.enter(memory.worker, rank, bound):
+                return True
+            state.drop_dead(memory.alive, now)
+            return state.enter(memory.worker, rank, bound)
+
+        return self._change(enter, True)
+
+    def join(self, rank: int, size: int, until: float) -> int | None:
+        end = round(until * 1e6)
+        return self._change(lambda state, memory, _: state.join(memory.worker, rank, size, end))
+
+    def serve(self, tickets: Sequence[int], bound: int) -> Served:
+        def serve(state: QueueState, memory: SharedMemory, now: int) -> Served:
+            state.drop_dead(memory.alive, now)
+            admitted = state.admit(tickets, bound, now)
+            rest = {ticket.number for ticket in state.waiting}.union(admitted)
+            return Served(admitted, [ticket for ticket in tickets if ticket not in rest])
+
+        return self._change(serve, Served(tickets, ()))
+
+    def leave(self, ticket: int) -> None:
+        self._change(lambda state, memory, now: state.leave(ticket))
+
+    def release(self) -> None:
+        self._change(lambda state, memory, now: state.release(memory.worker))
+
+    def figures(self) -> Figures:
+        def figures(state: QueueState, memory: SharedMemory, now: int) -> Figures:
+            state.drop_dead(memory.alive, now)
+            return Figures(state.in_flight, len(state.waiting))
+
+        return self._change(figures, Figures(0, 0))
+
+    @overload
+    def _change(self, change: Callable[[QueueState, SharedMemory, int], T], failed: T) -> T: ...
+    @overload
+    def _change(
+        self, change: Callable[[QueueState, SharedMemory, int], T], failed: None = None
+    ) -> T | None: ...
+    def _change(
+        self, change: Callable[[QueueState, SharedMemory, int], T], failed: T | None = None
+    ) -> T | None:
+        """The result of a change of the state, within a transaction; `failed` if it failed."""
+        try:
+            memory = self._folder.memory()
+            with memory.begin() as txn:
+                before = txn.get(self._key)
+                state = QueueState(before)
+                result = change(state, memory, self._folder.clock())
+                after = state.record()
+                if after != before:
+                    if len(after) > len(before or b"") and not memory.has_room(txn):
+                        raise OSError("there is no room")
+                    txn.put(self._key, after)
+                return result
+        except (OSError, lmdb.Error) as error:
+            self._folder.warn(error)
+            return failed

@@ -1,0 +1,158 @@
+"""One bound of requests in flight, and the requests of this worker that wait for a place.
+
+A place that this worker frees goes on at once. Those that other workers free are noticed within
+POLL_SECONDS, by one greenlet that runs while somebody waits here.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+import gevent
+from gevent.event import Event
+
+from engine.values.admission import AdmissionQueue, Figures
+
+POLL_SECONDS = 0.01
+_LONGEST_RETRY = 60.0
+_SMOOTHING = 0.1
+
+
+class Wait(StrEnum):
+    """How a wait for a place ended."""
+
+    ADMITTED = "admitted"
+    FULL = "full"
+    """The queue had no room."""
+    SHED = "shed"
+    """A request of higher priority took its place in the queue."""
+    TIMEOUT = "timeout"
+
+
+class GateConfig(NamedTuple):
+    """At most `bound` requests at one time; `size` wait, each at most `wait` seconds."""
+
+    bound: int
+    size: int = 0
+    wait: float = 0.0
+
+
+class _Waiter:
+    """A request that waits until a time; `result` is None as long as it does."""
+
+    __slots__ = ("event", "result", "until")
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.event = Event()
+        self.result: Wait | None = None
+
+    def end(self, result: Wait) -> None:
+        self.result = result
+        self.event.set()
+
+
+class Gate:
+    """A bound of the name `name`, in one worker; `queue` is shared by the workers of the machine.
+
+    `results` counts how waits ended, `waited` the seconds of all. Times are those of `clock`, which
+    is monotonic.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: GateConfig,
+        queue: AdmissionQueue,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name, self.config = name, config
+        self.results = dict.fromkeys(Wait, 0)
+        self.waited = 0.0
+        self._queue, self._clock = queue, clock
+        self._waiters: dict[int, _Waiter] = {}
+        self._polling = False
+        self._mean_hold = 0.0
+
+    def try_enter(self, rank: int) -> bool:
+        """Take a place, if one is free and not due to others."""
+        return self._queue.enter(rank, self.config.bound)
+
+    def wait(self, rank: int, timeout: float) -> Wait:
+        """Wait for a place, at most `timeout` seconds and as long as the config allows. Whatever
+        interrupts the wait, neither a place nor a ticket is kept."""
+        start = self._clock()
+        result = self._wait(rank, start, start + min(timeout, self.config.wait))
+        self.results[result] += 1
+        self.waited += self._clock() - start
+        return result
+
+    def _wait(self, rank: int, start: float, until: float) -> Wait:
+        size = self.config.size if until > start else 0
+        ticket = self._queue.join(rank, size, until) if size else None
+        if ticket is None:
+            return Wait.FULL
+        waiter = self._waiters[ticket] = _Waiter(until)
+        try:
+            self._serve()  # a place may have become free since the last attempt to take one
+            if waiter.result is None:
+                self._poll()
+                waiter.event.wait(until - start)
+        except BaseException:
+            if waiter.result is Wait.ADMITTED:
+                self._give_back()
+            raise
+        finally:
+            del self._waiters[ticket]
+            if waiter.result is None:
+                self._queue.leave(ticket)
+        return waiter.result or Wait.TIMEOUT
+
+    def release(self, seconds: float) -> None:
+        """Give back a place that was held so long."""
+        self._mean_hold += _SMOOTHING * (seconds - self._mean_hold)
+        self._give_back()
+
+    def retry_after(self) -> float:
+        """Seconds until a place is likely to be free: how long those that wait will take, from 1 to
+        60."""
+        turns = (self._queue.figures().waiting + 1) / self.config.bound
+        return min(max(1.0, math.ceil(turns * self._mean_hold)), _LONGEST_RETRY)
+
+    def figures(self) -> Figures:
+        """The requests in flight and waiting, of all workers of the machine."""
+        return self._queue.figures()
+
+    def _give_back(self) -> None:
+        self._queue.release()
+        self._serve()
+
+    def _serve(self) -> None:
+        """Wake the requests whose turn it is, and those whose tickets ended."""
+        waiting = [ticket for ticket, waiter in self._waiters.items() if waiter.result is None]
+        if not waiting:
+            return
+        served = self._queue.serve(waiting, self.config.bound)
+        for ticket in served.admitted:
+            self._waiters[ticket].end(Wait.ADMITTED)
+        for ticket in served.ended:
+            waiter = self._waiters[ticket]
+            waiter.end(Wait.SHED if self._clock() < waiter.until else Wait.TIMEOUT)
+
+    def _poll(self) -> None:
+        """Notice, until nobody waits here, what other workers free."""
+        if not self._polling:
+            self._polling = True
+            gevent.spawn(self._poll_others)
+
+    def _poll_others(self) -> None:
+        try:
+            while self._waiters:
+                gevent.sleep(POLL_SECONDS)
+                self._serve()
+        finally:
+            self._polling = False

@@ -1,0 +1,114 @@
+"""Places and queues that several processes share."""
+
+from __future__ import annotations
+
+import shutil
+import time
+
+import pytest
+
+from engine.stores.admission.shared_queue import QueueFolder
+from engine.values.admission import NORMAL, Figures, Served
+from tests.support.counters import folder, workers
+
+PATIENCE = 10.0
+
+
+@pytest.fixture
+def path():
+    with folder() as path:
+        yield path
+
+
+@pytest.fixture
+def opened(path):
+    opened = QueueFolder(path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def queue(opened):
+    return opened.queue("vendor")
+
+
+def test_places_are_counted_by_name(opened, queue):
+    other = opened.queue("other")
+    assert queue.enter(NORMAL, 1)
+    assert not queue.enter(NORMAL, 1)
+    assert other.enter(NORMAL, 1)
+    queue.release()
+    assert queue.enter(NORMAL, 1)
+
+
+def test_a_ticket_is_served_when_a_place_is_free(queue):
+    queue.enter(NORMAL, 1)
+    ticket = queue.join(NORMAL, 1, time.monotonic() + 60)
+    assert queue.serve([ticket], 1) == Served([], [])
+    assert queue.figures() == Figures(1, 1)
+    queue.release()
+    assert queue.serve([ticket], 1) == Served([ticket], [])
+    assert queue.figures() == Figures(1, 0)
+
+
+def test_a_ticket_that_ended_is_reported(queue):
+    queue.enter(NORMAL, 1)
+    late = queue.join(NORMAL, 1, time.monotonic())
+    assert queue.serve([late], 1) == Served([], [late])
+
+
+def test_a_ticket_that_is_left_is_free(queue):
+    queue.enter(NORMAL, 1)
+    queue.leave(queue.join(NORMAL, 1, time.monotonic() + 60))
+    assert queue.figures() == Figures(1, 0)
+
+
+def test_without_shared_memory_requests_pass(path, opened, queue, caplog):
+    assert queue.enter(NORMAL, 1)
+    opened.close()
+    shutil.rmtree(path)
+    path.write_text("no folder")
+    assert queue.enter(NORMAL, 1)
+    assert "requests pass uncounted" in caplog.text
+
+
+def test_a_folder_that_others_may_write_is_refused(path):
+    path.mkdir(mode=0o777)
+    path.chmod(0o777)
+    with pytest.raises(PermissionError):
+        QueueFolder(path)
+
+
+def test_four_workers_never_hold_more_places_than_there_are(path):
+    """Each of 200 callers holds a place for a moment; what each worker saw is put together."""
+    with workers(4, path, "crowd", "8", "200", "50", module="admitting") as four:
+        held = [tuple(span) for worker in four for span in worker.says()]
+    assert len(held) == 200
+    changes = sorted([(start, 1) for start, _ in held] + [(end, -1) for _, end in held])
+    level = highest = 0
+    for _, change in changes:
+        level += change
+        highest = max(highest, level)
+    assert highest == 8
+
+
+def test_what_a_killed_worker_held_and_waited_for_is_free(path, queue):
+    with workers(1, path, "hold", "3", "2", module="admitting") as (killed,):
+        assert killed.says() == [3, 2]
+        assert queue.figures() == Figures(3, 2)
+        assert not queue.enter(NORMAL, 3)
+        killed.kill()
+        assert queue.figures() == Figures(0, 0)
+        assert queue.enter(NORMAL, 3)
+
+
+def test_a_place_that_another_worker_frees_goes_to_the_first_that_waits(path, queue):
+    assert queue.enter(NORMAL, 1)
+    with workers(1, path, "wait", "1", module="admitting") as (waiting,):
+        end = time.monotonic() + PATIENCE
+        while not queue.figures().waiting:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        queue.release()
+        assert waiting.says() == "admitted"
+        assert not queue.enter(NORMAL, 1)
