@@ -29,7 +29,7 @@ _WEAKER = {
     "never": "",
 }
 _PLURALS = {"string": "strings", "network": "networks", "origin": "origins"}
-_SECRETS = {"url": "may hold a password", "headers": "may be secret"}
+_SECRETS = {"url": "may hold a password", "headers": "may be secret", "shape": "may be secret"}
 
 
 def markdown(root: Key) -> str:

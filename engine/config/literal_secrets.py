@@ -25,6 +25,11 @@ _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
 _BEARER = re.compile(r"\bbearer[\"']?[ \t]*:[ \t]*(?P<secret>(?!\$\{)[^\s,}]+)")
 _MISPLACED = re.compile(r"^(credential|bearer|value|secret|password|.*key)$", re.IGNORECASE)
 """Names of unknown keys that most often hold a secret."""
+_KEY = re.compile(
+    r"(?:Bearer\s+)?(?:sk|pk|rk|gsk|hf|pplx|xai|xox[abp]|gh[pousr]|AIza|AKIA|mw)[-_A-Z0-9][-\w]{15,}",
+    re.IGNORECASE,
+)
+"""The shape of vendors' keys and of our tokens."""
 _PUBLIC = re.compile(r"(^|[-_.])(version|beta|organization|project|region)$", re.IGNORECASE)
 """Names of headers and parameters beside a credential that are not secret: `api-version`."""
 
@@ -82,15 +87,27 @@ def _raw(document: SourceDocument, value: str, at: int) -> str:
 
 def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
     """Strings that are secrets, or URLs (True) that may hold one, with their paths: the values of
-    keys with the annotation `secret`, and of unknown keys with the name of a secret."""
+    keys with the annotation `secret`, those of headers and bodies by the name or the shape of a
+    secret, and of unknown keys with the name of one."""
     for path, below, key in keys.values(value, keys.root(), "secret"):
         kind = key.notes["secret"] if key is not None else "unknown"
         if kind == "headers":
             for name, text in below.items() if isinstance(below, dict) else ():
-                if is_secret_name(name) and isinstance(text, str):
+                if isinstance(text, str) and (is_secret_name(name) or _KEY.fullmatch(text)):
                     yield (*path, name), text, False
+        elif kind == "shape":
+            yield from ((at, text, False) for at, text in _keys_in(below, path))
         elif isinstance(below, str) and _KINDS[kind](value, path, below):
             yield path, below, kind == "url"
+
+
+def _keys_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The strings in a value that have the shape of a key, with their paths."""
+    if isinstance(value, str) and _KEY.fullmatch(value):
+        yield path, value
+    entries: Any = value.items() if isinstance(value, dict) else ()
+    for step, below in enumerate(value) if isinstance(value, list) else entries:
+        yield from _keys_in(below, (*path, step))
 
 
 def _is_unknown_secret(value: Any, path: Path, text: str) -> bool:

@@ -12,7 +12,7 @@ ALL = [key for key in keys.root().all() if key.notes]
 MEMBERS = {
     "unit": ("duration", "size", "network", "origin", "money per million", "money each"),
     "path": (True,),
-    "secret": ("value", "url", "named", "headers", "token"),
+    "secret": ("value", "url", "named", "headers", "shape", "token"),
     "compared": (
         *(False, "targets", "routes", "authentication", "upstreams", "models", "limits", "tokens"),
         "prices",

@@ -4,7 +4,8 @@ from, `${NAME}`, or as `***`."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 from urllib.parse import quote
 
 from engine.config.config import Config
@@ -12,11 +13,13 @@ from engine.config.transforms import TransformConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.offline.rehearsal.observation import Pairs
 from engine.policies import transform_of
-from engine.source.problem import Source, part_of
+from engine.source.problem import Path, Source, part_of
+from engine.source.reader import SourceDocument
 from engine.values.redaction import Redaction, is_secret_name
 
 _MARKER = "***"
 _VARIABLE = re.compile(r"[\"']?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}")
+_TEMPLATE = re.compile(r"(?<!\{)\{[^{}]+\}(?!\})")
 
 
 class CredentialDisplay:
@@ -28,13 +31,21 @@ class CredentialDisplay:
         edits = [edit for each in _transforms(config) for edit in _secret_edits(each)]
         self._edited = {name.lower() for name, _ in edits}
         self._redaction = Redaction([*secrets, *(value for _, value in edits)], _MARKER)
+        self._filled_in = [
+            Redaction(texts, marker)
+            for each in _transforms(config)
+            for marker, texts in _filled_in(config.source, each)
+        ]
         self._variables = {
             name: _variable(config.source, upstream) for name, upstream in config.upstreams.items()
         }
 
     def text(self, text: str) -> str:
-        """Any text without credentials."""
-        return self._redaction.redact_text(text)
+        """Any text without credentials, and without what `${...}` in a transform stands for."""
+        text = self._redaction.redact_text(text)
+        for redaction in self._filled_in:
+            text = redaction.redact_text(text)
+        return text
 
     def headers(self, upstream: str, headers: Pairs) -> list[tuple[str, str]]:
         """Request headers for an upstream; of credentials and of headers with the name of a secret
@@ -112,3 +123,27 @@ def _secret_edits(transform: TransformConfig) -> Iterator[tuple[str, str]]:
             for name, value in request.get(part, {}).get(kind, {}).items():
                 if is_secret_name(name):
                     yield name, str(value)
+
+
+def _filled_in(source: Source, transform: TransformConfig) -> Iterator[tuple[str, list[str]]]:
+    """The texts of a transform into which `${...}` was filled, each with what stands in its place:
+    the variable, or `***` where the text is more than that. Templates are no part of it."""
+    for at, text in _texts(transform.options, transform.at):
+        part, below = part_of(source, at)
+        if isinstance(part, SourceDocument) and (reference := part.reference(below)):
+            variable = _VARIABLE.fullmatch(reference.strip("\"'"))
+            pieces = [piece for piece in _TEMPLATE.split(text) if piece.strip()]
+            literal = [piece.replace("{{", "{").replace("}}", "}") for piece in pieces]
+            yield (f"${{{variable[1]}}}" if variable else _MARKER), literal
+
+
+def _texts(value: Any, at: Path) -> Iterator[tuple[Path, str]]:
+    """The strings in a value at a place."""
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from _texts(below, (*at, key))
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from _texts(below, (*at, index))

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.offline.rehearsal.credential_display import CredentialDisplay
-from tests.support.rehearsing import planned
+from tests.support.rehearsing import ENVIRON, planned
 
 UPSTREAMS = """version: 1
 specs: {shop: {document: shop.yaml}}
@@ -74,3 +74,27 @@ def test_secrets_of_transforms_are_replaced(tmp_path, config):
     assert headers == [("x-token", "***"), ("x-a", "***")]
     url = credentials.url("main", "https://x/v1?page=c-public-1&api-key=b-secret-1")
     assert url == "https://x/v1?page=c-public-1&api-key=***"
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "expected"),
+    [
+        ("${MAIN_KEY}", "x: %s", "x: ${MAIN_KEY}"),
+        ("${UNSET:-of-the-file}", "x: of-the-file", "x: ${UNSET}"),
+        ("Bearer ${MAIN_KEY}", "x: Bearer %s", "x: Bearer ***"),
+        ("{request.id}-${MAIN_KEY}", "x: 17-%s", "x: 17***"),
+        ("literal-one", "x: literal-one %s", "x: literal-one %s"),
+    ],
+)
+@pytest.mark.parametrize(
+    "where",
+    ["header: {set: {x-purpose: %s}}", "body: {set: {colour: %s}}", "query: {set: {q: %s}}"],
+)
+def test_what_a_variable_of_a_transform_stands_for_is_not_shown(
+    tmp_path, where, value, text, expected
+):
+    transform = "transform: {request: {%s}}" % (where % f'"{value}"')
+    config = planned(tmp_path, UPSTREAMS % transform).plan.config
+    secret = ENVIRON["MAIN_KEY"]
+    shown = CredentialDisplay(config).text(text.replace("%s", secret))
+    assert shown == expected.replace("%s", secret)
