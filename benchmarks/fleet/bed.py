@@ -1,0 +1,163 @@
+"""The bed: the parts of a fleet, each started when a fault needs it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fleet.load import Kill, Result, Target
+from benchmarks.fleet.network import Loopback, Namespaces, Network
+from benchmarks.fleet.processes import Process, Processes
+from benchmarks.fleet.report import Report
+from benchmarks.fleet.servers import replicas
+from benchmarks.fleet.servers.front import Front
+from benchmarks.fleet.servers.gateway import ROOT, Gateway
+from benchmarks.fleet.servers.names import Names
+from benchmarks.fleet.servers.postgres import Pair, Postgres, url
+from benchmarks.fleet.servers.redis import Cluster, Redis, Sentinels
+from benchmarks.fleet.servers.replicas import Replica
+from benchmarks.fleet.waiting import until
+
+TOKEN, LIMITED = "mw-" + "f" * 64, "mw-" + "e" * 64
+"""A caller without limits, and one with those of `limits`."""
+
+
+class Bed:
+    """A fleet in `folder`. `resolver` is the resolv.conf of its nodes, None on loopback.
+
+    `close` ends all of its processes.
+    """
+
+    def __init__(self, folder: Path, resolver: Path | None) -> None:
+        self.folder, self._resolver = folder, resolver
+        self.network: Network = Loopback() if resolver is None else Namespaces(folder)
+        self.processes = Processes()
+        self.gateways: list[Gateway] = []
+        self.replicas: list[Replica] = []
+
+    def close(self) -> None:
+        self.processes.close()
+
+    def start_replicas(self, count: int = 8) -> list[Replica]:
+        self.replicas = replicas.start(
+            self.network, self.processes, self.folder / "replicas", count
+        )
+        return self.replicas
+
+    def start_redis(self, keeps: bool = False) -> Redis:
+        node = self.network.node("redis")
+        return Redis(self.network, node, self.processes, self.folder / "redis", keeps=keeps)
+
+    def start_sentinels(self) -> Sentinels:
+        return Sentinels(self.network, self.processes, self.folder / "sentinels")
+
+    def start_cluster(self) -> Cluster:
+        return Cluster(self.network, self.processes, self.folder / "cluster")
+
+    def start_postgres(self) -> Postgres:
+        server = Postgres(
+            self.network, self.network.node("pg1"), self.processes, self.folder / "pg1"
+        )
+        server.create()
+        server.start()
+        return server
+
+    def start_pair(self) -> Pair:
+        return Pair(self.network, self.processes, self.folder / "postgres")
+
+    def start_names(self) -> Names:
+        return Names(self.network, self.processes, self.folder / "names", self._resolver)
+
+    def start_gateways(self, config: Mapping[str, Any], count: int = 3) -> list[Gateway]:
+        """So many instances with one config, ready."""
+        for number in range(1, count + 1):
+            node = self.network.node(f"gateway{number}")
+            place = self.folder / node.name
+            gateway = Gateway(self.network, node, self.processes, place, config)
+            gateway.start(wait=number == 1)  # the first one makes the tables
+            self.gateways.append(gateway)
+        for gateway in self.gateways:
+            gateway.wait()
+        return self.gateways
+
+    def start_front(self, reuse: bool = True) -> Front:
+        place = self.folder / "front"
+        return Front(self.network, self.processes, place, self.gateways, reuse)
+
+    def config(
+        self,
+        stores: Mapping[str, Any] | None = None,
+        *,
+        upstreams: Mapping[str, Any] | None = None,
+        upstream: Mapping[str, Any] | None = None,
+        model: Mapping[str, Any] | None = None,
+        limits: Mapping[str, Any] | None = None,
+        server: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """gateway.yaml of every instance: an upstream for each replica, or `upstreams`, with the
+        keys of `upstream`, and the model `chat` that all of them serve, with those of `model`."""
+        found = upstreams or {replica.name: {"url": _url(replica)} for replica in self.replicas}
+        base = {"provider": "vllm", **(upstream or {})}
+        return {
+            "version": 1,
+            "server": {"workers": 2, "grace": "30s", **(server or {})},
+            "stores": {"machines": 3, **(stores or {})},
+            "specs": {"openai": {"document": f"{ROOT}/openapi/openai.yaml", "dialect": "openai"}},
+            "upstreams": {name: {**base, **value} for name, value in found.items()},
+            "models": {"chat": {"to": [{"upstream": name} for name in found], **(model or {})}},
+            "routes": [
+                {"operation": "openai.createChatCompletion", "model": "$request.body#/model"}
+            ],
+            "tokens": [
+                {"name": "free", "sha256": _digest(TOKEN)},
+                {"name": "limited", "sha256": _digest(LIMITED), **(limits or {})},
+            ],
+        }
+
+
+def through(front: Front | Gateway, token: str = TOKEN, **options: Any) -> Target:
+    """Callers of the load balancer, or of one instance."""
+    return Target(front.node.address, front.port, token, **options)
+
+
+def records(servers: Sequence[Postgres]) -> str:
+    """`stores.records` for a server, or for a primary and its standby."""
+    return url(servers)
+
+
+def killed(process: Process) -> Kill:
+    """Kill a process with all of its session."""
+    sent = time.monotonic()
+    process.kill()
+    return Kill(sent, time.monotonic())
+
+
+def check_ledger(report: Report, server: Postgres, results: Sequence[Result]) -> None:
+    """Every finished request must be in the ledger once, 30 seconds after healing at the latest."""
+    finished = {result.request_id for result in results if result.finished}
+
+    def rows() -> Counter[object]:
+        return Counter(row[0] for row in server.run("SELECT id FROM usage"))
+
+    try:
+        seconds = until(lambda: finished <= rows().keys(), "every row is there")
+    except TimeoutError:
+        seconds = 30.0
+    ledger = rows()
+    missing = len(finished - ledger.keys())
+    twice = sum(count > 1 for count in ledger.values())
+    text = f"{sum(ledger.values()):,} rows for {len(finished):,} finished requests: "
+    text += f"{missing} missing, {twice} twice; complete {seconds:.1f} s after healing"
+    report.law(missing == 0 and twice == 0, "ledger", text)
+
+
+def _url(replica: Replica) -> str:
+    return replica.node.url(replica.port, "/v1")
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

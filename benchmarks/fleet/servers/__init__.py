@@ -1,0 +1,1 @@
+"""How each server of the bed is configured and started."""
