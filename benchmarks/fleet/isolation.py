@@ -61,7 +61,8 @@ def prepare(resolver: Path) -> None:
 
 
 def _unshare() -> list[str]:
-    words = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    words = ["unshare", "--net", "--mount", "--ipc", "--pid", "--mount-proc"]
+    words += ["--fork", "--kill-child"]
     if os.geteuid() != 0:
         words += ["--user", "--map-current-user", "--keep-caps"]
     return words

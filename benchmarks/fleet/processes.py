@@ -6,7 +6,7 @@ import os
 import pwd
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,12 +19,14 @@ _WITH_THE_BED = ("--pdeathsig", "KILL")
 
 
 class Process:
-    """A server in a session of its own. What it prints goes to `log`, which restarts continue."""
+    """A server in a session of its own. What it prints goes to `log`, which restarts continue.
+    `end` is called when the bed ends, to remove what it may have left in shared places."""
 
     def __init__(
         self, words: Sequence[str], folder: Path, log: Path, environ: Mapping[str, str]
     ) -> None:
         self.log = log
+        self.end: Callable[[], None] = self.kill
         with log.open("ab") as out:
             self._process = subprocess.Popen(
                 ["setpriv", *_WITH_THE_BED, "--", *words],
@@ -90,7 +92,7 @@ class Processes:
 
     def close(self) -> None:
         while self._all:
-            self._all.pop().kill()
+            self._all.pop().end()
 
 
 def as_user(name: str, folder: Path) -> list[str]:

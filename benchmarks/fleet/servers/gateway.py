@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import sys
 import urllib.error
@@ -15,6 +17,7 @@ import orjson
 from benchmarks.fleet.network import Network, Node
 from benchmarks.fleet.processes import Process, Processes
 from benchmarks.fleet.waiting import until
+from engine.values.runtime_dir import runtime_directory
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -55,9 +58,18 @@ class Gateway:
         self.process = self._processes.start(
             [*self.node.prefix, *words], self._folder, log, environ
         )
+        self.process.end = self._end
         if wait:
             self.wait()
         return self.process
+
+    def _end(self) -> None:
+        """Kill it, and remove what it keeps in shared memory."""
+        self.process.kill()
+        folder = runtime_directory(self._folder / "gateway.yaml")
+        metrics = f"modelway-metrics-{os.getuid()}-{self.process.pid}-*"
+        for path in (folder, *folder.parent.glob(metrics)):
+            shutil.rmtree(path, ignore_errors=True)
 
     def wait(self) -> float:
         """Wait until it is ready; the seconds that took. Raises TimeoutError with its log."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,12 @@ from benchmarks.fleet.processes import Process, Processes, as_user
 from benchmarks.fleet.waiting import until
 
 _USER = "modelway"
-_OPTIONS = {"fsync": "off", "max_connections": "60", "shared_buffers": "16MB"}
+_OPTIONS = {
+    "fsync": "off",
+    "max_connections": "60",
+    "shared_buffers": "16MB",
+    "dynamic_shared_memory_type": "mmap",  # files of its own folder
+}
 _ACCESS = "host all all all trust\nhost replication all all trust\n"
 
 
@@ -57,8 +63,18 @@ class Postgres:
             self._folder,
             self._folder.parent / f"{self.node.name}.log",
         )
+        self.process.end = self._end
         until(self.answers, f"{self.node.name} answers")
         return self.process
+
+    def _end(self) -> None:
+        """Let it remove its shared memory; if it was killed, remove that."""
+        segment = _segment(self._data)
+        if self.process.running:
+            self.process.signal(signal.SIGQUIT)
+            self.process.wait()
+        elif segment:
+            subprocess.run(["ipcrm", "-m", segment], check=False, capture_output=True)
 
     def connect(self) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(
@@ -121,6 +137,14 @@ def url(servers: Sequence[Postgres]) -> str:
     """The URL of the database of whichever of the servers takes writes."""
     hosts = "&".join(f"host={s.node.address}:{s.port}" for s in servers)
     return f"postgresql+psycopg://{_USER}@/postgres?{hosts}&target_session_attrs=read-write"
+
+
+def _segment(data: Path) -> str:
+    """The id of the shared memory that holds the lock of a data folder; "" for none."""
+    try:
+        return (data / "postmaster.pid").read_text().splitlines()[6].split()[1]
+    except (OSError, IndexError):
+        return ""
 
 
 def programs() -> Path:
