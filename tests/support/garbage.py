@@ -10,7 +10,26 @@ collector can free piles up until it looks, and the longer that is the more memo
 
 from __future__ import annotations
 
-from gevent import monkey
+import socket
+from typing import Any
+
+_REFUSES = 1
+"""A port of this machine on which nobody listens."""
+_lookup = socket.getaddrinfo
+
+
+def _addresses(host: str, port: int, *options: Any, **more: Any) -> Any:
+    """Two addresses for a name under .test; the first one refuses, of nowhere.test both."""
+    if not host.endswith(".test"):
+        return _lookup(host, port, *options, **more)
+    kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
+    ports = [_REFUSES, port] if host == "second.test" else [_REFUSES, _REFUSES + 1]
+    return [(*kind, ("127.0.0.1", each)) for each in ports]
+
+
+setattr(socket, "getaddrinfo", _addresses)  # noqa: B010
+
+from gevent import monkey  # noqa: E402
 
 monkey.patch_all()
 
@@ -20,14 +39,14 @@ import logging  # noqa: E402
 import os  # noqa: E402
 import tempfile  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import Any, NamedTuple  # noqa: E402
+from typing import NamedTuple  # noqa: E402
 
 import gevent  # noqa: E402
-import gevent.socket  # noqa: E402
 import orjson  # noqa: E402
 
 from benchmarks.counts.house import CONFIG, TOKEN, House  # noqa: E402
 from engine.exchange.exchange import RequestRecord  # noqa: E402
+from engine.upstream.client.dial_order import DialOrder  # noqa: E402
 from tests.support.peer import CLOSE, RESET, Peer, Step, read_request, reset, serving  # noqa: E402
 
 _MORE = """\
@@ -98,8 +117,6 @@ WAYS = {
 }
 _TIMES = 3
 _PATIENCE = 20.0
-_REFUSES = 1
-"""A port of this machine on which nobody listens."""
 
 
 class _Stage:
@@ -113,21 +130,15 @@ class _Stage:
 
     def open(self, port: int) -> None:
         self.house = House(self._folder, port, _CONFIG)
-        close, lookup = RequestRecord.close, gevent.socket.getaddrinfo
+        close = RequestRecord.close
 
         def close_and_note(record: RequestRecord, now: float) -> None:
             close(record, now)
             self.ended.append(record.outcome)
 
-        def addresses(host: str, *options: Any, **more: Any) -> Any:
-            if not host.endswith(".test"):
-                return lookup(host, *options, **more)
-            ports = [_REFUSES, port] if host == "second.test" else [_REFUSES, _REFUSES]
-            kind = (gevent.socket.AF_INET, gevent.socket.SOCK_STREAM, 6, "")
-            return [(*kind, ("127.0.0.1", one)) for one in ports]
-
         setattr(RequestRecord, "close", close_and_note)  # noqa: B010
-        setattr(gevent.socket, "getaddrinfo", addresses)  # noqa: B010
+        # An address that refused is tried again, in turn with the other one.
+        setattr(DialOrder, "refused", lambda order, address: None)  # noqa: B010
 
     def answer(self, sock: Any, peer: Peer) -> None:
         """The upstream's part."""

@@ -9,13 +9,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import partial
 from weakref import WeakSet
 
 from engine.upstream.client.address import origin_of, proxy_of
 from engine.upstream.client.connection import Connection
 from engine.upstream.client.deadlines import Deadlines, Timeouts
 from engine.upstream.client.dial import dial
+from engine.upstream.client.dial_order import Address, FixedAddress, LookupStatus
 from engine.upstream.client.failures import ConnectTimeout, Reset
+from engine.upstream.client.host_addresses import (
+    HostAddresses,
+    Lookup,
+    addresses_of,
+    system_lookup,
+)
 from engine.upstream.client.http1 import ResponseParser, asks_upgrade, request_head
 from engine.upstream.client.pool import Pool
 from engine.upstream.client.request import Spool
@@ -46,15 +55,19 @@ class Client:
         verify: bool = True,
         proxy: str | None = None,
         environ: Mapping[str, str] = os.environ,
+        lookup: Lookup = system_lookup,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._origin = origin_of(url)
         self._proxy = proxy_of(self._origin, proxy, environ)
+        self._addresses = self._address_source(lookup, clock)
         self._tls = TlsFiles(ca, cert, verify) if self._origin.tls else None
         self._timeouts = timeouts
         self._clock = clock
-        self._pool = Pool(pool_size, pool_idle, pool_age, clock)
+        self._new_pool = partial(Pool, pool_size, pool_idle, pool_age, clock)
+        self._pool = self._new_pool()
         self._connections: WeakSet[Connection] = WeakSet()
+        self._by_address: WeakSet[Client] = WeakSet()
         self.base_path = self._origin.base_path
         self.host = self._origin.host_header
         # A proxy without a tunnel needs the absolute URL (RFC 9112 3.2.2) and its credentials.
@@ -109,24 +122,79 @@ class Client:
         seconds, failure = deadlines.connect()
         context = self._tls.context() if self._tls is not None else None
         try:
-            sock = dial(self._origin, self._proxy, context, seconds)
+            sock, address = dial(self._origin, self._proxy, context, seconds, self._addresses)
         except ConnectTimeout as timeout:
             if failure is ConnectTimeout:
                 raise
             raise failure from timeout
-        connection = Connection(sock, self._clock())
+        connection = Connection(sock, self._clock(), address)
+        if address is not None and address not in self.lookup.addresses:
+            connection.retire()  # the answer changed meanwhile
         self._connections.add(connection)
         return connection
+
+    def at(self, address: Address) -> Client:
+        """A client for one address of this upstream, with a pool of its own. TLS and Host are as
+        here. ValueError for an upstream behind a proxy or a Unix socket."""
+        if self._proxy is not None or self._origin.unix_path:
+            raise ValueError("a proxy or a Unix socket has no addresses of its own")
+        client = copy(self)
+        client._addresses = FixedAddress(address)
+        client._pool = self._new_pool()
+        client._connections, client._by_address = WeakSet(), WeakSet()
+        self._by_address.add(client)
+        return client
+
+    @property
+    def lookup(self) -> LookupStatus:
+        """The addresses that new connections go to, and the state of their lookup."""
+        return LookupStatus() if self._addresses is None else self._addresses.status
 
     @property
     def connections(self) -> tuple[int, int]:
         """The numbers of idle connections and of those that carry a request."""
         idle = len(self._pool)
-        return idle, max(0, len(self._connections) - idle)
+        busy = max(0, len(self._connections) - idle)
+        for client in self._by_address:
+            more_idle, more_busy = client.connections
+            idle, busy = idle + more_idle, busy + more_busy
+        return idle, busy
 
     def close(self) -> None:
         """Close the idle connections; the others are closed after their response."""
         self._pool.close()
+        for client in list(self._by_address):
+            client.close()
+        if isinstance(self._addresses, HostAddresses):
+            self._addresses.close()
+
+    def _address_source(
+        self, lookup: Lookup, clock: Callable[[], float]
+    ) -> FixedAddress | HostAddresses | None:
+        """The addresses of the proxy, or of the origin without one."""
+        if self._origin.unix_path:
+            return None
+        server = self._proxy or self._origin
+        return addresses_of(
+            server.host,
+            server.port,
+            in_use=self._is_in_use,
+            changed=self._retire_others,
+            lookup=lookup,
+            clock=clock,
+        )
+
+    def _is_in_use(self) -> bool:
+        """Whether connections are open, after those that are idle for too long are closed."""
+        self._pool.prune()
+        return bool(self._connections)
+
+    def _retire_others(self, addresses: Sequence[Address]) -> None:
+        """Close the idle connections to other addresses; the others after their response."""
+        for connection in list(self._connections):
+            if connection.address not in addresses:
+                connection.retire()
+        self._pool.prune()
 
 
 def _length(method: str, body: bytes | Spool | None) -> int | None:

@@ -6,6 +6,7 @@ It knows a socket and no HTTP; `engine.upstream.client.http1` knows HTTP and no 
 from __future__ import annotations
 
 import errno
+import math
 import ssl
 from collections.abc import Callable, Iterable
 
@@ -15,6 +16,7 @@ from gevent.monkey import get_original
 
 from engine.exchange.interfaces import Socket
 from engine.upstream.client.deadlines import Deadlines, DeadlineTimer, Wait
+from engine.upstream.client.dial_order import Address
 from engine.upstream.client.failures import Silence
 from engine.upstream.client.http1 import ResponseParser
 
@@ -30,8 +32,9 @@ _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 class Connection:
     """An open socket that carries one request at a time."""
 
-    def __init__(self, sock: Socket, born: float) -> None:
+    def __init__(self, sock: Socket, born: float, address: Address | None = None) -> None:
         self.socket = sock
+        self.address = address
         self.born = born  # both on the clock of the pool
         self.usable_until = born
         self.bytes_sent = 0  # bytes of the current request that have been sent
@@ -43,6 +46,10 @@ class Connection:
         self._recv, self._send = sock.recv, sock.send
         self._timer = DeadlineTimer()
         sock.settimeout(0.0)  # all waiting is done in this class
+
+    def retire(self) -> None:
+        """Let it carry no request after the current one."""
+        self.born = self.usable_until = -math.inf
 
     def readable(self) -> bool:
         """Whether bytes, an end or an error have arrived. Does not wait."""

@@ -1,4 +1,4 @@
-"""Open a socket to an upstream: name lookup, TCP or unix socket, a proxy's CONNECT, TLS."""
+"""Open a socket to an upstream: TCP or unix socket, a proxy's CONNECT, TLS."""
 
 from __future__ import annotations
 
@@ -12,25 +12,32 @@ import gevent.socket
 from engine.exchange.interfaces import Socket
 from engine.upstream.client.address import Origin, Proxy
 from engine.upstream.client.connection import PIECE
+from engine.upstream.client.dial_order import Address, AddressSource
 from engine.upstream.client.failures import ConnectFailed, ConnectTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
 from engine.values.file_descriptors import is_exhausted, too_many_connections, warn_exhausted
 
+_TRIES = 6
+"""Addresses that are tried for one connection."""
+
 
 def dial(
-    origin: Origin, proxy: Proxy | None, context: ssl.SSLContext | None, seconds: float
-) -> Socket:
+    origin: Origin,
+    proxy: Proxy | None,
+    context: ssl.SSLContext | None,
+    seconds: float,
+    addresses: AddressSource | None,
+) -> tuple[Socket, Address | None]:
     """Open a socket, through the proxy's tunnel and with TLS if they are configured.
 
-    The name is looked up each time; each of its addresses gets a share of `seconds`, the limit for
-    everything. Raises ConnectFailed or ConnectTimeout; GatewayError 503 if no file descriptor is
-    left.
+    `addresses` are those of the proxy, or of the origin without one; None for a Unix socket. Each
+    gets a share of `seconds`, the limit for everything. Returns the one that accepted, too. Raises
+    ConnectFailed or ConnectTimeout; GatewayError 503 if no file descriptor is left.
     """
-    # A name lookup waits in gevent's thread pool, which has no timeout of its own.
     limit = gevent.Timeout(seconds)
     try:
         with limit:
-            return _open(origin, proxy, context, seconds)
+            return _open(origin, proxy, context, seconds, addresses)
     except gevent.Timeout as timeout:
         if timeout is not limit:
             raise
@@ -45,9 +52,17 @@ def dial(
 
 
 def _open(
-    origin: Origin, proxy: Proxy | None, context: ssl.SSLContext | None, seconds: float
-) -> Socket:
-    sock = _connect(origin, proxy, time.monotonic() + seconds)
+    origin: Origin,
+    proxy: Proxy | None,
+    context: ssl.SSLContext | None,
+    seconds: float,
+    addresses: AddressSource | None,
+) -> tuple[Socket, Address | None]:
+    address: Address | None = None
+    if addresses is None:
+        sock = _connect(gevent.socket.AF_UNIX, origin.unix_path, None)
+    else:
+        sock, address = _connect_first(addresses, time.monotonic() + seconds)
     try:
         sock.settimeout(None)  # from here on `dial` limits the time
         if origin.tls and proxy is not None:
@@ -60,21 +75,20 @@ def _open(
     except BaseException:
         sock.close()
         raise
-    return cast("Socket", sock)
+    return cast("Socket", sock), address
 
 
-def _connect(origin: Origin, proxy: Proxy | None, until: float) -> Any:
-    if origin.unix_path:
-        return _connect_address(gevent.socket.AF_UNIX, origin.unix_path, None)
-    host, port = (proxy.host, proxy.port) if proxy else (origin.host, origin.port)
-    addresses = gevent.socket.getaddrinfo(host, port, type=gevent.socket.SOCK_STREAM)
+def _connect_first(addresses: AddressSource, until: float) -> tuple[Any, Address]:
+    """A socket connected to the first address that accepts, and that address."""
+    candidates = addresses.next()[:_TRIES]
     last = OSError("its name has no address")
-    for position, (family, _, _, _, address) in enumerate(addresses):
+    for position, address in enumerate(candidates):
         # An address that does not respond leaves time for the next ones.
-        share = (until - time.monotonic()) / (len(addresses) - position)
+        share = (until - time.monotonic()) / (len(candidates) - position)
         try:
-            return _connect_address(family, address, max(share, 0.001))
+            return _connect(address.family, address.sockaddr, max(share, 0.001)), address
         except OSError as error:
+            addresses.refused(address)
             last = error.with_traceback(None)  # its frames refer to it: a cycle
     try:
         raise last
@@ -82,7 +96,7 @@ def _connect(origin: Origin, proxy: Proxy | None, until: float) -> Any:
         del last
 
 
-def _connect_address(family: int, address: Any, seconds: float | None) -> Any:
+def _connect(family: int, address: Any, seconds: float | None) -> Any:
     sock: Any = gevent.socket.socket(family, gevent.socket.SOCK_STREAM)
     try:
         if family != gevent.socket.AF_UNIX:

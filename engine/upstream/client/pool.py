@@ -16,7 +16,7 @@ class Pool:
     """At most `size` idle connections, none idle longer than `idle` or older than `age` seconds.
 
     No method waits, so two greenlets never run in one. There is no timer: expired connections are
-    closed when the next one is given back.
+    closed when the next one is given back, or by `prune`.
     """
 
     def __init__(self, size: int, idle: float, age: float, clock: Callable[[], float]) -> None:
@@ -55,6 +55,13 @@ class Pool:
         ):
             self._connections.popleft().close()
             oldest = self._connections[0]
+
+    def prune(self) -> None:
+        """Close the connections that no request may use any more."""
+        now = self._clock()
+        for connection in [each for each in self._connections if now >= each.usable_until]:
+            self._connections.remove(connection)
+            connection.close()
 
     def close(self) -> None:
         """Close the idle connections now, the others when they are given back."""

@@ -17,6 +17,7 @@ from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.dial import dial
+from engine.upstream.client.dial_order import Address, FixedAddress
 from engine.upstream.client.failures import Cancelled, Truncated, UpstreamFailure
 from tests.support.http_client import LONG, SHORT, read_all
 from tests.support.peer import (
@@ -76,10 +77,11 @@ def closed_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def resolve_to(monkeypatch: pytest.MonkeyPatch, *ports: int) -> None:
-    """Every name has these ports of this machine as its addresses."""
-    addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for port in ports]
-    monkeypatch.setattr(gevent.socket, "getaddrinfo", lambda *_, **__: addresses)
+def named(*ports: int, **options: Any) -> Client:
+    """A client of a name whose addresses are these ports of this machine."""
+    addresses = [Address("127.0.0.1", each) for each in ports]
+    lookup = lambda host, port: addresses  # noqa: E731
+    return Client("http://name.example", **{"environ": {}, "lookup": lookup, **options})
 
 
 # --- names and addresses
@@ -92,43 +94,42 @@ def test_refused() -> None:
     assert f"127.0.0.1:{port}: Connection refused" in failure.message
 
 
-def test_an_unknown_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(*_: Any, **__: Any) -> Any:
+def test_an_unknown_name() -> None:
+    def unknown(host: str, port: int) -> list[Address]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.setattr(gevent.socket, "getaddrinfo", unknown)
-    failure = fails(Client("http://nobody.example", environ={}))
+    failure = fails(Client("http://nobody.example", environ={}, lookup=unknown))
     assert failure.kind == "connect"
     assert "nobody.example: Name or service not known" in failure.message
 
 
-def test_a_name_is_looked_up_for_each_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_address_is_tried() -> None:
+    with serving(echo) as peer:
+        client = named(closed_port(), closed_port(), peer.port)
+        assert ask(client)
+        client.close()
+
+
+def test_connections_are_spread_over_the_addresses() -> None:
     with serving(echo) as first, serving(echo) as second:
-        client = Client("http://name.example", environ={})
-        for peer in (first, second):
-            resolve_to(monkeypatch, peer.port)
+        client = named(first.port, second.port, pool_size=0)
+        for _ in range(4):
             ask(client)
-            peer.drop()
-        assert (first.connections, second.connections) == (1, 1)
+        assert (first.connections, second.connections) == (2, 2)
+        client.close()
 
 
-def test_each_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_address_leaves_time_for_the_next(full: int) -> None:
     with serving(echo) as peer:
-        resolve_to(monkeypatch, closed_port(), closed_port(), peer.port)
-        assert ask(Client("http://name.example", environ={}))
+        client = named(full, peer.port, timeouts=Timeouts(connect=1.0))
+        assert ask(client)
+        client.close()
 
 
-def test_a_silent_address_leaves_time_for_the_next(
-    monkeypatch: pytest.MonkeyPatch, full: int
-) -> None:
-    with serving(echo) as peer:
-        resolve_to(monkeypatch, full, peer.port)
-        assert ask(Client("http://name.example", environ={}, timeouts=Timeouts(connect=1.0)))
-
-
-def test_the_last_address_gives_the_reason(monkeypatch: pytest.MonkeyPatch, full: int) -> None:
-    resolve_to(monkeypatch, closed_port(), full)
-    assert fails(Client("http://n.example", environ={}, timeouts=QUICK)).kind == "connect_timeout"
+def test_the_last_address_gives_the_reason(full: int) -> None:
+    client = named(full, full, timeouts=QUICK)
+    assert fails(client).kind == "connect_timeout"
+    client.close()
 
 
 def test_a_connection_that_takes_too_long(full: int) -> None:
@@ -137,10 +138,14 @@ def test_a_connection_that_takes_too_long(full: int) -> None:
     assert failure.message.endswith(f": 127.0.0.1:{full}")
 
 
-def test_a_name_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gevent.socket, "getaddrinfo", lambda *_, **__: gevent.sleep(60))
-    client = Client("http://name.example", environ={}, timeouts=QUICK)
+def test_a_name_that_takes_too_long() -> None:
+    def slow(host: str, port: int) -> list[Address]:
+        gevent.sleep(60)
+        return []
+
+    client = Client("http://name.example", environ={}, timeouts=QUICK, lookup=slow)
     assert fails(client).kind == "connect_timeout"
+    client.close()
 
 
 def test_tls_that_takes_too_long() -> None:
@@ -179,7 +184,8 @@ def test_ipv6() -> None:
 
 def test_nagle_is_off_and_keepalive_on() -> None:
     with serving(echo) as peer:
-        sock: Any = dial(origin_of(peer.url), None, None, LONG)
+        address = Address("127.0.0.1", peer.port)
+        sock: Any = dial(origin_of(peer.url), None, None, LONG, FixedAddress(address))[0]
         assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         sock.close()

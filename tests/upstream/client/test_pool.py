@@ -120,3 +120,25 @@ def test_closing_closes_idle_connections_now_and_busy_ones_on_return(bench: Benc
     assert bench.closed(idle)
     bench.pool.give(busy)
     assert bench.closed(busy)
+
+
+def test_prune_closes_what_is_idle_for_too_long_or_retired(bench: Bench) -> None:
+    old, young, retired = (bench.connection() for _ in range(3))
+    bench.pool.give(old)
+    bench.clock.now += 20
+    pool = bench.pool
+    pool.give(young)
+    bench.clock.now += 10
+    pool.prune()
+    assert (bench.closed(old), bench.closed(young), len(pool)) == (True, False, 1)
+    pool.give(retired)
+    retired.retire()
+    pool.prune()
+    assert (bench.closed(retired), len(pool)) == (True, 1)
+
+
+def test_a_retired_connection_is_closed_after_its_request(bench: Bench) -> None:
+    connection = bench.connection()
+    connection.retire()
+    bench.pool.give(connection)
+    assert bench.closed(connection)

@@ -1,0 +1,173 @@
+"""The addresses of a host, looked up and followed while they are in use.
+
+The law: the system resolves a name as for every program of the machine (/etc/hosts, search domains,
+DNS). While connections are open or made, it is looked up again within 30 seconds, beside the
+requests. A request waits for a lookup only if no answer is known, or, for at most a second, if the
+name was not in use before. A lookup that fails changes nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gevent
+import gevent.socket
+from gevent.monkey import get_original
+from gevent.threadpool import ThreadPool
+
+from engine.upstream.client.dial_order import Address, DialOrder, FixedAddress, LookupStatus
+from engine.values.throttle import LogThrottle
+
+INTERVAL = 25.0
+"""Seconds between two lookups of a name in use, at most."""
+_OLD = 30.0
+"""The age of an answer, in seconds, that nobody has followed."""
+PATIENCE = 1.0
+"""Seconds for which a request waits for a new answer if it has an old one."""
+_THREADS = 8
+"""Lookups at a time: those of a DNS server that does not answer hold no thread of other work."""
+
+
+Lookup = Callable[[str, int], Sequence[Address]]
+"""Returns the addresses of a host name with a port. Raises OSError."""
+
+
+@functools.cache
+def _threads() -> ThreadPool:
+    return ThreadPool(_THREADS)
+
+
+def system_lookup(host: str, port: int) -> list[Address]:
+    """The addresses of a name in the order in which the system prefers them (RFC 6724)."""
+    result = _threads().apply(_getaddrinfo, (host, port))
+    if isinstance(result, OSError):
+        raise result
+    return result
+
+
+def _getaddrinfo(host: str, port: int) -> list[Address] | OSError:
+    """The addresses, or the error: gevent prints what a function raises in a thread."""
+    try:
+        rows = get_original("socket", "getaddrinfo")(host, port, type=gevent.socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        return error if isinstance(error, OSError) else OSError(str(error))
+    scopes = ((row[4], row[4][3] if len(row[4]) > 3 else 0) for row in rows)
+    return list(dict.fromkeys(Address(sock[0], sock[1], scope) for sock, scope in scopes))
+
+
+class HostAddresses:
+    """The addresses of a host name. `in_use` says whether connections to them are open, `changed`
+    is called with other addresses than before."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        in_use: Callable[[], bool],
+        changed: Callable[[Sequence[Address]], None],
+        lookup: Lookup = system_lookup,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._host = host
+        self._port = port
+        self._in_use = in_use
+        self._changed = changed
+        self._lookup = lookup
+        self._clock = clock
+        # Workers that start together begin with different addresses.
+        self._order = DialOrder(clock, random.randrange(1 << 16))  # noqa: S311
+        self._throttle = LogThrottle()
+        self._began = -1e300  # the last lookup
+        self._dialed = False  # since the last lookup
+        self._running: Any = None  # the greenlet of a lookup
+        self._next: Any = None  # the greenlet that waits for the time of the next one
+        self._failure: OSError = OSError("its name has no address")
+        self.status = LookupStatus()
+
+    def next(self) -> Sequence[Address]:
+        """The addresses for a new connection; OSError if none is known."""
+        self._dialed = True
+        if not self._order.addresses:
+            self._start().join()
+            if not self._order.addresses:
+                raise self._failure.with_traceback(None)
+        elif self._clock() - self._began > _OLD:
+            self._start().join(PATIENCE)
+        return self._order.next()
+
+    def refused(self, address: Address) -> None:
+        self._order.refused(address)
+
+    def follow(self) -> None:
+        """Look the name up again if it is in use, and once more later on."""
+        self._next = None
+        if self._dialed or self._in_use():
+            self._dialed = False
+            self._start()
+
+    def close(self) -> None:
+        """Look nothing up any more, until somebody asks for a new connection."""
+        following, self._next = self._next, None
+        gevent.killall([each for each in (following, self._running) if each is not None])
+
+    def _start(self) -> Any:
+        """The greenlet of the lookup under way, or of a new one."""
+        if self._running is None:
+            self._began = self._clock()
+            self._running = gevent.spawn(self._look_up)
+        return self._running
+
+    def _look_up(self) -> None:
+        try:
+            addresses = tuple(self._lookup(self._host, self._port))
+            if not addresses:
+                raise OSError("its name has no address")
+        except OSError as error:
+            self._failed(error.with_traceback(None))
+        else:
+            self._succeeded(addresses)
+        finally:
+            self._running = None
+            if self._next is None:
+                # Jitter: workers that started together do not ask together.
+                seconds = INTERVAL * random.uniform(0.8, 1.0)  # noqa: S311
+                self._next = gevent.spawn_later(seconds, self.follow)
+
+    def _failed(self, error: OSError) -> None:
+        self._failure = error
+        status = self.status
+        status.failures += 1
+        status.error = error.strerror or str(error)
+        if status.addresses:
+            message = "the addresses of %s cannot be looked up, the last ones are used on: %s"
+            self._throttle.log(message, self._host, status.error)
+
+    def _succeeded(self, addresses: tuple[Address, ...]) -> None:
+        before, status = self._order.addresses, self.status
+        status.addresses, status.error, status.time = addresses, "", self._clock()
+        self._order.replace(addresses)
+        if before and set(before) != set(addresses):
+            self._changed(addresses)
+
+
+def addresses_of(
+    host: str,
+    port: int,
+    *,
+    in_use: Callable[[], bool],
+    changed: Callable[[Sequence[Address]], None],
+    lookup: Lookup = system_lookup,
+    clock: Callable[[], float] = time.monotonic,
+) -> FixedAddress | HostAddresses:
+    """The addresses of a host of a URL: its name followed, or the literal address itself."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return HostAddresses(host, port, in_use=in_use, changed=changed, lookup=lookup, clock=clock)
+    return FixedAddress(Address(host, port))
