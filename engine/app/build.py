@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from engine.app.own_pages import OwnPages
 from engine.app.stores import is_metered, open_shared, services_of
@@ -39,10 +40,11 @@ from engine.telemetry.metrics.upstreams import upstream_collector
 from engine.transforms.compile import compile_all
 from engine.transforms.for_operation import for_operation
 from engine.transforms.transform import Transform
+from engine.upstream import choose
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
-from engine.upstream.model_catalog import Catalog, build_catalog
+from engine.upstream.model_catalog import Catalog, build_catalog, fixed_targets
 from engine.upstream.select_model import SelectModel
 from engine.upstream.target import Upstream, connect
 from engine.upstream.token_estimate import estimate_tokens
@@ -141,7 +143,9 @@ def _parts(
         plan=plan,
         services=services,
         upstreams=upstreams,
-        catalog=build_catalog(config.models, upstreams, listed_models(config)),
+        catalog=build_catalog(
+            config.models, upstreams, partial(choose.build, services), listed_models(config)
+        ),
         operations=operations,
         visible_models=VisibleModels(config, operations),
         watcher=DisconnectWatcher(),
@@ -197,7 +201,6 @@ def _select_stage(route: Route, parts: _Parts) -> list[Stage]:
             operation=route.by_model,
             operations=parts.operations,
             catalog=parts.catalog,
-            services=parts.services,
         )
     ]
 
@@ -238,10 +241,7 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
     translations = RouteTranslations(operation, parts.operations, models, clock)
     forward = Forward(
         route.model,
-        fixed=[
-            parts.upstreams[t.upstream].target(t.model, t.weight, transform=t.transform)
-            for t in route.to
-        ],
+        fixed=fixed_targets(route.to, parts.upstreams, choose.build(parts.services, route.choose)),
         dialect=route.dialects[-1],
         upstreams=list(parts.upstreams.values()),
         services=parts.services,

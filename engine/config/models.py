@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.config import keys
@@ -12,6 +12,15 @@ from engine.source.problem import Path
 
 STAR = "*"
 """A target's name for the model: what the star of the entry's name stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`choose`: a strategy by name, with its options as written, at a place of the config."""
+
+    strategy: str = "weighted"
+    options: Any = None
+    at: Path = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,7 @@ class Model:
     translate: str = "strict"
     drop: tuple[str, ...] = ()
     transform: tuple[TransformConfig, ...] = ()
+    choose: Choice = field(default_factory=Choice)
 
 
 def read_model(name: str, section: dict[str, Any]) -> Model:

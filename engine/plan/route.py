@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.config.models import TargetConfig
+from engine.config.models import Choice, TargetConfig
 from engine.config.routes import Policy, WebSocket
 from engine.dialects import Dialect
 from engine.policies import Guards
@@ -54,6 +54,7 @@ class Route:
     unknown_fields: str = "pass"
     answers: ResponseValidators | None = None
     at: Path = ()
+    choose: Choice = field(default_factory=Choice)
 
     @property
     def by_model(self) -> ModelOperation:

@@ -30,6 +30,7 @@ from engine.upstream.first_content import (
     read_first_content,
 )
 from engine.upstream.target import Target
+from engine.upstream.target_state import OpenAttempt
 from engine.upstream.translated_response import translated_response
 from engine.values.errors import EventTooLarge
 
@@ -41,7 +42,7 @@ class AttemptResult:
     `path` is the path of the request, `dropped` are the fields that its translation dropped.
     `response` is set if the upstream sent one, `content` if its body can be relayed, `error` if the
     attempt broke off. `document` is the JSON of an error event, `stream_error` what the dialect
-    reads in it.
+    reads in it. `open` is what observers of the target are told, None without observers.
     """
 
     target: Target
@@ -53,6 +54,7 @@ class AttemptResult:
     stream_error: StreamError | None = None
     path: str = "/"
     dropped: Sequence[str] = ()
+    open: OpenAttempt | None = None
 
     @property
     def status(self) -> int:
@@ -67,10 +69,25 @@ class AttemptResult:
         """Whether any of the request was sent to the upstream."""
         return self.response is not None or (self.error is not None and self.error.request_sent)
 
+    def succeeded(self) -> None:
+        """The response is relayed."""
+        self.target.state.succeeded()
+        if self.open is not None:
+            self.open.response = self.response
+            self.open.answered()
+
+    def broke_off(self) -> None:
+        """The response broke off after its first content."""
+        self.target.state.failed("reset", time.monotonic())
+        if self.open is not None:
+            self.open.failed("reset")
+
     def close(self) -> None:
         """Release the upstream's connection."""
         if self.response is not None:
             self.response.close()
+        if self.open is not None:
+            self.open.close()
 
 
 def attempt(
@@ -85,6 +102,8 @@ def attempt(
     """Send a request, without its credential yet, to a target and wait for the first content,
     `timeout` seconds in all. A `translated` one has its response translated back."""
     result = AttemptResult(target, path=request.path)
+    if target.state.observers:
+        result.open = OpenAttempt(target.state.observers, exchange.record)
     exchange.upstream_usage = None
     try:
         if credential is not None:
@@ -98,13 +117,24 @@ def attempt(
         _read_beginning(result, result.response, exchange, dialect, events)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)
+        _tell_failure(result)
         result.close()
     except BaseException as raised:
         result.close()
         # Quota is not refunded to a caller who disconnects: the upstream may process the request.
         exchange.record.reached_upstream |= not isinstance(raised, Exception)
         raise
+    else:
+        if result.failure:
+            _tell_failure(result)
     return result
+
+
+def _tell_failure(result: AttemptResult) -> None:
+    """Tell the observers of the target that the attempt failed."""
+    if result.open is not None:
+        result.open.response = result.response
+        result.open.failed(result.failure)
 
 
 def _convert(

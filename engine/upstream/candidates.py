@@ -1,16 +1,15 @@
 """Which target of a request is attempted next, and when.
 
 The law: a target is attempted if its breaker allows it and a credential is available; every target
-once before any of them twice. A retry at an upstream takes from its retry budget and waits as
-`retry` says, never beyond the first upstream's `total`. `order` draws targets by weight from those
-that remain, so that the requests of a failed one are shared out by weight too.
+once before any of them twice. Those that are to be asked last (see `target_state`) come after all
+others. A retry at an upstream takes from its retry budget and waits as `retry` says, never beyond
+the first upstream's `total`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from engine.credentials.interface.credential import LiveCredential
 from engine.upstream import retry
@@ -18,51 +17,6 @@ from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.error_response import credentials_refused, unavailable
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError
-
-
-class Weighted(Protocol):
-    """Anything with a share."""
-
-    @property
-    def weight(self) -> float: ...
-
-
-T = TypeVar("T", bound=Weighted)
-
-
-def order(targets: Sequence[T], dice: Callable[[], float]) -> list[T]:
-    """The targets, drawn one after another by weight; `dice` gives a number from 0 up to 1.
-    Targets of weight 0 come last."""
-    if len(targets) <= 1:
-        return list(targets)
-    first = _draw(targets, dice)
-    others_by_arrival = [*targets[:first], *targets[first + 1 :]]
-    if len(others_by_arrival) > 1:
-        others_by_arrival.sort(key=lambda target: _log_arrival(target.weight, dice))
-    return [targets[first], *others_by_arrival]
-
-
-def _draw(targets: Sequence[Weighted], dice: Callable[[], float]) -> int:
-    """The index of one target, drawn by weight: of weight 0 only where all are."""
-    point = dice() * sum(target.weight for target in targets)
-    choice = 0
-    for index, target in enumerate(targets):
-        if target.weight > 0:
-            choice = index  # rounding may leave the point at 0 after the last weight
-        point -= target.weight
-        if point < 0:
-            break
-    return choice
-
-
-def _log_arrival(weight: float, dice: Callable[[], float]) -> float:
-    """The logarithm of a random arrival time at the rate `weight`: targets sorted by it are drawn
-    by weight (Efraimidis and Spirakis, 2006). The time itself would overflow for a weight near 0,
-    which a config may have."""
-    if weight <= 0:
-        return math.inf
-    time = -math.log1p(-dice())
-    return math.log(time) - math.log(weight) if time else -math.inf
 
 
 class Candidate(NamedTuple):
@@ -76,6 +30,7 @@ class Candidate(NamedTuple):
 class Candidates:
     """The targets of one request, what has been attempted, and what follows from the results.
 
+    `targets` are in the order of attempts; they are taken one by one, as they are needed.
     `carries` is whether a target can get the request, None if every target can. `attempts` are
     counted by target. Times are those of `clock`; `deadline` is the last for an attempt.
     """
@@ -90,6 +45,9 @@ class Candidates:
         self.deadline = clock() + targets[0].upstream.timeouts.total
         self.attempts: dict[Target, int] = {}
         self._targets = targets
+        self._waiting = iter(targets)  # for their first attempt
+        self._passed: list[Target] = []
+        self._asked_last: list[Target] = []
         self._clock = clock
         self._dice = dice
         self._carries = carries
@@ -99,21 +57,29 @@ class Candidates:
 
     def next(self) -> Candidate | None:
         """The next target, which counts as an attempt of it; None if no attempt may be made."""
-        attempts, targets = self.attempts, self._targets
-        if attempts and len(targets) > 1:
-            targets = sorted(targets, key=lambda target: attempts.get(target, 0))
-        for target in targets:
-            if self._carries is not None and not self._carries(target):
-                continue
-            count = attempts.get(target, 0)
-            candidate = self._candidate(target, count)
-            if candidate is not None:
-                attempts[target] = count + 1
+        for target in self._waiting:
+            conditions = target.state.conditions
+            if conditions and target.state.asked_last(self._clock()):
+                self._asked_last.append(target)
+            elif candidate := self._first_attempt(target):
+                return candidate
+        while self._asked_last:
+            if candidate := self._first_attempt(self._asked_last.pop(0)):
+                return candidate
+        for target in sorted(self._passed, key=lambda target: self.attempts.get(target, 0)):
+            if candidate := self._candidate(target, self.attempts.get(target, 0)):
                 return candidate
         return None
 
+    def _first_attempt(self, target: Target) -> Candidate | None:
+        self._passed.append(target)
+        return self._candidate(target, 0)
+
     def _candidate(self, target: Target, count: int) -> Candidate | None:
-        """A target that has been attempted `count` times, None if it may not be attempted now."""
+        """A target that has been attempted `count` times, which counts as an attempt; None if it
+        may not be attempted now."""
+        if self._carries is not None and not self._carries(target):
+            return None
         upstream = target.upstream
         wait = self._wait(target, count) if count else 0.0
         if wait is None:
@@ -126,14 +92,18 @@ class Candidates:
             self._refused_credentials and (target, credential) in self._refused_credentials
         ):
             return None
-        if target.breaker.wait(moment) > 0:
+        breaker = target.state.breaker
+        if breaker.wait(moment) > 0:
             return None
         if self.attempts and any(other.upstream is upstream for other in self.attempts):
             if not upstream.budget.take():
                 return None
         else:
             upstream.budget.request()
-        return Candidate(target, credential, wait) if target.breaker.allows(moment) else None
+        if not breaker.allows(moment):
+            return None
+        self.attempts[target] = count + 1
+        return Candidate(target, credential, wait)
 
     def _wait(self, target: Target, attempts: int) -> float | None:
         """Seconds to wait before another attempt; None if there may be none."""
@@ -159,10 +129,7 @@ class Candidates:
         self._ready.pop(target, None)
         if retry_after is not None:
             self._ready[target] = now + retry_after
-        if retry.counts_against_target(failure):
-            target.breaker.failed(now)
-        else:
-            target.breaker.succeeded()  # it is up, although it refused this request
+        target.state.failed(failure, now)
         refused = failure == "credential"
         if refused and credential is not None and not self._renewed and credential.renew():
             self._renewed = True
@@ -180,7 +147,7 @@ class Candidates:
             return credentials_refused()
         return unavailable(
             min(
-                max(target.breaker.wait(now), target.upstream.credentials.wait(now))
+                max(target.state.breaker.wait(now), target.upstream.credentials.wait(now))
                 for target in targets
             )
         )

@@ -23,12 +23,13 @@ from engine.spec.expression import Expression
 from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.attempt import AttemptResult, attempt
-from engine.upstream.candidates import Candidate, Candidates, order
+from engine.upstream.candidates import Candidate, Candidates
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import refuse
 from engine.upstream.relay_response import relay
 from engine.upstream.request import build_request, edit_request
 from engine.upstream.target import Target, Upstream
+from engine.upstream.target_groups import TargetGroup
 from engine.upstream.translations import RouteTranslations, TranslatedRequests, translated_request
 
 log = logging.getLogger("modelway")
@@ -49,7 +50,7 @@ class Forward:
         self,
         expression: Expression | None,
         *,
-        fixed: Sequence[Target],
+        fixed: TargetGroup,
         dialect: Dialect,
         upstreams: Sequence[Upstream],
         services: Services,
@@ -79,9 +80,9 @@ class Forward:
 
     def __call__(self, exchange: Exchange) -> Response:
         targets = cast("Sequence[Target]", exchange.targets)  # set by `select_model`
-        targets = targets or order(self._fixed, self._services.dice)
+        targets = targets or self._fixed.order(exchange)
         requests = carries = None
-        if self._translations is not None and self._translations.concern(targets):
+        if self._translations is not None and self._translations.translate_some:
             requests = TranslatedRequests(self._translations, exchange)
             carries = requests.carries
         candidates = Candidates(targets, self._clock, self._services.dice, carries)
@@ -92,12 +93,12 @@ class Forward:
                     result.close()
                 result = self._attempt(candidate, candidates.deadline, exchange, requests)
                 if not result.failure:
-                    result.target.breaker.succeeded()
+                    result.succeeded()
                     break
                 if not self._may_retry(result, candidate, candidates, exchange):
                     break
             if result is None:
-                if requests is not None and len(requests.errors) == len(targets):
+                if requests is not None and all(target in requests.errors for target in targets):
                     raise requests.errors[targets[0]]
                 raise candidates.unavailable()
             return self._respond(result, exchange)

@@ -2,44 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.config.models import STAR, Model
+from engine.config.models import STAR, Choice, Model, TargetConfig
+from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions
-from engine.upstream.candidates import order
 from engine.upstream.target import Target, Upstream
+from engine.upstream.target_groups import Picks, TargetGroup, TargetOrder
 from engine.values.wildcard import ByName, covered
 
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
     """A model with its own targets as the first of its `groups`, then those of each fallback. One
-    group is tried after another, the targets of each by weight. It `shortens` names if a target has
-    STAR as its name for the model."""
+    group is asked after another, the targets of each in the order of its strategy. It `shortens`
+    names if a target has STAR as its name for the model."""
 
     name: str
-    groups: tuple[tuple[Target, ...], ...]
+    groups: tuple[TargetGroup, ...]
     shortens: bool = False
 
-    def candidates(self, dice: Callable[[], float], name: str) -> list[Target]:
-        """All targets for a requested name in the order in which they are tried."""
-        targets = [target for group in self.groups for target in order(group, dice)]
-        if not self.shortens:
-            return targets
-        model = covered(name, self.name)
-        return [replace(t, model=model) if t.model == STAR else t for t in targets]
+    def order(self, exchange: Exchange) -> Sequence[Target]:
+        """The targets for a request that names the model, in the order of attempts."""
+        groups = self.groups
+        if not self.shortens and len(groups) == 1:
+            return groups[0].order(exchange)
+        return TargetOrder(self._picks(exchange), sum(map(len, groups)))
+
+    def _picks(self, exchange: Exchange) -> Iterator[Target]:
+        for group in self.groups:
+            for target in group.picks(exchange):
+                if self.shortens and target.model == STAR:
+                    yield replace(target, model=covered(exchange.model, self.name))
+                else:
+                    yield target
 
     def for_operation(self, language: Callable[[Target], str | None]) -> ServedModel:
         """The model with the targets that take an operation. `language` is the language into which
         requests are translated for a target, "" for none, None if it does not take them: in each
         group the targets that get requests as they are come first."""
-        groups: list[tuple[Target, ...]] = []
+        groups: list[TargetGroup] = []
         for group in self.groups:
-            languages = [(target, language(target)) for target in group]
-            groups.append(tuple(target for target, name in languages if name == ""))
-            groups.append(tuple(target for target, name in languages if name))
-        return replace(self, groups=tuple(group for group in groups if group))
+            languages = [(target, language(target)) for target in group.targets]
+            groups.append(group.of([target for target, name in languages if name == ""]))
+            groups.append(group.of([target for target, name in languages if name]))
+        return replace(self, groups=tuple(group for group in groups if group.targets))
 
 
 class Catalog(ByName[ServedModel]):
@@ -51,13 +59,16 @@ class Catalog(ByName[ServedModel]):
 
 
 def build_catalog(
-    models: Mapping[str, Model], upstreams: Mapping[str, Upstream], listed: Iterable[str] = ()
+    models: Mapping[str, Model],
+    upstreams: Mapping[str, Upstream],
+    strategy: Callable[[Choice], Picks],
+    listed: Iterable[str] = (),
 ) -> Catalog:
-    """The catalog of a config in which every name is resolved. `listed` are the names that lists
-    show, also of models behind a wildcard."""
+    """The catalog of a config in which every name is resolved. `strategy` builds what a model
+    chooses. `listed` are the names that lists show, also of models behind a wildcard."""
 
-    def targets(name: str, default_model: str = "") -> tuple[Target, ...]:
-        return tuple(
+    def group(name: str, default_model: str = "") -> TargetGroup:
+        targets = [
             upstreams[target.upstream].target(
                 target.model or default_model,
                 target.weight,
@@ -66,7 +77,8 @@ def build_catalog(
                 target.transform,
             )
             for target in models[name].to
-        )
+        ]
+        return TargetGroup(targets, strategy(models[name].choose))
 
     def fallbacks(name: str, names: dict[str, None]) -> dict[str, None]:
         for fallback in models[name].fallback:
@@ -78,9 +90,17 @@ def build_catalog(
     served = (
         ServedModel(
             name,
-            (targets(name), *(targets(fallback, fallback) for fallback in fallbacks(name, {}))),
+            (group(name), *(group(fallback, fallback) for fallback in fallbacks(name, {}))),
             any(target.model == STAR for target in models[name].to),
         )
         for name in models
     )
     return Catalog(served, listed)
+
+
+def fixed_targets(
+    to: Iterable[TargetConfig], upstreams: Mapping[str, Upstream], picks: Picks
+) -> TargetGroup:
+    """The targets of a route that goes to fixed ones, with its strategy."""
+    targets = [upstreams[t.upstream].target(t.model, t.weight, transform=t.transform) for t in to]
+    return TargetGroup(targets, picks)

@@ -102,7 +102,7 @@ def _relay_bytes(
         exchange.record.outcome = Outcome.COMPLETE
     except UpstreamFailure as failure:
         exchange.record.outcome = Outcome.UPSTREAM_CUT
-        result.target.breaker.failed(time.monotonic())
+        result.broke_off()
         raise AbortConnection(
             AbortReason.RESPONSE_BROKE_OFF, failure.words
         ) from failure.without_traceback()
@@ -133,7 +133,7 @@ class _EventStream:
         self._exchange = exchange
         self._dialect = dialect
         self._watch = watcher.watch(exchange.connection)
-        self._breaker = result.target.breaker
+        self._result = result
         upstream = result.target.upstream
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
@@ -203,7 +203,7 @@ class _EventStream:
         """The last event of a stream that failed, which counts for the breaker."""
         self._exchange.record.outcome = Outcome.UPSTREAM_CUT
         if isinstance(failure, UpstreamFailure):  # others may be errors that the upstream reports
-            self._breaker.failed(time.monotonic())
+            self._result.broke_off()
         return self._dialect.error_event(self._error_of(failure))
 
     def _redact(self, events: bytes) -> bytes:

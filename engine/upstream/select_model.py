@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from engine import dialects
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
-from engine.exchange.services import Services
 from engine.spec.expression import Expression
 from engine.upstream.model_catalog import Catalog, ServedModel
 from engine.upstream.target import Target
@@ -36,7 +35,6 @@ class SelectModel:
         operation: ModelOperation,
         operations: ModelOperations,
         catalog: Catalog,
-        services: Services,
     ) -> None:
         self._expression = expression
         self._copies = copies
@@ -45,7 +43,6 @@ class SelectModel:
         self._operations = operations
         self._catalog = catalog
         self._prefix = dialects.get(operation.dialect).model_prefix
-        self._dice = services.dice
         # By the name of the entry; None for a model that does not have the operation.
         self._models: dict[str, ServedModel | None] = {}
 
@@ -66,7 +63,7 @@ class SelectModel:
         exchange.model_copies = [
             span for copy in self._copies for span in copy.repeats(exchange, name, self._prefix)
         ]
-        exchange.targets = model.candidates(self._dice, name)
+        exchange.targets = model.order(exchange)
         return following(exchange)
 
     def _with_operation(self, entry: ServedModel) -> ServedModel | None:

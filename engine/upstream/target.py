@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from engine import dialects
 from engine.config.transforms import TransformConfig
@@ -24,6 +24,7 @@ from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.credentials import Credentials
 from engine.upstream.location_headers import UpstreamUrl
 from engine.upstream.retry import Budget
+from engine.upstream.target_state import TargetState
 from engine.values.redaction import Redaction, is_secret_name
 
 
@@ -31,7 +32,7 @@ from engine.values.redaction import Redaction, is_secret_name
 class Upstream:
     """A named server in one worker: client, credentials, retry budget and circuit breakers.
 
-    `breakers` has a breaker for each entry under `models` and model name of its targets.
+    `states` has the state of its targets for each entry under `models` and model name.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Upstream:
     ask_usage: bool = True
     url: str = ""
     redaction: Redaction = field(default_factory=lambda: Redaction(()))
-    breakers: dict[tuple[str, str], CircuitBreaker] = field(default_factory=dict)
+    states: dict[tuple[str, str], TargetState] = field(default_factory=dict)
     transforms: tuple[Transform, ...] = ()
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
@@ -76,17 +77,19 @@ class Upstream:
         transform: Sequence[TransformConfig] = (),
     ) -> Target:
         """A target of this upstream, for an `entry` under `models`. `model` is its name for the
-        model, `configured` the one in the config; targets that share both share their breaker.
+        model, `configured` the one in the config; targets that share both share their state.
         `transform` is the target's own."""
-        new = CircuitBreaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
-        breaker = self.breakers.setdefault((entry, configured), new)
+        state = self.states.get((entry, configured))
+        if state is None:
+            breaker = CircuitBreaker(**asdict(self.breaker))
+            state = self.states[entry, configured] = TargetState(breaker)
         edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
-        return Target(self, model, weight, breaker, entry, "" if "*" in entry else entry, edits)
+        return Target(self, model, weight, state, entry, "" if "*" in entry else entry, edits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """An upstream with its name for the model ("" for the requested name), a weight, a breaker.
+    """An upstream with its name for the model ("" for the requested name), a weight, its state.
 
     `entry` is the key under `models`; `exact_entry` is the same, or "" for a wildcard. `edits` are
     those of its requests.
@@ -95,7 +98,7 @@ class Target:
     upstream: Upstream
     model: str
     weight: float
-    breaker: CircuitBreaker
+    state: TargetState
     entry: str = ""
     exact_entry: str = ""
     edits: UpstreamEdits = field(default_factory=UpstreamEdits)

@@ -3,7 +3,7 @@ another language gets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from engine import translations
@@ -62,12 +62,10 @@ class RouteTranslations:
         """Whether any target needs one, or a request that may have signatures of other vendors."""
         return bool(self._translations) or self._relayed is not None
 
-    def concern(self, targets: Sequence[Target]) -> bool:
-        """Whether one of the targets gets a translated request."""
-        translated = self._translations
-        return bool(translated) and any(
-            (t.entry, t.upstream.dialect) in translated for t in targets
-        )
+    @property
+    def translate_some(self) -> bool:
+        """Whether the requests for any target are translated."""
+        return bool(self._translations)
 
     def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
         """The translated request for a target, None for a target that takes it as it is.

@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from engine.config.models import Choice
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry
 from engine.credentials.interface.credential import LiveCredential
 from engine.dialects import Dialect
 from engine.exchange.services import Services
+from engine.upstream import choose
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import Silence, UpstreamFailure
@@ -17,6 +19,7 @@ from engine.upstream.credentials import Credentials
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target, Upstream, header_changes
+from engine.upstream.target_groups import TargetGroup
 from engine.values.redaction import Redaction
 
 JSON = [("content-type", "application/json")]
@@ -156,6 +159,12 @@ def upstream(
 
 def target(client: Any, model: str = "", weight: float = 1, **more: Any) -> Target:
     return upstream(client, **more).target(model, weight)
+
+
+def group(*targets: Target, **more: Any) -> TargetGroup:
+    """A group with a strategy, `weighted` unless a Choice is given."""
+    services = more.pop("services", SERVICES)
+    return TargetGroup(targets, choose.build(services, Choice(**more)))
 
 
 SERVICES = Services(clock=lambda: 0.0, dice=lambda: 0.0)

@@ -31,6 +31,7 @@ from tests.support.upstreams import (
     Client,
     FakeResponse,
     failure,
+    group,
     target,
 )
 
@@ -48,7 +49,7 @@ def ask(dialect: str, fake_response: FakeResponse) -> Response:
     request.mount, request.targets, request.model = "/v1", [failing], "m"
     return Forward(
         None,
-        fixed=(),
+        fixed=group(),
         dialect=dialects.get(dialect),
         upstreams=[failing.upstream],
         services=SERVICES,

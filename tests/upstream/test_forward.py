@@ -35,6 +35,7 @@ from tests.support.upstreams import (
     Client,
     FakeResponse,
     failure,
+    group,
     target,
 )
 
@@ -58,14 +59,14 @@ def send(
     *targets: Any,
     expression: Any = BODY,
     dialect: Any = OPENAI,
-    fixed: Any = (),
+    fixed: Sequence[Target] = (),
     services: Any = SERVICES,
     **more: Any,
 ) -> Response:
     request.targets = targets
     return Forward(
         expression,
-        fixed=fixed,
+        fixed=group(*fixed),
         dialect=dialect,
         upstreams=[each.upstream for each in (*targets, *fixed)],
         services=services,

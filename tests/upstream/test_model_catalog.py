@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from engine.config.models import Model, TargetConfig
+from engine.exchange.services import Services
+from engine.upstream import choose
 from engine.upstream.model_catalog import Catalog, ServedModel, build_catalog
-from tests.support.upstreams import Client, upstream
+from engine.upstream.target import Target
+from tests.support.exchanges import new_exchange
+from tests.support.upstreams import Client, group, upstream
 
 A, B, C = (upstream(Client(), name=name) for name in "abc")
 
 
 def catalog_of(*names: str) -> Catalog:
-    return Catalog(ServedModel(name, ((A.target("", 1),),)) for name in names)
+    return Catalog(ServedModel(name, (group(A.target("", 1)),)) for name in names)
 
 
 def find(names: Any, requested: str) -> str | None:
@@ -68,20 +74,26 @@ def test_only_exact_names_are_listed() -> None:
 # From the configuration.
 
 
-def build(**models: Any) -> Catalog:
+def build(dice: Callable[[], float] = lambda: 0.0, **models: Any) -> Catalog:
     """`name=([("a", "model there", weight), ...], [fallbacks])`, `_star` standing for `*`."""
     configured = {}
     for name, (to, fallback) in models.items():
         name = name.replace("_star", "*")
         targets = tuple(TargetConfig(u, m, w, ()) for u, m, w in to)
         configured[name] = Model(name, targets, tuple(fallback), "", "", 0, ())
-    return build_catalog(configured, {"a": A, "b": B, "c": C})
+    services = Services(dice=dice)
+    return build_catalog(configured, {"a": A, "b": B, "c": C}, partial(choose.build, services))
 
 
-def result(catalog: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:
+def order(model: ServedModel, name: str = "x") -> list[Target]:
+    """The targets for a requested name in the order of attempts."""
+    return list(model.order(new_exchange(model=name)))
+
+
+def result(catalog: Catalog, name: str) -> list[tuple[str, str]]:
     model = catalog.find(name)
     assert model is not None
-    return [(t.upstream.name, t.model) for t in model.candidates(lambda: dice, name)]
+    return [(t.upstream.name, t.model) for t in order(model, name)]
 
 
 def test_a_star_is_what_the_star_of_the_entry_stands_for() -> None:
@@ -92,12 +104,12 @@ def test_a_star_is_what_the_star_of_the_entry_stands_for() -> None:
     assert result(catalog, "a/m") == [("a", "m"), ("b", ""), ("c", "own"), ("b", "n")]
 
 
-def test_the_breaker_of_a_star_is_that_of_its_entry() -> None:
+def test_the_state_of_a_star_is_that_of_its_entry() -> None:
     catalog = build(**{"a/_star": ([("a", "*", 1)], [])})
     model = catalog.find("a/m")
     assert model is not None
-    first, second = (model.candidates(lambda: 0.0, name)[0] for name in ("a/m", "a/n"))
-    assert first.breaker is second.breaker
+    first, second = (order(model, name)[0] for name in ("a/m", "a/n"))
+    assert first.state is second.state
     assert (first.name, second.name) == ("a/m", "a/n")
 
 
@@ -113,14 +125,15 @@ def test_a_wildcard_passes_the_requested_name() -> None:
 
 
 def test_fallbacks_come_after_all_targets_in_their_order() -> None:
-    catalog = build(
-        m=([("a", "1", 1), ("b", "2", 1)], ["y", "x"]),
-        x=([("a", "x", 1)], []),
-        y=([("c", "", 1)], []),
-    )
+    models: Any = {
+        "m": ([("a", "1", 1), ("b", "2", 1)], ["y", "x"]),
+        "x": ([("a", "x", 1)], []),
+        "y": ([("c", "", 1)], []),
+    }
     # A fallback's target takes the fallback's own name, not the requested one.
-    assert result(catalog, "m") == [("a", "1"), ("b", "2"), ("c", "y"), ("a", "x")]
-    assert result(catalog, "m", 0.9) == [("b", "2"), ("a", "1"), ("c", "y"), ("a", "x")]
+    low, high = build(**models), build(lambda: 0.9, **models)
+    assert result(low, "m") == [("a", "1"), ("b", "2"), ("c", "y"), ("a", "x")]
+    assert result(high, "m") == [("b", "2"), ("a", "1"), ("c", "y"), ("a", "x")]
 
 
 def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
@@ -138,29 +151,29 @@ def test_a_model_is_not_its_own_fallback() -> None:
     assert [name for _, name in result(catalog, "m")] in (["m", "x"], ["m", "x", "m"])
 
 
-def test_targets_of_one_model_have_separate_breakers() -> None:
+def test_targets_of_one_model_have_separate_states() -> None:
     catalog = build(
         m=([("a", "x", 1), ("a", "y", 1), ("b", "x", 1)], []), n=([("a", "x", 1)], ["m"])
     )
     m, n = catalog.find("m"), catalog.find("n")
     assert m is not None
     assert n is not None
-    breakers = [target.breaker for target in (*m.groups[0], *n.groups[0])]
-    assert len({id(breaker) for breaker in breakers}) == 4
+    states = [target.state for target in (*m.groups[0].targets, *n.groups[0].targets)]
+    assert len({id(state) for state in states}) == 4
     # A target of a fallback is that of the fallback's model.
-    assert [t.breaker for t in n.groups[1]] == [t.breaker for t in m.groups[0]]
+    assert [t.state for t in n.groups[1].targets] == [t.state for t in m.groups[0].targets]
 
 
 def test_targets_that_get_requests_as_they_are_come_before_translated_ones_of_their_entry() -> None:
     model = build(
+        random.Random(7).random,
         m=([("a", "1", 9), ("b", "2", 1), ("c", "3", 1)], ["x"]),
         x=([("b", "4", 1), ("a", "5", 1)], []),
     ).find("m")
     assert model is not None
     languages = {"a": "messages", "b": "", "c": None}
     served = model.for_operation(lambda target: languages[target.upstream.name])
-    dice = random.Random(7).random
-    orders = {"".join(t.model for t in served.candidates(dice, "x")) for _ in range(100)}
+    orders = {"".join(t.model for t in order(served)) for _ in range(100)}
     assert orders == {"2145"}
 
 
@@ -168,18 +181,18 @@ def test_a_model_whose_only_targets_are_its_fallbacks_begins_with_these() -> Non
     model = build(m=([("a", "1", 1)], ["x"]), x=([("b", "2", 1)], [])).find("m")
     assert model is not None
     served = model.for_operation(lambda target: None if target.upstream is A else "")
-    assert [t.model for t in served.candidates(lambda: 0.0, "x")] == ["2"]
+    assert [t.model for t in order(served)] == ["2"]
 
 
 def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -> None:
-    dice = random.Random(7).random
     model = build(
+        random.Random(7).random,
         m=([("a", "x", 1)], ["first", "second"]),
         first=([("a", "1", 1), ("b", "2", 3)], []),
         second=([("b", "3", 1), ("c", "4", 1)], []),
     ).find("m")
     assert model is not None
-    counts = Counter("".join(t.model for t in model.candidates(dice, "x")) for _ in range(4_000))
+    counts = Counter("".join(t.model for t in order(model)) for _ in range(4_000))
     assert set(counts) == {"x1234", "x2134", "x1243", "x2143"}
     assert abs(counts["x2134"] + counts["x2143"] - 3_000) < 120
     assert abs(counts["x1234"] + counts["x2134"] - 2_000) < 120

@@ -406,7 +406,7 @@ def test_responses_that_break_off_open_the_breaker(media_type: Any, pieces: list
     for _ in range(2):
         broken = failure(failures.Truncated, request_sent=True, response_started=True)
         until_cut(relayed(OPENAI, FakeResponse(200, media_type, [*pieces, broken]), attempted))
-        states.append(attempted.breaker.state(time.monotonic()))
+        states.append(attempted.state.breaker.state(time.monotonic()))
     assert states == [0, 2]
 
 

@@ -9,14 +9,14 @@ from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Model, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
-from engine.exchange.services import Services
 from engine.spec import expression
+from engine.upstream import choose
 from engine.upstream.model_catalog import build_catalog
 from engine.upstream.select_model import SelectModel
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
-from tests.support.upstreams import Client, upstream
+from tests.support.upstreams import SERVICES, Client, upstream
 
 CHAT, EMBED = ModelOperation("openai.chat", "openai"), ModelOperation("openai.embed", "openai")
 MESSAGES = ModelOperation("anthropic.messages", "anthropic")
@@ -50,7 +50,7 @@ SPOKEN = {
     for name, each in UPSTREAMS.items()
 }
 OPERATIONS = ModelOperations(MODELS, SPOKEN, (CHAT, EMBED, MESSAGES, GENERATE))
-CATALOG = build_catalog(MODELS, UPSTREAMS)
+CATALOG = build_catalog(MODELS, UPSTREAMS, lambda choice: choose.build(SERVICES, choice))
 
 
 def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=()):
@@ -67,7 +67,6 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
         operation,
         OPERATIONS,
         CATALOG,
-        Services(dice=lambda: 0),
     )
     stage(exchange, lambda exchange: Response(200, []))
     return exchange

@@ -15,7 +15,16 @@ from engine.upstream.forward import Forward
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange
 from tests.support.each import each
-from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Client, FakeResponse, target
+from tests.support.upstreams import (
+    EVENTS,
+    JSON,
+    SERVICES,
+    WATCHER,
+    Client,
+    FakeResponse,
+    group,
+    target,
+)
 
 TWICE = Retry(attempts=1)
 BEGINNINGS = {
@@ -94,7 +103,7 @@ def ask(dialect: str, *clients: Client, **more: Any) -> tuple[Response | Gateway
     request.mount, request.targets, request.model = "/v1", targets, "m"
     forward = Forward(
         None,
-        fixed=(),
+        fixed=group(),
         dialect=dialects.get(dialect),
         upstreams=[each.upstream for each in targets],
         services=SERVICES,
@@ -150,7 +159,7 @@ def test_only_failures_of_the_upstream_count_against_it(
     once = BreakerConfig(failures=1, window=60, cooldown=60)
     client = Client(response_of(dialect, form, status, document))
     _, (attempted,) = ask(dialect, client, breaker=once)
-    assert (attempted.breaker.wait(0) > 0) == (status >= 500)
+    assert (attempted.state.breaker.wait(0) > 0) == (status >= 500)
 
 
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini"])

@@ -22,16 +22,16 @@ def test_a_credential_does_not_show_its_secret() -> None:
     assert "s3cret" not in repr(west)
 
 
-def test_targets_of_one_entry_share_their_breaker_and_others_do_not() -> None:
+def test_targets_of_one_entry_share_their_state_and_others_do_not() -> None:
     west = upstream(Client())
     east, second, other = (
         west.target("m", 1, "e"),
         west.target("n", 1, "e"),
         west.target("m", 1, "f"),
     )
-    assert east.breaker is second.breaker
-    assert east.breaker is not other.breaker
-    assert upstream(Client()).target("m", 1, "e").breaker is not east.breaker
+    assert east.state is second.state
+    assert east.state is not other.state
+    assert upstream(Client()).target("m", 1, "e").state is not east.state
 
 
 def test_a_target_is_named_by_its_upstream_and_its_model() -> None:

@@ -122,9 +122,9 @@ COUNT = ModelOperation("anthropic.count", "anthropic", "/messages/count_tokens",
 MESSAGES = ModelOperation("anthropic.chat", "anthropic", "/messages", "messages")
 
 
-def test_only_targets_of_other_dialects_concern_it() -> None:
-    assert route().concern([target("openai"), target()])
-    assert not route().concern([target("openai")])
+def test_a_route_whose_models_speak_its_language_translates_nothing() -> None:
+    assert route().translate_some
+    assert not route(EMBEDDINGS).translate_some
 
 
 SEALED = {"type": "thinking", "thinking": "Hm", "signature": "modelway:responses:x"}

@@ -47,13 +47,20 @@ class Client(Protocol):
         """The numbers of idle and busy connections."""
 
 
+class TargetState(Protocol):
+    """The state of a target."""
+
+    @property
+    def breaker(self) -> CircuitBreaker: ...
+
+
 class Upstream(Protocol):
-    """An upstream: its client, and its breakers by entry and model."""
+    """An upstream: its client, and the states of its targets by entry and model."""
 
     @property
     def client(self) -> Client: ...
     @property
-    def breakers(self) -> Mapping[tuple[str, str], CircuitBreaker]: ...
+    def states(self) -> Mapping[tuple[str, str], TargetState]: ...
 
 
 def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
@@ -76,8 +83,9 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
     def collect() -> Iterator[Sample]:
         now = time.monotonic()
         for name, upstream in upstreams.items():
-            for entry, breaker in upstream.breakers.items():
-                yield BREAKER, (name, "/".join(filter(None, entry))), breaker.state(now)
+            for entry, target in upstream.states.items():
+                state = target.breaker.state(now)
+                yield BREAKER, (name, "/".join(filter(None, entry))), state
             idle, busy = upstream.client.connections
             yield POOL, (name, "idle"), idle
             yield POOL, (name, "busy"), busy

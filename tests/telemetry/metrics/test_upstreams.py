@@ -16,7 +16,8 @@ def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
     opened.failed(1000.0)
     half.failed(900.0)
     breakers = {("gpt", "m"): opened, ("gpt-*", ""): half, ("", ""): CircuitBreaker(1, 30, 30)}
-    upstream = SimpleNamespace(breakers=breakers, client=SimpleNamespace(connections=(3, 2)))
+    states = {entry: SimpleNamespace(breaker=breaker) for entry, breaker in breakers.items()}
+    upstream = SimpleNamespace(states=states, client=SimpleNamespace(connections=(3, 2)))
     collect = upstreams.upstream_collector({"one": upstream})
     values = {(metric, *labels): value for metric, labels, value in collect()}
     assert values == {

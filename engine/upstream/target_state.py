@@ -1,0 +1,110 @@
+"""What one worker knows of a target, and what it is told of every attempt at it.
+
+A target is *out* while its breaker is open: it gets no request. It is *asked last* while one of its
+conditions holds, for example while it fails its health checks: targets of all groups come before
+it.
+
+How an attempt ended is told here and nowhere else. `AttemptObserver` is for what a part of the
+gateway has to know of that; an attempt at a target without observers costs nothing more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from engine.exchange.record import RequestRecord
+from engine.upstream import retry
+from engine.upstream.breaker import CircuitBreaker
+from engine.upstream.client.response import IncomingResponse
+
+
+class AttemptObserver(Protocol):
+    """Is told of each attempt at a target: `began`, then `answered` or `failed`, neither if the
+    caller left before, both if the response broke off; `ended` exactly once, at last."""
+
+    def began(self, attempt: OpenAttempt, /) -> None:
+        """The request is about to be sent."""
+
+    def answered(self, attempt: OpenAttempt, /) -> None:
+        """The first content has arrived; the response is relayed to the caller."""
+
+    def failed(self, attempt: OpenAttempt, /) -> None:
+        """It failed, by the class `attempt.failure` (see `retry`)."""
+
+    def ended(self, attempt: OpenAttempt, /) -> None:
+        """The connection is released, and nothing of the attempt is in flight any more. The usage
+        of a response that was relayed is on `attempt.record`."""
+
+
+class OpenAttempt:
+    """An attempt that is told to the observers of its target.
+
+    `start`, `first_content` and `end` are on the monotonic clock, None before they happened.
+    `failure` is its class, "" for none; `response` is the upstream's, if it sent one. `record` is
+    that of the request.
+    """
+
+    __slots__ = ("_observers", "end", "failure", "first_content", "record", "response", "start")
+
+    def __init__(self, observers: Sequence[AttemptObserver], record: RequestRecord) -> None:
+        self._observers = observers
+        self.record = record
+        self.start = time.monotonic()
+        self.first_content: float | None = None
+        self.end: float | None = None
+        self.failure = ""
+        self.response: IncomingResponse | None = None
+        for observer in observers:
+            observer.began(self)
+
+    def answered(self) -> None:
+        """The first content has arrived."""
+        self.first_content = time.monotonic()
+        for observer in self._observers:
+            observer.answered(self)
+
+    def failed(self, failure: str) -> None:
+        """It failed, or its response broke off."""
+        self.failure = failure
+        for observer in self._observers:
+            observer.failed(self)
+
+    def close(self) -> None:
+        """The attempt has ended; once is enough."""
+        if self.end is None:
+            self.end = time.monotonic()
+            for observer in self._observers:
+                observer.ended(self)
+
+
+class TargetState:
+    """The state of one target in one worker, shared by the targets of one upstream that have the
+    same entry and name for the model.
+
+    `observers` are told of each attempt; `conditions` are called with the time, and while one of
+    them is true the target is asked last.
+    """
+
+    __slots__ = ("breaker", "conditions", "observers")
+
+    def __init__(self, breaker: CircuitBreaker) -> None:
+        self.breaker = breaker
+        self.observers: list[AttemptObserver] = []
+        self.conditions: list[Callable[[float], bool]] = []
+
+    def asked_last(self, now: float) -> bool:
+        """Whether all other targets come before this one."""
+        return any(condition(now) for condition in self.conditions)
+
+    def succeeded(self) -> None:
+        """An attempt got a response that can be relayed."""
+        self.breaker.succeeded()
+
+    def failed(self, failure: str, now: float) -> None:
+        """An attempt failed, by its class (see `retry`), or its response broke off."""
+        if retry.counts_against_target(failure):
+            self.breaker.failed(now)
+        else:
+            self.breaker.succeeded()  # it is up, although it refused this request
