@@ -135,6 +135,8 @@ def _counters(config: Config, telemetry: Observing) -> Counters:
         redis = RedisCounters(
             stores.counters,
             timeout=stores.counters_timeout,
+            away_after=stores.redis.away_after,
+            connections=stores.redis.connections,
             folder=None if local is None else folder,
         )
         counters = redis

@@ -17,6 +17,14 @@ _COUNTERS = ("redis://", "rediss://", "unix://")
 
 
 @dataclass(frozen=True, slots=True)
+class RedisConfig:
+    """Connections to the servers of the counters. `away_after` is in seconds."""
+
+    away_after: float = default("stores.redis.away_after")
+    connections: int = default("stores.redis.connections")
+
+
+@dataclass(frozen=True, slots=True)
 class Stores:
     """The stores: URLs in the form of SQLAlchemy and Redis; `counters` may be `memory`.
 
@@ -29,6 +37,7 @@ class Stores:
     counters_timeout: float = default("stores.counters_timeout")
     on_store_failure: str = default("stores.on_store_failure")
     machines: int = default("stores.machines")
+    redis: RedisConfig = RedisConfig()
     token_ttl: float = default("stores.token_ttl")
     journal: FilePath = FilePath(default("stores.journal"))
     retention: float | None = None
@@ -42,13 +51,20 @@ def read_stores(
     values["records"] = _records(values.get("records"), folder, source, findings)
     values["journal"] = folder / values["journal"]
     if values["counters"] != "memory" and not values["counters"].startswith(_COUNTERS):
-        at = ("stores", "counters")
         hint = "memory, or redis://host:6379/0"
-        findings.error(source, at, "MW104", "'counters' is not a supported store", hint)
-    if not 0.001 <= (timeout := values["counters_timeout"]) <= 60:
-        at = ("stores", "counters_timeout")
-        message = f"'counters_timeout' is {timeout:g}s, requests wait so long for each answer"
-        findings.error(source, at, "MW104", message, "between 1ms and 60s; 250ms if in doubt")
+        findings.error(
+            source, ("stores", "counters"), "MW104", "'counters' is not a supported store", hint
+        )
+    values["redis"] = RedisConfig(**keys.fill(section.get("redis", {}), "stores.redis"))
+    for name, seconds in (
+        ("stores.counters_timeout", values["counters_timeout"]),
+        ("stores.redis.away_after", values["redis"].away_after),
+    ):
+        if not 0.001 <= seconds <= 60:
+            at = tuple(name.split("."))
+            message = f"'{at[-1]}' is {seconds:g}s, requests wait so long for an answer"
+            hint = f"between 1ms and 60s; {keys.find(name).schema['default']} if in doubt"
+            findings.error(source, at, "MW104", message, hint)
     return Stores(**values)
 
 

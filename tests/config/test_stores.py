@@ -46,3 +46,8 @@ def test_counters_are_in_memory_or_in_redis(counters):
 def test_a_store_that_is_not_supported_is_an_error_at_its_value(entry):
     column = len("stores: {") + entry.index(": ") + 3
     assert read_errors(f"stores: {{{entry}}}\n") == [(4, column, "MW104")]
+
+
+def test_the_time_after_which_redis_is_away_is_bounded():
+    assert read_errors("stores: {redis: {away_after: 61s}}\n") == [(4, 30, "MW104")]
+    assert stores("redis: {away_after: 60s}").redis.away_after == 60.0

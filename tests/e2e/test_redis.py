@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -50,21 +49,16 @@ def serve(
     config = project(folder, upstream.url, {"chat": policies}, more=stores, workers=workers)
     # The upstream shares a process with hundreds of callers.
     config = config.replace("breaker:", "timeouts: {connect: 30s, first_byte: 60s}, breaker:")
-    front = stack.enter_context(gateway(folder, config))
-    os.setpriority(os.PRIO_PGRP, front.process.pid, 10)  # Redis goes first
-    return front
+    return stack.enter_context(gateway(folder, config))
 
 
 def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
     tmp_path: Path, upstream: Recorder, redis: RedisServer
 ) -> None:
-    """Redis may take its time: a request that it does not decide in time passes by itself."""
     upstream.requests.clear()
-    more = ", counters_timeout: 20s"
     with ExitStack() as stack:
         gateways = [
-            serve(stack, tmp_path / name, upstream, redis, more, workers=1)
-            for name in ("one", "two")
+            serve(stack, tmp_path / name, upstream, redis, workers=1) for name in ("one", "two")
         ]
         statuses = crowd([each.port for each in gateways], chat(), 10_000, callers=4)
     assert statuses == {200: 1000, 429: 9000}
@@ -100,8 +94,8 @@ def test_redis_goes_away_and_comes_back(
         assert "Traceback" not in front.output()
 
 
-TIMEOUT = 0.25
-"""Seconds that a request waits for Redis."""
+TIMEOUT = 2.0
+"""Seconds that a request waits for a Redis that answers nobody."""
 
 
 def counted(wires: list[Wire]) -> set[bool]:

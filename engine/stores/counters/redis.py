@@ -15,7 +15,14 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from engine.stores.counters.redis_client import Pending, RedisClient, Unsent
+from engine.stores.counters.redis_client import (
+    AWAY_AFTER,
+    CONNECTIONS,
+    TIMEOUT,
+    Pending,
+    RedisClient,
+    Unsent,
+)
 from engine.stores.counters.redis_connection import Command
 from engine.stores.counters.redis_corrections import Correction, CorrectionQueue
 from engine.stores.counters.redis_scripts import RENEW, TAKE
@@ -24,7 +31,6 @@ from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import SLOT_RETRY, CountersAway, Limit, TakeResult
 
 LEASE = 30.0
-TIMEOUT = 0.25
 _TAG = "{modelway}"
 _RENEWALS = 500
 """Leases in one command of renewal."""
@@ -66,9 +72,10 @@ class RedisCounters:
     """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`. Construct them in the
     worker, after the fork: connections and slots are its own.
 
-    ValueError for another URL. `timeout` is the seconds of one round trip, `lease` those after
-    which slots of a dead worker are free; in `folder` the workers of a machine share what they know
-    of the server; `clock` gives microseconds in place of the server's clock, for tests.
+    ValueError for another URL. `timeout` and `away_after` are seconds (see `CallDeadlines`),
+    `lease` those after which slots of a dead worker are free; in `folder` the workers of a machine
+    share what they know of the server; `clock` gives microseconds in place of the server's clock,
+    for tests.
 
     A take whose answer is late is undone when the answer comes, because its request was decided
     without it. When the connection broke instead, its slots are released (which is harmless if none
@@ -80,6 +87,8 @@ class RedisCounters:
         url: str,
         *,
         timeout: float = TIMEOUT,
+        away_after: float = AWAY_AFTER,
+        connections: int = CONNECTIONS,
         lease: float = LEASE,
         folder: Path | None = None,
         clock: Callable[[], int] | None = None,
@@ -88,7 +97,9 @@ class RedisCounters:
         self._lease_us = int(lease * 1_000_000)
         self._name, self._count = os.urandom(8).hex(), 0
         self._leases: dict[str, set[str]] = {}
-        self._client = RedisClient(url, timeout, folder)
+        self._client = RedisClient(
+            url, timeout, folder, away_after=away_after, connections=connections
+        )
         self.corrections = CorrectionQueue(self._client, self._renewals, lease / 3, self._now)
 
     def ping(self) -> None:

@@ -1,8 +1,9 @@
 """Connections of one worker to a Redis server, with one deadline for everything that a call does.
 
 A late answer fails its own call only, and is read when it comes (`on_late`). The server is *away*
-when it refuses connections, or when it answered no call while one waited: calls then fail at once,
-and a greenlet probes the server until it answers.
+when it refuses connections, or when it is silent (`redis_deadlines`): calls then fail at once, and
+a greenlet probes the server until it answers. A call that waits for a free connection waits for
+this worker, not for the server, and has not begun.
 """
 
 from __future__ import annotations
@@ -28,19 +29,22 @@ from engine.stores.counters.redis_connection import (
     exchange,
     read,
 )
+from engine.stores.counters.redis_deadlines import CallDeadlines, Late
 from engine.values.counters import CountersAway
 
 log = logging.getLogger("modelway")
 
-BACKGROUND_TIMEOUT = 1.0
-"""Seconds of a call that no request waits for."""
+TIMEOUT = 5.0
+"""Seconds that a call waits for a server which answers others."""
+AWAY_AFTER = 2.0
+"""Seconds without any answer after which a server is away: one whose machine is short of CPU may
+need longer for an answer than any network does."""
 PROBE_TIMEOUT = 5.0
 """Seconds of a probe: a stalled server answers as soon as it continues, and a worker under load may
 need longer than a request waits."""
 LATE_TIMEOUT = 30.0
 """Seconds for which a late answer is awaited."""
 CONNECTIONS = 50
-"""The maximum of concurrent calls, and of late answers that are awaited."""
 _BACKOFF = EqualJitterBackoff(cap=1.0, base=0.05)
 _LOG_INTERVAL = 60.0
 
@@ -65,10 +69,10 @@ class _Attempt:
         self.connection: Any = None
         self.was_sent = False
 
-    def exchange(self, command: Command, timer: gevent.Timeout) -> Any:
+    def exchange(self, command: Command) -> Any:
         """Send the command, and return its answer."""
         self.was_sent = True
-        return exchange(self.connection, command, timer)
+        return exchange(self.connection, command)
 
     def discard(self) -> None:
         """Close the connection: a late answer must not be that of the next call."""
@@ -77,22 +81,30 @@ class _Attempt:
 
 
 class RedisClient:
-    """Connections to the server at `url`, with `timeout` seconds for every call.
+    """At most so many connections to the server at `url`, and as many whose answers are late;
+    `timeout` and `away_after` are those of `CallDeadlines`.
 
     `dataset` knows when the server lost its data (the workers that share a `folder` all know it);
     `back_at` is when it was last available again, on the monotonic clock. ValueError for another
     URL.
     """
 
-    def __init__(self, url: str, timeout: float, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        timeout: float,
+        folder: Path | None = None,
+        *,
+        away_after: float = AWAY_AFTER,
+        connections: int = CONNECTIONS,
+    ) -> None:
         self._server = RedisServer(url, timeout)
         self.name = self._server.name
         self.dataset = Dataset(self.name, folder)
         self.back_at = self.dataset.lost_at
-        self._timeout = timeout
+        self._deadlines = CallDeadlines(timeout, away_after)
         self._idle: list[Any] = []
-        self._free = BoundedSemaphore(CONNECTIONS)
-        self._answered_at = -math.inf
+        self._free, self._connections = BoundedSemaphore(connections), connections
         self._away = self._logged = False
         self._failures = 0  # consecutive, of probes and of calls after a probe succeeded
         self._log_at = -math.inf
@@ -105,41 +117,27 @@ class RedisClient:
             self._start_probe()
             raise Unsent(f"{self.name} is away")
 
-    def call(
-        self,
-        command: Command,
-        *,
-        resend: bool = True,
-        timeout: float = 0.0,
-        on_late: OnLate | None = None,
-    ) -> Any:
-        """The answer to a command, within `timeout` seconds where those are more than the client's.
+    def call(self, command: Command, *, resend: bool = True, on_late: OnLate | None = None) -> Any:
+        """The answer to a command.
 
         With `resend` it may be sent again over a new connection when an idle connection is broken.
         Raises Unsent when nothing was sent; Pending, with `on_late` only, when the answer may still
         come; CountersAway when it was sent, or when the server refuses it.
         """
-        self.raise_if_away()
-        attempt, start = _Attempt(), time.monotonic()
-        seconds = max(timeout, self._timeout)
-        timer = gevent.Timeout.start_new(seconds)
-        try:
-            with self._free:
-                answer = self._send(attempt, command, timer, resend)
-        except gevent.Timeout as late:
-            if late is not timer:
+        with self._free:
+            self.raise_if_away()
+            attempt = _Attempt()
+            try:
+                answer = self._send_in_time(attempt, command, resend)
+            except Late as late:
+                raise self._timed_out(attempt, late, on_late) from late
+            except (RedisError, OSError) as error:
+                raise self._failed(attempt, error) from error
+            except BaseException:
                 attempt.discard()
                 raise
-            raise self._timed_out(attempt, start, seconds, on_late) from late
-        except (RedisError, OSError) as error:
-            raise self._failed(attempt, error) from error
-        except BaseException:
-            attempt.discard()
-            raise
-        finally:
-            timer.close()
+        self._deadlines.answered()
         self._idle.append(attempt.connection)
-        self._answered_at = time.monotonic()
         self._failures = 0
         return answer
 
@@ -147,16 +145,22 @@ class RedisClient:
         """Close the connections, also those with late answers. A later call opens new ones."""
         gevent.killall([*self._late, *([self._probe] if self._probe else [])])
         self._disconnect_idle()
+        self._deadlines.close()
 
-    def _send(
-        self, attempt: _Attempt, command: Command, timer: gevent.Timeout, resend: bool
-    ) -> Any:
+    def _send_in_time(self, attempt: _Attempt, command: Command, resend: bool) -> Any:
+        self._deadlines.start()
+        try:
+            return self._send(attempt, command, resend)
+        finally:
+            self._deadlines.stop()
+
+    def _send(self, attempt: _Attempt, command: Command, resend: bool) -> Any:
         if self._idle:
             attempt.connection = self._idle.pop()
             try:
                 if not resend:
                     attempt.connection.can_read(0)  # raises when the server has closed it
-                return attempt.exchange(command, timer)
+                return attempt.exchange(command)
             except Broken:
                 if attempt.was_sent and not resend:
                     raise
@@ -165,7 +169,7 @@ class RedisClient:
                 attempt.was_sent = False
         attempt.connection = self._server.new_connection()
         self._connect(attempt.connection)
-        return attempt.exchange(command, timer)
+        return attempt.exchange(command)
 
     def _connect(self, connection: Any) -> None:
         """Connect, and find out whether the server still has its counters."""
@@ -177,26 +181,22 @@ class RedisClient:
         while self._idle:
             self._idle.pop().disconnect()
 
-    def _timed_out(
-        self, attempt: _Attempt, start: float, seconds: float, on_late: OnLate | None
-    ) -> CountersAway:
-        reason = f"no answer within {seconds:g} s"
-        # If other calls were answered, or no connection was free, the server is available.
-        if attempt.connection is not None and self._answered_at < start:
-            self._set_away(reason)
+    def _timed_out(self, attempt: _Attempt, late: Late, on_late: OnLate | None) -> CountersAway:
+        if late.is_silent:
+            self._set_away(str(late))
         if not attempt.was_sent:
             attempt.discard()
-            return Unsent(f"{self.name}: {reason}")
-        if on_late is None or len(self._late) >= CONNECTIONS:
+            return Unsent(f"{self.name}: {late}")
+        if on_late is None or len(self._late) >= self._connections:
             attempt.discard()
             if on_late is None:
-                return CountersAway(f"{self.name}: {reason}")
+                return CountersAway(f"{self.name}: {late}")
             on_late(None)
         else:
             greenlet = gevent.spawn(self._await_late, attempt.connection, on_late)
             self._late.add(greenlet)
             greenlet.link(self._late.discard)
-        return Pending(f"{self.name}: {reason}")
+        return Pending(f"{self.name}: {late}")
 
     def _await_late(self, connection: Any, on_late: OnLate) -> None:
         answer = None
@@ -214,12 +214,13 @@ class RedisClient:
             raise
         else:
             self._idle.append(connection)
-            self._answered_at = time.monotonic()
+            self._deadlines.answered()
         on_late(answer)
 
     def _failed(self, attempt: _Attempt, error: Exception) -> CountersAway:
         reason = str(error) or type(error).__name__
         if attempt.was_sent and isinstance(error, ResponseError):  # an error of the server
+            self._deadlines.answered()
             self._idle.append(attempt.connection)
         else:
             attempt.discard()
@@ -256,7 +257,7 @@ class RedisClient:
                 timer.close()
             self._idle.append(connection)
             self._away = False
-            self._answered_at = self.back_at = time.monotonic()
+            self.back_at = time.monotonic()
             if self._logged:
                 self._logged = False
                 log.warning("counters: %s is back", self.name)

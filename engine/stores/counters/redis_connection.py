@@ -18,7 +18,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import gevent
 import hiredis
 import orjson
 import redis
@@ -27,6 +26,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
+from engine.stores.counters.redis_deadlines import Late
 from engine.stores.counters.redis_scripts import DATASET_ID, DATASET_KEY, SCRIPTS
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
@@ -42,7 +42,7 @@ class RedisServer:
         try:
             if not url.startswith(_SCHEMES):
                 raise ValueError
-            # A gevent.Timeout bounds a call, except in processes without gevent's monkey patches.
+            # Late bounds a call, except in processes without gevent's monkey patches.
             blocking = None if monkey.is_module_patched("socket") else timeout
             self._source = redis.ConnectionPool.from_url(
                 url,
@@ -73,14 +73,14 @@ def connect(connection: Any) -> str:
     return str(read(connection).decode())
 
 
-def exchange(connection: Any, command: Command, timer: gevent.Timeout) -> Any:
-    """Send a command, and return its answer; raises `timer` when that comes late."""
+def exchange(connection: Any, command: Command) -> Any:
+    """Send a command, and return its answer; raises Late when that comes late."""
     _write(connection, command)
     try:
-        return _read_in_time(connection, timer)
+        return _read_in_time(connection)
     except NoScriptError:  # EVAL makes the server store the script
         _write(connection, ("EVAL", SCRIPTS[str(command[1])].source, *command[2:]))
-        return _read_in_time(connection, timer)
+        return _read_in_time(connection)
 
 
 def read(connection: Any) -> Any:
@@ -93,12 +93,12 @@ def _write(connection: Any, command: Command) -> None:
     connection.send_packed_command([packed], check_health=False)
 
 
-def _read_in_time(connection: Any, timer: gevent.Timeout) -> Any:
+def _read_in_time(connection: Any) -> Any:
     try:
         return read(connection)
-    except gevent.Timeout as late:
+    except Late:
         # The answer may have arrived in time while this process was busy.
-        if late is not timer or not connection.can_read(0):
+        if not connection.can_read(0):
             raise
         return connection.read_response(timeout=0.001)
 

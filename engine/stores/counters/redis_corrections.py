@@ -20,7 +20,7 @@ import gevent
 from gevent.event import Event
 from gevent.lock import BoundedSemaphore
 
-from engine.stores.counters.redis_client import BACKGROUND_TIMEOUT, Pending, RedisClient, Unsent
+from engine.stores.counters.redis_client import Pending, RedisClient, Unsent
 from engine.stores.counters.redis_connection import Command
 from engine.stores.counters.redis_scripts import SETTLE
 from engine.values.counters import CountersAway
@@ -132,7 +132,7 @@ class CorrectionQueue:
     def _renew(self) -> None:
         with self._sending:  # a slot released meanwhile is sent after its renewal
             for command in self._renewals():
-                self._client.call(command, timeout=BACKGROUND_TIMEOUT)
+                self._client.call(command)
 
     def _send(self) -> None:
         with self._sending:
@@ -146,7 +146,7 @@ class CorrectionQueue:
 
             try:
                 command = ("EVALSHA", SETTLE.sha, len(keys), *keys, self._now(), *args)
-                self._client.call(command, resend=False, timeout=BACKGROUND_TIMEOUT, on_late=late)
+                self._client.call(command, resend=False, on_late=late)
             except Pending:  # `late` is called with the result
                 raise
             except BaseException as error:

@@ -223,6 +223,8 @@ CHANGES = [
     ("server.watch", None, True),
     ("server.base_url", None, "https://here.test"),
     ("stores.counters_timeout", None, "100ms"),
+    ("stores.redis.away_after", None, "100ms"),
+    ("stores.redis.connections", None, 9),
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),

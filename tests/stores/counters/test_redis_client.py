@@ -12,6 +12,7 @@ from redis import Connection
 
 from engine.stores.counters.redis_client import RedisClient, Unsent
 from engine.stores.counters.redis_connection import RedisServer
+from engine.stores.counters.redis_deadlines import Late
 from engine.values.counters import CountersAway
 from tests.support.counters import PATIENT
 from tests.support.redis_faults import back, break_next_answer
@@ -89,27 +90,32 @@ def test_a_call_to_a_missing_server_is_unsent(server):
 
 
 def test_an_answer_that_arrived_while_the_worker_was_busy_is_not_late(server, monkeypatch):
-    """gevent's timer comes before the answer when a worker was busy for longer than the limit."""
+    """The deadline may end before the answer is read when a worker was busy."""
     client = RedisClient(server.url, PATIENT)
     client.call(("PING",))
-    read, timers = Connection.read_response, []
+    read, late = Connection.read_response, []
 
     def busy(connection: Connection, **options: Any) -> object:
-        if not timers:
-            timers.append(started[-1])
+        if not late:
             while not connection.can_read(0.01):
                 pass
-            raise started[-1]
+            late.append(Late(PATIENT, is_silent=True))
+            raise late[0]
         return read(connection, **options)
 
-    started = []
-    start = gevent.Timeout.start_new
-    monkeypatch.setattr(
-        gevent.Timeout, "start_new", lambda limit: started.append(start(limit)) or started[-1]
-    )
     monkeypatch.setattr(Connection, "read_response", busy)
     assert client.call(("PING",)) == b"PONG"
-    assert timers
+    assert late
+    client.close()
+
+
+def test_a_call_that_waits_for_a_free_connection_has_not_begun(server):
+    """While the server answers others, it waits for as long as it takes."""
+    client = RedisClient(server.url, 0.5, connections=1)
+    waits = [gevent.spawn(client.call, ("BLPOP", "nothing", 0.2)) for _ in range(5)]
+    gevent.sleep(0)
+    assert client.call(("PING",)) == b"PONG"
+    assert [waiting.get(timeout=0) for waiting in waits] == [None] * 5
     client.close()
 
 
