@@ -44,6 +44,7 @@ class TokenReader:
             ips=self._ips(token["ips"], (*at, "ips")) if "ips" in token else None,
             limits=self._limits(token, at),
             team=token.get("team", ""),
+            priority=token.get("priority", ""),
         )
 
     def _ips(self, texts: list[str], at: Path) -> tuple[str, ...]:

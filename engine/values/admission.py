@@ -10,6 +10,13 @@ PRIORITIES = ("low", "normal", "high")
 NORMAL = PRIORITIES.index("normal")
 
 
+def check_priority(name: str) -> str:
+    """The name, if it is one of a priority. ValueError for another one."""
+    if name not in PRIORITIES:
+        raise ValueError(f"'{name}' is not a priority; write {', '.join(PRIORITIES)}")
+    return name
+
+
 def rank_of(priority: str) -> int:
     """The rank of a priority by name: higher goes first. "" is normal."""
     return PRIORITIES.index(priority) if priority else NORMAL

@@ -26,7 +26,7 @@ def digest(secret: str) -> str:
 class Caller:
     """The caller of a token, and what the token permits.
 
-    `team` is "" for none.
+    `team` is "" for none, and so is `priority`.
 
     `models` are names or wildcards (`gpt-4o*`); None allows every model, an empty tuple none.
     `operations` are wildcards over `spec.operationId`, `ips` addresses or networks, None allows
@@ -40,6 +40,7 @@ class Caller:
     ips: tuple[str, ...] | None = None
     limits: tuple[Quota, ...] = ()
     team: str = ""
+    priority: str = ""
     _models: Patterns = field(init=False, repr=False, compare=False)
     _operations: Patterns = field(init=False, repr=False, compare=False)
 

@@ -35,6 +35,11 @@ def test_a_token_expires_at_the_end_of_a_day_or_at_a_moment(text, expires):
     assert token(f"expires: {text}").expires == expires
 
 
+def test_a_token_has_a_priority_or_none():
+    assert token("priority: low").priority == "low"
+    assert token("team: a").priority == ""
+
+
 def test_a_token_may_end_at_the_end_of_time():
     assert token('expires: "9999-12-31"').expires >= moment(9999, 12, 30)
 

@@ -94,6 +94,10 @@ def _expiry(text: str) -> float:
 )  # fmt: skip
 @click.option("--team", callback=option_callback(fields.team), help="The team it belongs to.")
 @click.option(
+    "--priority", callback=option_callback(fields.priority),
+    help="low, normal or high: who goes first where an upstream has a queue.",
+)  # fmt: skip
+@click.option(
     "--note", default="", callback=option_callback(fields.note), help="A note for operators."
 )
 @database_options

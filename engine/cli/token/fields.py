@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from engine.values import quota, units
+from engine.values.admission import check_priority
 from engine.values.client_address import networks
 
 _LATEST = 253_402_300_799.0  # the end of the year 9999
@@ -94,6 +95,11 @@ def concurrency(number: object) -> int:
     if type(number) is not int or not 1 <= number <= MAX_CONCURRENCY:
         raise ValueError(f"'{number}' is not a number of requests from 1 to {MAX_CONCURRENCY}")
     return number
+
+
+def priority(text: str) -> str:
+    """Who goes first where an upstream has a queue."""
+    return check_priority(text)
 
 
 def expiry(text: str, now: float) -> float:

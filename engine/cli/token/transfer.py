@@ -157,6 +157,7 @@ def _checks(currency: str) -> dict[str, Callable[[Any], Any]]:
         "concurrency": fields.concurrency,
         "note": _text(fields.note),
         "team": _text(fields.team),
+        "priority": _text(fields.priority),
     }
 
 

@@ -1,4 +1,4 @@
-"""`modelway token update`: other limits, expiry, team or note of a token."""
+"""`modelway token update`: other limits, expiry, team, priority or note of a token."""
 
 from __future__ import annotations
 
@@ -43,10 +43,15 @@ def _or_none(check: Callable[[str], object]) -> Callable[..., Any]:
     help="When it expires: in 90d, or after a day like 2027-01-31 (UTC).",
 )  # fmt: skip
 @click.option("--team", callback=_or_none(fields.team), help="The team it belongs to.")
+@click.option(
+    "--priority", callback=_or_none(fields.priority),
+    help="low, normal or high: who goes first where an upstream has a queue.",
+)  # fmt: skip
 @click.option("--note", callback=option_callback(fields.note), help="A note for operators.")
 @database_options
 def update(config: ConfigFiles, database: str | None, name: str, **options: Any) -> None:
-    """Change a token: its limits, when it expires, its team or note. `none` removes a bound.
+    """Change a token: its limits, when it expires, its team, priority or note. `none` removes a
+    bound.
 
     What a budget has counted in its present window stays counted, unless its window is another
     one.

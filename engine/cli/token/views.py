@@ -114,6 +114,7 @@ def _fields(token: Token, now: float) -> Mapping[str, Any]:
         "token_budget": token.token_budget,
         "budget": token.budget,
         "concurrency": token.concurrency,
+        "priority": token.priority,
         "created": iso_time(token.created),
         "expires": iso_time(token.expires),
         "revoked": iso_time(token.revoked),

@@ -51,6 +51,7 @@ tokens = Table(
     Column("previous_until", Double),
     Column("note", Text, nullable=False),
     Column("team", Text),
+    Column("priority", Text),
 )
 """One row per token. What is NULL sets no bound; `previous_*` is the secret before a rotation."""
 

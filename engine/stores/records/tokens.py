@@ -12,6 +12,7 @@ from engine.stores.records.database import Database
 from engine.stores.records.failures import Clash, RecordsError
 from engine.stores.records.schema import tokens as table
 from engine.values import quota
+from engine.values.admission import check_priority
 from engine.values.caller import Caller
 from engine.values.client_address import networks
 from engine.values.quota import Quota
@@ -43,6 +44,7 @@ class Token:
     previous_until: float | None = None
     note: str = ""
     team: str | None = None
+    priority: str | None = None
 
     def limits(self, currency: str) -> tuple[Quota, ...]:
         """Its quotas. ValueError for an invalid value, or another currency."""
@@ -69,6 +71,7 @@ class Token:
             ips=self.ips,
             limits=self.limits(currency),
             team=self.team or "",
+            priority=check_priority(self.priority) if self.priority else "",
         )
 
 

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.usefixtures("empty_folder")
         (["--concurrency", "0"], "is not a number of requests from 1"),
         (["--concurrency", "1.5"], "is not a number of requests from 1"),
         (["--note", "two\nlines"], "one line"),
+        (["--priority", "urgent"], "'urgent' is not a priority; write low, normal, high"),
         (["--team", ""], "a team has 1 to 200 visible characters"),
         (["--team", "a "], "no surrounding space"),
     ],

@@ -7,6 +7,8 @@ from engine.stores.records.database import open_database
 from tests.support.commands import assert_refused
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
+WEB = ("--team", "web", "--priority", "low")
+NOBODY = ("--team", "none", "--priority", "none")
 LIMITS = ("--rate", "60/1m", "--token-budget", "1000000/1d", "--budget", "20 USD/30d")
 
 
@@ -33,12 +35,13 @@ def test_limits_are_changed_and_others_stay(on, records_url):
 
 
 def test_none_removes_a_bound(local):
-    local("create", "--name", "shop", *LIMITS, "--expires", "2999-12-31", "--team", "web")
-    result = local("update", "shop", "--rate", "none", "--expires", "none", "--team", "none")
+    local("create", "--name", "shop", *LIMITS, "--expires", "2999-12-31", *WEB)
+    result = local("update", "shop", "--rate", "none", "--expires", "none", *NOBODY)
     assert set(result.stdout.splitlines()) == {
         "rate is none, was 60/1m",
         "expires is none, was 3000-01-01T00:00:00Z",
         "team is none, was web",
+        "priority is none, was low",
     }
 
 

@@ -263,6 +263,7 @@ CHANGES = [
     ("routes.2.websocket.compression", None, True),
     ("tokens.0.sha256", "1" * 64, "2" * 64),
     ("tokens.0.team", "blue", "red"),
+    ("tokens.0.priority", "low", "high"),
 ]
 """Each is told, and guards no less in either direction."""
 ELSEWHERE = [

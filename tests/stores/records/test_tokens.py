@@ -32,6 +32,7 @@ FULL = Token(
     previous_until=NOW + 10,
     note="for 'us'; DROP TABLE tokens",
     team="Łódź",
+    priority="high",
 )
 PLAIN = Token(name="plain", sha256=digest("b"), created=NOW)
 
@@ -214,6 +215,7 @@ def test_a_secret_expires_at_the_earliest_of_its_bounds(change, hashed, expires)
         {"token_budget": "many/1d"},
         {"budget": "20 EUR/30d"},
         {"ips": ("10.0.0.1/8",)},
+        {"priority": "urgent"},
     ],
 )
 def test_an_invalid_bound_is_not_ignored(change):

@@ -39,6 +39,9 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if before[name][1].team != caller.team:
             words = f"is of {_team(caller)}, before of {_team(before[name][1])}"
             yield Difference(Effect.CHANGED, "token-team", place, subject, words)
+        if before[name][1].priority != caller.priority:
+            words = f"has {_priority(caller)}, before {_priority(before[name][1])}"
+            yield Difference(Effect.CHANGED, "token-priority", place, subject, words)
         yield from _allowed(before[name][1], caller, place, subject)
         yield from _expiry(before[name][1], caller, place, subject)
         yield from _limits(before[name][1], caller, place, subject, new.config.currency)
@@ -66,6 +69,10 @@ def _allowed(
 
 def _team(caller: Caller) -> str:
     return f"team '{caller.team}'" if caller.team else "no team"
+
+
+def _priority(caller: Caller) -> str:
+    return f"{caller.priority} priority" if caller.priority else "the priority of the route"
 
 
 def _expiry(
