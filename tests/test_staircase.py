@@ -55,8 +55,8 @@ EDGES = {
         "stores.counters.memory",
         "stores.counters.shared_memory",
     ),
-    "redis": ("stores.counters.redis_client", "stores.counters.redis_connection"),
-    "hiredis": ("stores.counters.redis_connection",),
+    "redis": ("stores.counters.redis",),
+    "hiredis": ("stores.counters.redis.connection",),
     "opentelemetry": ("telemetry.tracing.otlp",),
     "google": ("telemetry.tracing.otlp", "credentials.fetchers"),
     "prometheus_client": (

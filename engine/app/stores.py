@@ -30,7 +30,7 @@ from engine.values.runtime_dir import NoWritableFolder, runtime_directory
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
     from engine.stores.counters.memory import MemoryCounters
-    from engine.stores.counters.redis import RedisCounters
+    from engine.stores.counters.redis.counters import RedisCounters
 
 _RELEASE_SECONDS = 1.0
 """Seconds after which what a killed worker counted is released."""
@@ -129,7 +129,7 @@ def _counters(config: Config, telemetry: Observing) -> Counters:
     if stores.counters == "memory":
         counters = _memory(folder)
     else:
-        from engine.stores.counters.redis import RedisCounters
+        from engine.stores.counters.redis.counters import RedisCounters
 
         local = _memory(folder) if stores.on_store_failure == "local" else None
         redis = RedisCounters(

@@ -119,7 +119,7 @@ def _records_problem(url: str) -> str:
 
 
 def _counters_problem(url: str) -> str:
-    from engine.stores.counters.redis import RedisCounters
+    from engine.stores.counters.redis.counters import RedisCounters
 
     if not _has_port(url):
         return _PORT

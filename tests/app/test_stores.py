@@ -10,7 +10,7 @@ from engine.app.stores import is_metered, prepare, services_of
 from engine.plan.route import CannotConnect
 from engine.stores.counters.fallback import FallbackCounters
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.redis import RedisCounters
+from engine.stores.counters.redis.counters import RedisCounters
 from engine.values.caller import digest
 from tests.support.running import ALL
 

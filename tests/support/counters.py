@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import gevent
 
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.redis import RedisCounters
+from engine.stores.counters.redis.counters import RedisCounters
 from engine.stores.counters.shared_memory import attach, detach
 from engine.values import counters
 from engine.values.calendar import Calendar

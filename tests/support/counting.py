@@ -29,7 +29,7 @@ from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from engine.stores.counters.memory import MemoryCounters  # noqa: E402
-from engine.stores.counters.redis import RedisCounters  # noqa: E402
+from engine.stores.counters.redis.counters import RedisCounters  # noqa: E402
 from engine.values.calendar import Calendar  # noqa: E402
 from engine.values.counters import Counters, CountersAway  # noqa: E402
 from tests.support.counters import PATIENT, Limit, left, take  # noqa: E402

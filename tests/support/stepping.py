@@ -22,7 +22,7 @@ from gevent.fileobject import FileObjectThread  # noqa: E402
 
 from engine.stores.counters.fallback import FallbackCounters  # noqa: E402
 from engine.stores.counters.memory import MemoryCounters  # noqa: E402
-from engine.stores.counters.redis import RedisCounters  # noqa: E402
+from engine.stores.counters.redis.counters import RedisCounters  # noqa: E402
 from engine.values.counters import CountersAway, Limit, TakeResult  # noqa: E402
 
 LIMITS = (Limit("rate:a", 10, 3600.0), Limit("slots:a", 6, 0.0))

@@ -1,3 +1,3 @@
-"""Stores that count limits: `memory.py` (one machine), `redis.py` (many), `fallback.py` (Redis, and
+"""Stores that count limits: `memory.py` (one machine), `redis/` (many), `fallback.py` (Redis, and
 memory while Redis is away). The interface is `values/counters.py`; read `windows.py` first.
 """

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.redis import RedisCounters
+from engine.stores.counters.redis.counters import RedisCounters
 from engine.values.counters import CountersAway, Limit, TakeResult
 from engine.values.throttle import LogThrottle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.redis import RedisCounters
+from engine.stores.counters.redis.counters import RedisCounters
 from tests.support import redis_server
 from tests.support.clock import MicrosecondClock
 from tests.support.counters import PATIENT, Bench, folder

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.stores.counters.redis import RedisCounters
+from engine.stores.counters.redis.counters import RedisCounters
 from engine.values import counters
 from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway

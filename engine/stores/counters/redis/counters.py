@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from engine.stores.counters.redis_client import (
+from engine.stores.counters.redis.client import (
     AWAY_AFTER,
     CONNECTIONS,
     TIMEOUT,
@@ -23,9 +23,9 @@ from engine.stores.counters.redis_client import (
     RedisClient,
     Unsent,
 )
-from engine.stores.counters.redis_connection import Command
-from engine.stores.counters.redis_corrections import Correction, CorrectionQueue
-from engine.stores.counters.redis_scripts import RENEW, TAKE
+from engine.stores.counters.redis.connection import Command
+from engine.stores.counters.redis.corrections import Correction, CorrectionQueue
+from engine.stores.counters.redis.scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
 from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import SLOT_RETRY, CountersAway, Limit, TakeResult

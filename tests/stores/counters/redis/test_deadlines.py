@@ -8,7 +8,7 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from engine.stores.counters.redis_deadlines import CallDeadlines, Late
+from engine.stores.counters.redis.deadlines import CallDeadlines, Late
 from tests.support.clock import Clock
 
 TIMEOUT, AWAY_AFTER = 50.0, 20.0

@@ -20,9 +20,9 @@ import gevent
 from gevent.event import Event
 from gevent.lock import BoundedSemaphore
 
-from engine.stores.counters.redis_client import Pending, RedisClient, Unsent
-from engine.stores.counters.redis_connection import Command
-from engine.stores.counters.redis_scripts import SETTLE
+from engine.stores.counters.redis.client import Pending, RedisClient, Unsent
+from engine.stores.counters.redis.connection import Command
+from engine.stores.counters.redis.scripts import SETTLE
 from engine.values.counters import CountersAway
 from engine.values.throttle import LogThrottle
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.stores.counters.redis import RedisCounters
-from engine.stores.counters.redis_client import RedisClient
+from engine.stores.counters.redis.client import RedisClient
+from engine.stores.counters.redis.counters import RedisCounters
 from tests.support.counters import PATIENT, RATE, take
 
 

@@ -1,7 +1,7 @@
 """Connections of one worker to a Redis server, with one deadline for everything that a call does.
 
 A late answer fails its own call only, and is read when it comes (`on_late`). The server is *away*
-when it refuses connections, or when it is silent (`redis_deadlines`): calls then fail at once, and
+when it refuses connections, or when it is silent (`deadlines.py`): calls then fail at once, and
 a greenlet probes the server until it answers. A call that waits for a free connection waits for
 this worker, not for the server, and has not begun.
 """
@@ -21,7 +21,7 @@ from redis.backoff import EqualJitterBackoff
 from redis.exceptions import ConnectionError as Broken
 from redis.exceptions import RedisError, ResponseError
 
-from engine.stores.counters.redis_connection import (
+from engine.stores.counters.redis.connection import (
     Command,
     Dataset,
     RedisServer,
@@ -29,7 +29,7 @@ from engine.stores.counters.redis_connection import (
     exchange,
     read,
 )
-from engine.stores.counters.redis_deadlines import CallDeadlines, Late
+from engine.stores.counters.redis.deadlines import CallDeadlines, Late
 from engine.values.counters import CountersAway
 
 log = logging.getLogger("modelway")

@@ -7,10 +7,10 @@ from typing import Any
 import gevent
 import pytest
 
-from engine.stores.counters import redis_corrections as corrections
-from engine.stores.counters.redis import RedisCounters
-from engine.stores.counters.redis_client import RedisClient, Unsent
-from engine.stores.counters.redis_scripts import RENEW, TAKE
+from engine.stores.counters.redis import corrections
+from engine.stores.counters.redis.client import RedisClient, Unsent
+from engine.stores.counters.redis.counters import RedisCounters
+from engine.stores.counters.redis.scripts import RENEW, TAKE
 from engine.values.counters import CountersAway
 from tests.support.counters import PATIENT, RATE, Limit, arrived, take
 from tests.support.redis_faults import back, break_next_answer

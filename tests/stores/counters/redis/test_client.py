@@ -10,9 +10,9 @@ import gevent
 import pytest
 from redis import Connection
 
-from engine.stores.counters.redis_client import RedisClient, Unsent
-from engine.stores.counters.redis_connection import RedisServer
-from engine.stores.counters.redis_deadlines import Late
+from engine.stores.counters.redis.client import RedisClient, Unsent
+from engine.stores.counters.redis.connection import RedisServer
+from engine.stores.counters.redis.deadlines import Late
 from engine.values.counters import CountersAway
 from tests.support.counters import PATIENT
 from tests.support.redis_faults import back, break_next_answer

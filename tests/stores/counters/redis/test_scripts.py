@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.stores.counters.redis import RedisCounters
-from engine.stores.counters.redis_client import RedisClient
-from engine.stores.counters.redis_scripts import DATASET_KEY, TAKE
+from engine.stores.counters.redis.client import RedisClient
+from engine.stores.counters.redis.counters import RedisCounters
+from engine.stores.counters.redis.scripts import DATASET_KEY, TAKE
 from engine.values.calendar import Calendar
 from tests.support.counters import PATIENT, RATE, Limit, arrived, take
 

@@ -26,8 +26,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
-from engine.stores.counters.redis_deadlines import Late
-from engine.stores.counters.redis_scripts import DATASET_ID, DATASET_KEY, SCRIPTS
+from engine.stores.counters.redis.deadlines import Late
+from engine.stores.counters.redis.scripts import DATASET_ID, DATASET_KEY, SCRIPTS
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
 
