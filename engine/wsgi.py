@@ -19,7 +19,7 @@ from engine.plan.make import make_plan
 from engine.plan.route import CannotConnect
 from engine.server.gunicorn_connection import GunicornApplication
 from engine.server.serving import metrics_folder, serving
-from engine.server.shutdown import deadlines
+from engine.server.shutdown import deadlines, master_listens
 from engine.server.worker import Worker
 from engine.source.child_process import release_memory
 from engine.source.problem import render
@@ -66,9 +66,10 @@ def load() -> Application | GunicornApplication:
 
 
 def _end_requests_on_sigterm(application: Application, grace: float) -> None:
-    """Put a handler before that of gunicorn's own worker, which ends requests before the master
-    kills it. The master's grace period is known only to gunicorn: `grace` is that of the config, in
-    seconds. The gateway's worker does this itself."""
+    """Put a handler before that of gunicorn's own worker, which would accept no more connections at
+    once, and let requests go on until the master kills it. The master's grace period is known only
+    to gunicorn: `grace` is that of the config, in seconds. The gateway's worker does this itself.
+    """
     server_handler = signal.getsignal(signal.SIGTERM)
     if not callable(server_handler):
         return
@@ -76,12 +77,16 @@ def _end_requests_on_sigterm(application: Application, grace: float) -> None:
 
     def stop(number: int, frame: FrameType | None) -> None:
         nonlocal stopping
-        if not stopping:
-            stopping = True
+        if stopping:
+            return
+        stopping = True
+        delay = 0.0
+        if not master_listens():
             application.leaving()
-            gevent.spawn_later(seconds.interrupt, application.interrupt)
-            gevent.spawn_later(seconds.cut, application.interrupt)  # the second call cuts
-        server_handler(number, frame)
+            delay = application.delay
+        gevent.spawn_later(delay, server_handler, number, frame)  # which ends accepting
+        gevent.spawn_later(delay + seconds.interrupt, application.interrupt)
+        gevent.spawn_later(delay + seconds.cut, application.interrupt)  # the second call cuts
 
     signal.signal(signal.SIGTERM, stop)
 

@@ -267,6 +267,7 @@ def _needs_body(route: Route) -> bool:
 
 def _connect_to_server(app: Application, parts: _Parts) -> None:
     """Set what the server calls when its worker stops, and when it refuses a request itself."""
+    app.delay = parts.plan.config.server.delay
     app.record_refusal = parts.lifecycle.record_refusal
     app.interrupt = lambda: _interrupt(parts)
     app.close = lambda: _close(parts)

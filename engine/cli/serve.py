@@ -14,6 +14,7 @@ from engine.config.config_files import ConfigFiles
 from engine.offline.rehearsal.boot import boot
 from engine.plan.route import Plan
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
+from engine.server.listening_sockets import PassedSockets
 from engine.server.reload import Gateway, Plans
 from engine.server.trial import try_out
 from engine.source.child_process import release_memory
@@ -29,7 +30,7 @@ def command(config: ConfigFiles) -> None:
     The config is checked and started on trial first: with any error, all errors are printed and
     nothing is served. The gateway listens on `server.listen`, for metrics and health on
     `telemetry.listen`, with `server.workers` processes. SIGTERM stops it when the requests in
-    progress have ended, or after `server.grace`. SIGHUP, `modelway reload` and `server.watch: true`
+    progress have ended, or after `server.drain`. SIGHUP, `modelway reload` and `server.watch: true`
     load the config again: it is checked and started on trial, and used only without errors.
 
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
@@ -38,9 +39,9 @@ def command(config: ConfigFiles) -> None:
     first = result_or_exit(plan_of(config))
     assert first.plan is not None
     # Before the trial, which migrates the database: it may be that of a gateway that runs.
-    exit_if_unavailable(
-        listen_addresses(first.plan.config.server.listen, first.plan.config.telemetry.address)
-    )
+    passed, server = PassedSockets.from_environment(), first.plan.config.server
+    addresses = listen_addresses(server.listen, first.plan.config.telemetry.address)
+    exit_if_unavailable(addresses, passed, server.reuse_port)
     trial = try_out(lambda: first, start)
     if trial.error:
         raise click.ClickException(trial.error)
@@ -56,7 +57,8 @@ def command(config: ConfigFiles) -> None:
         raise click.ClickException(str(error)) from error
     master = os.getpid()
     try:
-        Gateway(plans, folder, lambda: _announce(plans.plan), form_of(plans.plan.config)).run()
+        form = form_of(plans.plan.config)
+        Gateway(plans, folder, lambda: _announce(plans.plan), form, passed).run()
     finally:
         if os.getpid() == master:
             shutil.rmtree(folder, ignore_errors=True)

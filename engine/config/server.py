@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.config import hints, keys
@@ -18,7 +18,8 @@ _HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The listener of the API, its limits and timeouts."""
+    """The listener of the API, its limits and timeouts. A gateway that stops accepts connections
+    for `delay`, then requests may continue for `grace`."""
 
     listen: str = default("server.listen")
     workers: int = default("server.workers")
@@ -26,7 +27,9 @@ class Server:
     max_body: int = default("server.max_body")
     body_timeout: float = default("server.body_timeout")
     keepalive: float = default("server.keepalive")
-    grace: float = default("server.grace")
+    delay: float = field(default=default("server.drain.delay"), metadata={"key": "drain.delay"})
+    grace: float = field(default=default("server.drain.grace"), metadata={"key": "drain.grace"})
+    reuse_port: bool = default("server.reuse_port")
     debug_headers: bool = default("server.debug_headers")
     trusted_proxies: tuple[Network, ...] = ()
     watch: bool = default("server.watch")
@@ -43,7 +46,13 @@ def read_server(section: Mapping[str, Any], source: SourceDocument, findings: Fi
         at = ("server", "trusted_proxies")
         values["trusted_proxies"] = read_networks(values["trusted_proxies"], at, source, findings)
     _check_listen(values.get("listen", ""), source, findings)
-    return Server(**values)
+    drain = values.pop("drain", {})
+    if "grace" in drain and "grace" in values:
+        message = "'server.grace' and 'server.drain.grace' are the same key"
+        findings.error(
+            source, ("server", "grace"), "MW398", message, "remove one of them", key=True
+        )
+    return Server(**values | drain)
 
 
 def _check_listen(address: str, source: SourceDocument, findings: Findings) -> None:

@@ -145,7 +145,8 @@ class Application(falcon.App):  # type: ignore[type-arg]
     `telemetry` is the application on the listener of metrics and health, and `telemetry_address`
     that listener's address. A server that knows its listeners asks `on_listener` what to call.
 
-    `leaving` is for the server to call when it is to stop, `interrupt` when the time of requests
+    `leaving` is for the server to call when it is to stop, after which it accepts connections for
+    `delay` seconds, if its worker has no successor; `interrupt` when the time of requests
     that are still open is over, and `close` when its worker ends and no request is open.
     `record_refusal` records what `refuse` has answered.
     """
@@ -155,6 +156,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
     close: Callable[[], None] = staticmethod(lambda: None)
     record_refusal: Callable[[Exchange], None] = staticmethod(lambda exchange: None)
 
+    delay: float = 0.0
     telemetry: Application | None = None
     telemetry_address: ListenAddress | None = None
 

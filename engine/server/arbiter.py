@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from gunicorn import sock
 from gunicorn.arbiter import Arbiter
-from gunicorn.config import Config
 from gunicorn.errors import HaltServer
 
 from engine.server.boot_pipe import BootPipe
+from engine.server.listening_sockets import ListeningSockets
 from engine.server.shutdown import SIGNALS
 
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
@@ -41,7 +39,11 @@ class ReloadableApp(Protocol):
     """The application of a gunicorn whose workers can be replaced (`Gunicorn` in `master.py`)."""
 
     boots: BootPipe
+    sockets: ListeningSockets
 
+    @property
+    def delay(self) -> float: ...
+    def listen(self, before: Sequence[Any], log: Any) -> list[Any]: ...
     def reload(self) -> None: ...
     def renew(self) -> bool: ...
     def changed(self) -> bool: ...
@@ -61,7 +63,8 @@ class Master(Arbiter):
     Once a worker has served, only a signal ends the master: where gunicorn ends it because a worker
     fails to boot, or starts a worker at once in place of one that crashed, this one waits first,
     with backoff. One reload runs, and at most one more waits.
-    A signal that ends the master ends a reload.
+    A signal that ends the master ends a reload. On SIGTERM the workers accept connections for the
+    delay of the application: they have the sockets; the files of Unix sockets remain until then.
     """
 
     LISTENERS: list[Any]
@@ -163,7 +166,7 @@ class Master(Arbiter):
             self.setup(self.app)
             self.log.reopen_files()
             if self.cfg.address != addresses:
-                self.LISTENERS = self._listeners(listeners)
+                self.LISTENERS = self.app.listen(listeners, self.log)
             self.left_behind = [old for old in listeners if old not in self.LISTENERS]
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
@@ -176,11 +179,9 @@ class Master(Arbiter):
                 raise
             self._go_back(listeners, last, _reason(error))
             return
-        paths = [old.cfg_addr for old in self.left_behind if isinstance(old.cfg_addr, str)]
+        addresses = [old.cfg_addr for old in self.left_behind]
         self.close_left_behind()
-        for path in paths:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)  # no process serves this Unix socket now
+        self.app.sockets.remove_files(addresses)
         self.app.confirm()
         super().manage_workers()  # which ends the oldest; ours might begin another reload
         self._await_end(lambda age: age <= last)
@@ -190,18 +191,6 @@ class Master(Arbiter):
         inherits them."""
         while self.left_behind:
             self.left_behind.pop().close()
-
-    def _listeners(self, before: Sequence[Any]) -> list[Any]:
-        """The sockets of all addresses: those that are open, and new ones for the rest."""
-        addresses = self.cfg.address
-        sockets = {_normal(listener.cfg_addr): listener for listener in before}
-        missing = [address for address in addresses if _normal(address) not in sockets]
-        if missing:
-            config = Config()
-            config.set("bind", [_bind(address) for address in missing])
-            created = sock.create_sockets(config, self.log)
-            sockets |= dict(zip(map(_normal, missing), created, strict=True))
-        return [sockets[_normal(address)] for address in addresses]
 
     def _await_boot(self, last: int) -> None:
         """Wait until every worker after the age `last` has booted. Raises NotBooted."""
@@ -241,7 +230,10 @@ class Master(Arbiter):
 
     def _restore(self, listeners: list[Any], reason: str) -> None:
         """Listen on the old addresses, with the old settings."""
-        sock.close_sockets([new for new in self.LISTENERS if new not in listeners])
+        new = [listener for listener in self.LISTENERS if listener not in listeners]
+        addresses = [listener.cfg_addr for listener in new]
+        self.app.sockets.close(new)
+        self.app.sockets.remove_files(addresses)
         self.left_behind = []
         self.LISTENERS = listeners
         self.app.revert(reason)
@@ -249,6 +241,27 @@ class Master(Arbiter):
         self.setup(self.app)
         self.app.boots.crashes = 0
         self._failures, self._next_boot = 0, 0.0
+
+    def stop(self, graceful: bool = True) -> None:
+        """End the workers, and return when they have ended or the grace is over."""
+        listeners, self.LISTENERS = self.LISTENERS, []
+        addresses = [listener.cfg_addr for listener in listeners]
+        # A worker sees by this that it has no successor (`shutdown.master_listens`).
+        self.app.sockets.close(listeners)
+        self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
+        if graceful:
+            graceful = self._await_delay()
+        self.app.sockets.remove_files(addresses)
+        super().stop(graceful)
+
+    def _await_delay(self) -> bool:
+        """Wait while workers accept connections. False if a signal ends the delay."""
+        deadline = self._clock() + self.app.delay
+        while self.WORKERS and self._clock() < deadline:
+            if not {signal.SIGINT, signal.SIGQUIT}.isdisjoint(self.wait_for_signals(0.1)):
+                return False
+            self._reap()
+        return True
 
     def spawn_worker(self) -> Any:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
@@ -270,16 +283,3 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return "the new settings cannot be applied, or an address be listened on"
     return str(error)
-
-
-def _normal(address: Any) -> Any:
-    """An address for comparison: a path may be written in several ways."""
-    return os.path.normpath(address) if isinstance(address, str) else address
-
-
-def _bind(address: Any) -> str:
-    """An address in the form of the setting `bind`."""
-    if isinstance(address, str):
-        return f"unix:{address}"
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

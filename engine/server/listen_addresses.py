@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
 from engine.values.listen_address import ListenAddress
 
 _LONGEST_PATH = 100
@@ -19,24 +20,32 @@ def listen_addresses(listen: str, telemetry: str) -> dict[str, str]:
     return {"server.listen": listen} | ({"telemetry.listen": telemetry} if telemetry else {})
 
 
-def why_unavailable(addresses: Mapping[str, str], in_use: Collection[str] = ()) -> str | None:
+def why_unavailable(
+    addresses: Mapping[str, str], in_use: Collection[str] = (), reuse_port: bool = False
+) -> str | None:
     """Why one of these addresses, by their keys, cannot be listened on, or None.
 
-    The gateway itself listens on those `in_use`.
+    The gateway itself listens on those `in_use`; with `reuse_port` it shares that of the API.
     """
     for key, address in addresses.items():
-        if address not in in_use and (why := _bind_error(address)) is not None:
+        shared = reuse_port and key == "server.listen"
+        if address not in in_use and (why := _bind_error(address, shared)) is not None:
             return f"cannot listen on {address} ({key}): {why}"
     return None
 
 
-def exit_if_unavailable(addresses: Mapping[str, str]) -> None:
-    """End the process with one line when one of these addresses cannot be listened on."""
-    if (error := why_unavailable(addresses)) is not None:
+def exit_if_unavailable(
+    addresses: Mapping[str, str], passed: PassedSockets = NO_SOCKETS, reuse_port: bool = False
+) -> None:
+    """End the process with one line when one of these addresses cannot be listened on, or a passed
+    socket has none of them."""
+    passed.exit_if_unused(addresses)
+    in_use = [address for address in addresses.values() if passed.find(address) is not None]
+    if (error := why_unavailable(addresses, in_use, reuse_port)) is not None:
         sys.exit(f"modelway: {error}; choose another address, or end what listens there")
 
 
-def _bind_error(listen: str) -> str | None:
+def _bind_error(listen: str, shared: bool) -> str | None:
     """Why an address cannot be bound, or None."""
     address = ListenAddress.parse(listen)
     if address.path:
@@ -44,6 +53,8 @@ def _bind_error(listen: str) -> str | None:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         try:
             probe.bind((address.host, address.port))
         except UnicodeError:  # a label of more than 63 characters

@@ -142,7 +142,18 @@ class Listener(StreamServer):
         super().__init__(sock, handle=handle, spawn=pool, **tls)
         self._admission = admission
         admission.pools.append(pool)
-        self._connections, self._idle = pool, idle
+        self.connections, self._idle = pool, idle
+
+    @property
+    def is_telemetry(self) -> bool:
+        """Whether it is the telemetry listener."""
+        return self._idle is not None
+
+    def end(self) -> None:
+        """Serve the connections that wait to be accepted, and accept no more."""
+        while self.started and not self.full() and (accepted := self.do_read()) is not None:
+            self.do_handle(*accepted)
+        self.close()
 
     def do_read(self) -> Any:
         """Accept a connection: its socket and address, or None if none is to be served."""
@@ -155,7 +166,7 @@ class Listener(StreamServer):
             self.stop_accepting()
             gevent.spawn_later(_PAUSE, self._resume)
             return None
-        if accepted is not None and not self._admission.admits(self._connections, self._idle):
+        if accepted is not None and not self._admission.admits(self.connections, self._idle):
             self._admission.refuse(*accepted)
             return None
         return accepted

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
@@ -16,6 +17,7 @@ from engine.plan.route import CannotServe
 from engine.server.arbiter import Master
 from engine.server.boot_pipe import BootPipe
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
+from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
 from engine.server.shutdown import LEAST_GRACE
 from engine.values import runtime_dir
 
@@ -31,9 +33,13 @@ class Gunicorn(BaseApplication):
         ready: Callable[[], None] | None = None,
         form: logging.Formatter | None = None,
         telemetry: str = "",
+        passed: PassedSockets = NO_SOCKETS,
     ) -> None:
-        """`telemetry` is the address of the listener for metrics and health, "" for none."""
+        """`telemetry` is the address of the listener for metrics and health, "" for none; `passed`
+        are sockets that listen already."""
         self._form = form
+        self._passed = passed
+        self.sockets = ListeningSockets(passed)
         self.server = server
         self.telemetry = telemetry
         self._build = build
@@ -43,13 +49,29 @@ class Gunicorn(BaseApplication):
 
     def run(self) -> None:
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
-        exit_if_unavailable(self.addresses())
+        exit_if_unavailable(self.addresses(), self._passed, self.server.reuse_port)
         runtime_dir.use_for_temporary_files()
         Master(self).run()
 
     def addresses(self) -> dict[str, str]:
         """The addresses to listen on, by their keys in the config."""
         return listen_addresses(self.server.listen, self.telemetry)
+
+    @property
+    def delay(self) -> float:
+        """Seconds for which workers accept connections when the master stops."""
+        return self.server.delay
+
+    def listen(self, before: Sequence[Any], log: Any) -> list[Any]:
+        """The sockets of all addresses: those that are open, and new ones for the rest. Exits if
+        one cannot be opened."""
+        listening = {_normal(listener.cfg_addr): listener for listener in before}
+        addresses = dict(zip(self.addresses().values(), self.cfg.address, strict=True))
+        new = [bind for bind, address in addresses.items() if _normal(address) not in listening]
+        reused = {self.server.listen} if self.server.reuse_port else set()
+        for listener in self.sockets.open(new, reused, log):
+            listening[_normal(listener.cfg_addr)] = listener
+        return [listening[_normal(address)] for address in addresses.values()]
 
     def load_config(self) -> None:
         for name, value in settings(self.server).items():
@@ -60,8 +82,13 @@ class Gunicorn(BaseApplication):
         if self._ready is not None:
             ready = self._ready
             self.cfg.set("when_ready", lambda arbiter: ready())
+        self.cfg.set("on_starting", self._start_to_listen)
         self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_left_behind())
         self.cfg.set("post_worker_init", lambda worker: self.boots.tell_booted(worker.age))
+
+    def _start_to_listen(self, arbiter: Any) -> None:
+        """gunicorn calls this before it would open the sockets itself."""
+        arbiter.LISTENERS = self.listen((), arbiter.log)
 
     def load(self) -> Any:
         """The application, in a worker. A store that it cannot do without is one line, as gunicorn
@@ -93,6 +120,11 @@ class Gunicorn(BaseApplication):
         """The new workers cannot serve: go back to what was served before."""
 
 
+def _normal(address: Any) -> Any:
+    """An address for comparison: a path may be written in several ways."""
+    return os.path.normpath(address) if isinstance(address, str) else address
+
+
 class _Log(Logger):
     """gunicorn's log, in the format of the gateway's."""
 
@@ -116,7 +148,7 @@ def settings(server: Server) -> dict[str, Any]:
         "worker_class": "engine.server.worker.Worker",
         "worker_connections": server.connections,
         "keepalive": int(server.keepalive),
-        "graceful_timeout": max(math.ceil(server.grace), LEAST_GRACE),
+        "graceful_timeout": max(math.ceil(server.delay + server.grace), LEAST_GRACE),
         "forwarded_allow_ips": "",
         "limit_request_line": 8190,
         "limit_request_fields": 100,

@@ -19,6 +19,7 @@ import orjson
 
 from engine.plan.route import Plan, PlanResult
 from engine.server.listen_addresses import listen_addresses, why_unavailable
+from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
 from engine.server.master import Gunicorn
 from engine.server.serving import serving
 from engine.server.trial import SECONDS, Boot, Trial, try_out
@@ -187,7 +188,8 @@ class Plans:
     def _cannot_listen(self, planned: PlanResult) -> str:
         """Why a new address cannot be listened on, or ""."""
         assert planned.plan is not None
-        return why_unavailable(_addresses(planned.plan), _addresses(self.plan).values()) or ""
+        in_use, reuse_port = _addresses(self.plan).values(), planned.plan.config.server.reuse_port
+        return why_unavailable(_addresses(planned.plan), in_use, reuse_port) or ""
 
     def _try(self, current_digest: str = "") -> Trial:
         return try_out(self._make, self._boot, self._seconds, current_digest, lambda: self.stopping)
@@ -240,8 +242,10 @@ class Gateway(Gunicorn):
         folder: Path | None,
         ready: Callable[[], None],
         form: logging.Formatter | None = None,
+        passed: PassedSockets = NO_SOCKETS,
     ) -> None:
-        """`folder` is that of the workers' metrics, `form` formats gunicorn's log."""
+        """`folder` is that of the workers' metrics, `form` formats gunicorn's log; `passed` are
+        sockets that listen already."""
         self.plans = plans
 
         def when_ready() -> None:
@@ -254,6 +258,7 @@ class Gateway(Gunicorn):
             when_ready,
             form,
             plans.plan.config.telemetry.address,
+            passed,
         )
 
     def renew(self) -> bool:

@@ -1,6 +1,8 @@
 """The deadlines of a worker that stops, all within the grace period of its master.
 
-0            SIGTERM: no new connections, idle ones are closed after a second, requests go on
+0            SIGTERM: readiness is false, each response says `Connection: close`
+delay        no new connections, idle ones are closed after a second, requests go on. A worker with
+             a successor, as on a reload, has no delay
 interrupt    waiting requests are answered with 503, streams get their error event
 cut          requests that are still open are cut; then ledger and logs are flushed
 grace        the master sends SIGKILL
@@ -8,7 +10,10 @@ grace        the master sends SIGKILL
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
+from contextlib import suppress
 from typing import NamedTuple
 
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
@@ -23,7 +28,7 @@ _EACH = 0.001
 
 
 class ShutdownDeadlines(NamedTuple):
-    """Seconds after SIGTERM."""
+    """Seconds after the delay."""
 
     interrupt: float
     cut: float
@@ -33,3 +38,32 @@ def deadlines(grace: float, connections: int = 0) -> ShutdownDeadlines:
     """The deadlines of a worker with so many connections. `grace` is in seconds."""
     margin = min(_MARGIN + connections * _EACH, grace / 2)
     return ShutdownDeadlines(grace - margin, grace - margin / 4)
+
+
+def master_listens() -> bool:
+    """Whether the master of this worker still has one of its listening sockets: then the worker has
+    a successor, and the master does not stop. gunicorn sends the same signal for both. False where
+    /proc does not show it."""
+    try:
+        shared = _sockets(os.getppid())
+        own = _sockets(os.getpid())
+    except OSError:
+        return False
+    return any(_accepts(descriptor) for inode, descriptor in own.items() if inode in shared)
+
+
+def _sockets(pid: int) -> dict[str, int]:
+    """A descriptor for each socket of a process, by the name of its inode."""
+    found = {}
+    for descriptor in os.listdir(f"/proc/{pid}/fd"):
+        with suppress(OSError):  # it was closed meanwhile
+            target = os.readlink(f"/proc/{pid}/fd/{descriptor}")
+            if target.startswith("socket:"):
+                found[target] = int(descriptor)
+    return found
+
+
+def _accepts(descriptor: int) -> bool:
+    """Whether a socket of this process listens."""
+    with socket.socket(fileno=os.dup(descriptor)) as duplicate:
+        return bool(duplicate.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))

@@ -12,7 +12,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import gevent
@@ -26,7 +26,13 @@ from engine.server.connection_handler import ConnectionHandler, HTTPSettings, cl
 from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.http1.request import Limits
 from engine.server.listener import Admission, IdleConnections, Listener
-from engine.server.shutdown import SIGNALS, ShutdownDeadlines, deadlines
+from engine.server.shutdown import (
+    LEAST_GRACE,
+    SIGNALS,
+    ShutdownDeadlines,
+    deadlines,
+    master_listens,
+)
 from engine.values import file_descriptors
 
 _POLL_SECONDS = 0.25
@@ -41,7 +47,8 @@ _NEVER = ShutdownDeadlines(math.inf, math.inf)
 class Worker(GeventWorker):
     """gunicorn's gevent worker. Overridden are its public methods only.
 
-    `deadlines` are those of its stop, on the monotonic clock.
+    `deadlines` are those of its stop, on the monotonic clock. On SIGTERM a worker without a
+    successor accepts connections for the delay of its application first.
     """
 
     serves_this_process: ClassVar = False
@@ -49,6 +56,8 @@ class Worker(GeventWorker):
     _loaded = False
     _stopping: Event | None = None
     _admission: Admission | None = None
+    _has_successor = True
+    _accept_until = 0.0
 
     def __init__(self, *settings: Any) -> None:
         super().__init__(*settings)
@@ -91,11 +100,29 @@ class Worker(GeventWorker):
             while self.alive:
                 self.notify()
                 self._stopping.wait(1.0)
-            for listener in listeners:
-                listener.close()
-            self._end_requests(admission.pools)
+            self._leave(listeners)
         finally:
             self.wsgi.close()
+
+    def _leave(self, listeners: Sequence[Listener]) -> None:
+        """Accept connections until the end of the delay, then let requests end. Without a successor
+        metrics and health are served until then."""
+        if self.deadlines is _NEVER:  # no signal, but `max_requests`
+            self._stop(self._grace)
+        has_successor = self._has_successor
+        while (seconds := self._accept_until - time.monotonic()) > 0:
+            self.notify()
+            gevent.sleep(min(seconds, _POLL_SECONDS))
+        ending = [each for each in listeners if has_successor or not each.is_telemetry]
+        for listener in ending:
+            listener.end()
+        self._end_requests([listener.connections for listener in ending])
+        for listener in listeners:
+            listener.end()
+        self._telemetry_idle.close(0)
+        for listener in listeners:
+            listener.connections.join(_LAST_KILL)
+            listener.connections.kill(timeout=_LAST_KILL)
 
     def _listener(self, sock: Any, admission: Admission) -> Listener:
         sock.setblocking(1)
@@ -136,14 +163,12 @@ class Worker(GeventWorker):
 
     def _end_requests(self, pools: list[Pool]) -> None:
         """Let requests end until their deadline, then end them (see `engine.server.shutdown`)."""
-        if self.deadlines is _NEVER:  # no signal, but `max_requests`
-            self._stop(self.cfg.graceful_timeout)
         self._join(pools, lambda deadlines: deadlines.interrupt)
         if any(pools):
             self.wsgi.interrupt()
             self._join(pools, lambda deadlines: deadlines.cut)
-        for pool in pools:
-            pool.kill(timeout=_LAST_KILL)
+            for pool in pools:
+                pool.kill(timeout=_LAST_KILL)
 
     def _join(self, pools: list[Pool], until: Callable[[ShutdownDeadlines], float]) -> None:
         """Wait for the end of all connections, at most until that deadline, which may change."""
@@ -152,26 +177,40 @@ class Worker(GeventWorker):
                 self.notify()
                 pool.join(min(seconds, _POLL_SECONDS))
 
+    @property
+    def _delay(self) -> float:
+        application: Application | None = self.wsgi if self._loaded else None
+        return application.delay if application is not None else 0.0
+
+    @property
+    def _grace(self) -> float:
+        """gunicorn's period, in seconds, is that of the delay and the grace."""
+        period: float = self.cfg.graceful_timeout
+        return max(period - self._delay, LEAST_GRACE)
+
     def init_signals(self) -> None:
         super().init_signals()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: requests may go on until their deadline. A master repeats it."""
-        if self.deadlines is _NEVER:
-            self._stop(self.cfg.graceful_timeout)
+        if self.deadlines is not _NEVER:
+            return
+        self._has_successor = master_listens()
+        self._stop(self._grace, 0.0 if self._has_successor else self._delay)
 
     def handle_quit(self, sig: int, frame: Any) -> None:
         """SIGINT and SIGQUIT: requests end now, and are recorded all the same."""
         self._stop(0.0)
 
-    def _stop(self, grace: float) -> None:
+    def _stop(self, grace: float, delay: float = 0.0) -> None:
         connections = self._admission.connected if self._admission is not None else 0
-        now, seconds = time.monotonic(), deadlines(grace, connections)
+        seconds = deadlines(grace, connections)
+        self._accept_until = now = time.monotonic() + delay
         cut = max(seconds.cut, _LEAST_CUT)
         self.deadlines = ShutdownDeadlines(now + seconds.interrupt, now + cut)
         self.alive = False
-        if self._loaded:
+        if self._loaded and not self._has_successor:
             self.wsgi.leaving()
         if self._stopping is not None:
             self._stopping.set()
@@ -182,9 +221,11 @@ class Worker(GeventWorker):
         self.tmp.notify()
         if self.alive and self.ppid != os.getppid():
             self.log.error("the master is gone: worker %s ends its requests and stops", self.pid)
-            self._stop(self.cfg.graceful_timeout)
+            self._stop(self._grace)
         seconds = self._keepalive
-        if not self.alive:  # a request may be on its way, and is served as long as there is time
+        if (
+            not self.alive and time.monotonic() >= self._accept_until
+        ):  # a request may be on its way, and is served as long as there is time
             early = time.monotonic() < self.deadlines.interrupt
             seconds = min(seconds, _LAST_REQUEST) if early else 0
         for idle in (self._idle, self._telemetry_idle):

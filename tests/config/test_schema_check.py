@@ -1,5 +1,6 @@
 """The schema of gateway.yaml: it describes every key, and its refusals have words."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -8,7 +9,10 @@ import pytest
 
 from engine import policies
 from engine.config import json_schema, schema_check
+from engine.config.keys import find
 from engine.config.references import expander
+from engine.config.server import Server
+from engine.offline.diff.settings import field_keys
 from engine.source import files
 from engine.source.problem import Findings
 from engine.source.reader import read, read_file
@@ -126,9 +130,9 @@ def test_every_default_is_allowed_by_its_own_schema(at, schema):
 
 
 def test_the_defaults_are_those_of_the_code():
-    from engine.config.server import Server
-
-    for name, schema in json_schema.schema()["$defs"]["server"]["properties"].items():
+    keys_of_fields = {field_keys(field): field.name for field in dataclasses.fields(Server)}
+    for keys, name in keys_of_fields.items():
+        schema = find(".".join(("server", *keys))).schema
         default = schema.get("default", "" if schema["type"] == "string" else ())
         if schema.get("pattern") == units.DURATION:
             default = units.seconds(default)

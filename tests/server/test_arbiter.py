@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from signal import SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SIGUSR1
 from typing import Any
 
@@ -15,6 +16,17 @@ from engine.server.master import Gunicorn
 from tests.support.clock import Clock
 
 
+@dataclass
+class Listening:
+    """A listening socket that notes what happens to it."""
+
+    cfg_addr: str
+    events: list[str]
+
+    def close(self) -> None:
+        self.events.append("close")
+
+
 class App(Gunicorn):
     """An application that agrees to reload, and notes that it is interrupted."""
 
@@ -22,7 +34,7 @@ class App(Gunicorn):
     has_changed = False
 
     def __init__(self) -> None:
-        super().__init__(Server(), object)
+        super().__init__(Server(delay=5.0), object)
         self.interrupts: list[str] = []
 
     def renew(self) -> bool:
@@ -166,3 +178,56 @@ def test_a_worker_that_fails_after_it_has_booted_tells_the_master_why(
     master.app.boots.look()
     assert master.app.boots.failures == ["ZeroDivisionError('a fault of ours')"]
     assert master.app.boots.crashes == 1
+
+
+@pytest.fixture
+def events(master: Any, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> list[str]:
+    """What happens while a master with one worker stops; the clock goes on while it waits."""
+    happened: list[str] = []
+    master.WORKERS = {1: object()}
+    master.LISTENERS = [Listening("/run/api.sock", happened)]
+    files = master.app.sockets
+
+    def wait(self: Any, timeout: float = 1.0) -> list[int]:
+        clock.now += 1
+        return [master.SIG_QUEUE.get_nowait() for _ in range(master.SIG_QUEUE.qsize())]
+
+    def note(name: str) -> Any:
+        return lambda self, *options: happened.append(f"{name} {[*options]} at {clock.now:g}")
+
+    monkeypatch.setattr(Arbiter, "wait_for_signals", wait)
+    monkeypatch.setattr(Arbiter, "kill_workers", note("signal"))
+    monkeypatch.setattr(Arbiter, "stop", note("stop"))
+    monkeypatch.setattr(files, "remove_files", lambda paths: note("remove")(files, *paths))
+    return happened
+
+
+def test_workers_accept_for_the_delay_when_the_master_stops(master: Any, events: list[str]) -> None:
+    master.stop()
+    assert events == [
+        "close",
+        f"signal [{SIGTERM!r}] at 1000",
+        "remove ['/run/api.sock'] at 1005",
+        "stop [True] at 1005",
+    ]
+
+
+def test_a_delay_is_over_when_all_workers_have_ended(master: Any, events: list[str]) -> None:
+    master.WORKERS = {}
+    master.stop()
+    assert events[-1] == "stop [True] at 1000"
+
+
+def test_an_interrupt_ends_the_delay(master: Any, events: list[str]) -> None:
+    master.signal(SIGINT, None)
+    master.stop()
+    assert events[-1] == "stop [False] at 1001"
+
+
+def test_a_quick_stop_has_no_delay(master: Any, events: list[str]) -> None:
+    master.stop(False)
+    assert events[1:] == [
+        f"signal [{SIGQUIT!r}] at 1000",
+        "remove ['/run/api.sock'] at 1000",
+        "stop [False] at 1000",
+    ]

@@ -33,6 +33,17 @@ def test_an_address_in_use_cannot_be_listened_on():
         )
 
 
+def test_a_port_that_is_reused_may_be_in_use():
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        listen = f"127.0.0.1:{other.getsockname()[1]}"
+        assert wrong_with(listen) is not None
+        assert why_unavailable({"server.listen": listen}, reuse_port=True) is None
+        assert why_unavailable({"telemetry.listen": listen}, reuse_port=True) is not None
+
+
 @pytest.mark.parametrize("host", ["x" * 64, "no-such-host.invalid", "256.1.1.1"])
 def test_a_host_that_is_none_is_told(host):
     assert wrong_with(f"{host}:80").startswith(f"cannot listen on {host}:80 (server.listen): ")

@@ -25,7 +25,7 @@ def worker(application: Any = None, ppid: int | None = None) -> Worker:
 
 def test_an_application_is_told_once_that_its_worker_is_to_stop() -> None:
     calls: list[str] = []
-    stopping = worker(SimpleNamespace(leaving=lambda: calls.append("leaving")))
+    stopping = worker(SimpleNamespace(delay=0.0, leaving=lambda: calls.append("leaving")))
     stopping.load_wsgi()
     before = time.monotonic()
     stopping.handle_exit(15, None)

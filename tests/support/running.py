@@ -170,17 +170,25 @@ def start(
     port: int,
     folder: Path,
     environ: Mapping[str, str] | None = None,
+    *,
+    passed: socket.socket | None = None,
 ) -> Running:
-    """Start a server in `folder`, and wait until it answers HTTP on `port`.
+    """Start a server in `folder`, and wait until it answers HTTP on `port`. It is `passed` a
+    listening socket as systemd does it.
 
     AssertionError, with all that it printed, when it ends or stays silent instead.
     """
     log = folder / f"{port}.log"
+    if passed is not None:
+        log = folder / f"{port}-{len(list(folder.glob(f'{port}*.log')))}.log"
+        as_systemd = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3<&0 </dev/null'
+        command = ["sh", "-c", as_systemd, "sh", *command]
     with log.open("wb") as out:
         process = subprocess.Popen(
             [str(word) for word in command],
             cwd=folder,
             env=environment(environ),
+            stdin=passed,
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -1,0 +1,125 @@
+"""The sockets that a master listens on: opened here, or passed by systemd (sd_listen_fds(3))."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gunicorn import sock, systemd
+from gunicorn.config import Config
+
+from engine.values.listen_address import ListenAddress
+
+_CLASSES = {
+    socket.AF_INET: sock.TCPSocket,
+    socket.AF_INET6: sock.TCP6Socket,
+    socket.AF_UNIX: sock.UnixSocket,
+}
+
+
+class PassedSockets:
+    """The sockets that systemd passed to this process: their descriptors, by address in the form of
+    `getsockname()`."""
+
+    def __init__(self, sockets: Mapping[Any, int]) -> None:
+        self._sockets = sockets
+
+    @classmethod
+    def from_environment(cls) -> PassedSockets:
+        """Those of LISTEN_FDS, if LISTEN_PID is this process."""
+        first = systemd.SD_LISTEN_FDS_START
+        descriptors = range(first, first + systemd.listen_fds())
+        return cls({_name(descriptor): descriptor for descriptor in descriptors})
+
+    def find(self, address: str) -> int | None:
+        """The descriptor of the socket that is bound to an address of the config."""
+        wanted = ListenAddress.parse(address)
+        return next((fd for name, fd in self._sockets.items() if wanted.matches(name)), None)
+
+    def exit_if_unused(self, addresses: Mapping[str, str]) -> None:
+        """End the process with one line when a socket has none of these addresses, given by their
+        keys in the config."""
+        used = {self.find(address) for address in addresses.values()}
+        for name, descriptor in self._sockets.items():
+            if descriptor not in used:
+                keys = " and ".join(f"{key} ({address})" for key, address in addresses.items())
+                sys.exit(
+                    f"modelway: systemd passed a socket on {_text(name)}, and {keys} is another "
+                    "address: write the same in the config and in ListenStream= of the unit"
+                )
+
+
+NO_SOCKETS = PassedSockets({})
+
+
+class ListeningSockets:
+    """Opens the sockets of a master, and closes them.
+
+    Those `passed` by systemd are used where their address is listened on.
+    """
+
+    def __init__(self, passed: PassedSockets = NO_SOCKETS) -> None:
+        self._passed = passed
+        self._files: dict[str, tuple[int, int]] = {}
+
+    def open(self, binds: Iterable[str], reused: Iterable[str], log: Any) -> list[Any]:
+        """A listening socket for each of `binds`, addresses as the config writes them. Those of
+        `reused` let others listen there, too (SO_REUSEPORT). Exits if one cannot be opened."""
+        return [self._open(bind, bind in reused, log) for bind in binds]
+
+    def _open(self, bind: str, reuse: bool, log: Any) -> Any:
+        config = Config()
+        config.set("bind", [bind])
+        (address,) = config.address
+        descriptor = self._passed.find(bind)
+        if descriptor is None:
+            config.set("reuse_port", reuse)
+            (listener,) = sock.create_sockets(config, log)
+            if isinstance(address, str):
+                self._files[address] = _file(address)
+            return listener
+        with socket.socket(fileno=os.dup(descriptor)) as passed:
+            kind = _CLASSES[passed.family]
+        return kind(address, config, log, fd=os.dup(descriptor))
+
+    def close(self, listeners: Iterable[Any]) -> None:
+        """Close sockets. The file of a Unix socket remains until `remove_files`."""
+        for listener in listeners:
+            listener.close()
+
+    def remove_files(self, addresses: Iterable[Any]) -> None:
+        """Remove the files of Unix sockets that this process has made and no other replaced."""
+        for path in [path for path in addresses if path in self._files]:
+            with contextlib.suppress(FileNotFoundError):
+                if _file(path) == self._files.pop(path):
+                    os.unlink(path)
+
+
+def _file(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
+
+
+def _name(descriptor: int) -> Any:
+    """The address of a passed socket. Exits if it does not listen."""
+    try:
+        with socket.socket(fileno=os.dup(descriptor)) as passed:
+            if passed.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                return passed.getsockname()
+    except OSError:
+        pass
+    sys.exit(
+        f"modelway: systemd passed descriptor {descriptor}, which is no listening stream socket: "
+        "the unit of the socket needs ListenStream= and no Accept=yes"
+    )
+
+
+def _text(name: Any) -> str:
+    if not isinstance(name, tuple):
+        return f"unix:{os.fsdecode(name)}"
+    host, port = name[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

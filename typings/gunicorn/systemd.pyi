@@ -1,0 +1,3 @@
+SD_LISTEN_FDS_START: int
+
+def listen_fds(unset_environment: bool = ...) -> int: ...
