@@ -21,9 +21,7 @@ from benchmarks.fleet.servers.postgres import Pair, Postgres, url
 from benchmarks.fleet.servers.redis import Cluster, Redis, Sentinels
 from benchmarks.fleet.servers.replicas import Replica
 from benchmarks.fleet.waiting import until
-
-TOKEN, LIMITED = "mw-" + "f" * 64, "mw-" + "e" * 64
-"""A caller without limits, and one with those of `limits`."""
+from engine.values.caller import digest
 
 
 class Bed:
@@ -95,11 +93,12 @@ class Bed:
         upstreams: Mapping[str, Any] | None = None,
         upstream: Mapping[str, Any] | None = None,
         model: Mapping[str, Any] | None = None,
-        limits: Mapping[str, Any] | None = None,
+        tokens: Mapping[str, Mapping[str, Any]] | None = None,
         server: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """gateway.yaml of every instance: an upstream for each replica, or `upstreams`, with the
-        keys of `upstream`, and the model `chat` that all of them serve, with those of `model`."""
+        keys of `upstream`, and the model `chat` that all of them serve, with those of `model`.
+        The token `free` has no limits; `tokens` has more, by name, with theirs."""
         found = upstreams or {replica.name: {"url": _url(replica)} for replica in self.replicas}
         base = {"provider": "vllm", **(upstream or {})}
         return {
@@ -113,15 +112,20 @@ class Bed:
                 {"operation": "openai.createChatCompletion", "model": "$request.body#/model"}
             ],
             "tokens": [
-                {"name": "free", "sha256": _digest(TOKEN)},
-                {"name": "limited", "sha256": _digest(LIMITED), **(limits or {})},
+                {"name": name, "sha256": digest(secret(name)), **limits}
+                for name, limits in {"free": {}, **(tokens or {})}.items()
             ],
         }
 
 
-def through(front: Front | Gateway, token: str = TOKEN, **options: Any) -> Target:
-    """Callers of the load balancer, or of one instance."""
-    return Target(front.node.address, front.port, token, **options)
+def through(front: Front | Gateway, token: str = "free", **options: Any) -> Target:
+    """Callers of the load balancer, or of one instance, with a token's secret."""
+    return Target(front.node.address, front.port, secret(token), **options)
+
+
+def secret(token: str) -> str:
+    """The secret of the token with that name."""
+    return f"mw-{hashlib.sha256(token.encode()).hexdigest()}"
 
 
 def records(servers: Sequence[Postgres]) -> str:
@@ -157,7 +161,3 @@ def check_ledger(report: Report, server: Postgres, results: Sequence[Result]) ->
 
 def _url(replica: Replica) -> str:
     return replica.node.url(replica.port, "/v1")
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -6,7 +6,6 @@ import http.client
 import itertools
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -88,6 +87,10 @@ class Load:
     results: list[Result] = field(default_factory=list)
 
     def __enter__(self) -> Load:
+        self.start()
+        return self
+
+    def start(self) -> None:
         self._stopping = threading.Event()
         self._numbers = itertools.count(1)
         self._threads = [
@@ -96,7 +99,6 @@ class Load:
         ]
         for thread in self._threads:
             thread.start()
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -209,14 +211,11 @@ def percentile(results: list[Result], share: float) -> float:
 
 
 def most_within(results: list[Result], seconds: float) -> int:
-    """The most passed requests whose responses began and ended in any window of that length.
-
-    A request counts from when it was sent: it was counted by the gateway no earlier.
-    """
-    times = sorted(result.sent for result in results if result.passed)
-    return max((_until(times, index, seconds) for index in range(len(times))), default=0)
+    """The most passed requests that were sent and answered in one window of that length: the
+    gateways have counted them within it."""
+    passed = [result for result in results if result.passed]
+    return max((_within(passed, result.sent, seconds) for result in passed), default=0)
 
 
-def _until(times: list[float], first: int, seconds: float) -> int:
-    within: Callable[[float], bool] = lambda time: time < times[first] + seconds  # noqa: E731
-    return sum(map(within, times[first:]))
+def _within(passed: list[Result], start: float, seconds: float) -> int:
+    return sum(start <= r.sent and r.ended <= start + seconds for r in passed)

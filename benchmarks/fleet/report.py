@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from benchmarks.fleet.load import Kill, Result
+from benchmarks.fleet.load import Kill, Result, most_within
 
 
 @dataclass
@@ -37,6 +37,12 @@ class Report:
             text += f"; {len(lost) - len(allowed)} at other times: {_kinds(lost)}"
         self.law(len(lost) == len(allowed), "lost", text)
         self.law(wrong == 0, "wrong", f"{wrong} answers were not those to their requests")
+
+    def limit(self, results: list[Result], limit: int, window: float, times: int, why: str) -> None:
+        """The most that passed in any window: at most `times` the limit, because of `why`."""
+        passed, most = most_within(results, window), times * limit
+        text = f"{passed} passed in {window:.0f} s of a limit of {limit}, at most {most} ({why})"
+        self.law(passed <= most, "limits", text)
 
     def text(self, name: str, title: str) -> str:
         """The report for people."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -81,6 +82,21 @@ class Gateway:
     def ready(self) -> bool:
         """What its load balancer is told."""
         return _status(self.node.url(self.telemetry, "/readyz")) == 200
+
+    def reload(self) -> None:
+        """Let it load its config again. Raises OSError with what it says if it does not."""
+        words = [sys.executable, "-m", "engine", "reload", "-c", "gateway.yaml"]
+        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+        result = subprocess.run(
+            [*self.node.prefix, *words],
+            cwd=self._folder,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode:
+            raise OSError(f"{self.node.name}: {result.stdout}{result.stderr}")
 
     def stop(self) -> int:
         """Ask it to end, as systemd does, and wait; its exit status."""

@@ -1,0 +1,44 @@
+"""A master of a Redis Cluster is killed, and its replica takes over its keys.
+
+Law: no request is lost. At most 3 times the limit passes, as with Sentinel.
+"""
+
+from __future__ import annotations
+
+import time
+
+from benchmarks.fleet.bed import Bed, through
+from benchmarks.fleet.load import Load
+from benchmarks.fleet.report import Report
+from benchmarks.fleet.waiting import until
+
+TITLE = "kill -9 of a master of Redis Cluster; its replica takes over"
+_LIMIT, _WINDOW, _TOKENS = 30, 10, 6
+
+
+def run(bed: Bed) -> Report:
+    report = Report()
+    cluster = bed.start_cluster()
+    until(cluster.replicas_ready, "every master has its replica")
+    bed.start_replicas(2)
+    names = [f"limited-{number}" for number in range(_TOKENS)]
+    tokens = {name: {"rate": f"{_LIMIT}/{_WINDOW}s"} for name in names}
+    nodes = ",".join(f"{s.node.address}:{s.port}" for s in cluster.servers)
+    counters = f"redis+cluster://{nodes}"
+    bed.start_gateways(bed.config({"counters": counters}, tokens=tokens))
+    front = bed.start_front()
+    loads = [Load(through(front, name), callers=2, pause=0.05) for name in names]
+    for load in loads:
+        load.start()
+    time.sleep(_WINDOW / 4)
+    victim = cluster.master()
+    victim.process.kill()
+    seconds = until(lambda: cluster.complete(without=victim), "the replica takes over")
+    time.sleep(_WINDOW)
+    for load in loads:
+        load.stop()
+    report.requests([result for load in loads for result in load.results])
+    report.figure("failover", f"{seconds:.1f} s until all keys were served again")
+    for name, load in zip(names, loads, strict=True):
+        report.limit(load.results, _LIMIT, _WINDOW, 3, f"{name}; its node may have failed over")
+    return report

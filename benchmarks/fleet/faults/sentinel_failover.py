@@ -1,0 +1,41 @@
+"""The Redis that Sentinel watches is killed, and Sentinel promotes a replica.
+
+Law: no request is lost. At most 3 times the limit passes: until the promotion each instance counts
+its share, and the replica may lack what the killed one had not sent to it.
+"""
+
+from __future__ import annotations
+
+import time
+
+from benchmarks.fleet.bed import Bed, through
+from benchmarks.fleet.load import Load
+from benchmarks.fleet.report import Report
+from benchmarks.fleet.servers.redis import SERVICE
+from benchmarks.fleet.waiting import until
+
+TITLE = "kill -9 of the Redis master; Sentinel promotes a replica"
+_LIMIT, _WINDOW = 90, 10
+
+
+def run(bed: Bed) -> Report:
+    report = Report()
+    sentinels = bed.start_sentinels()
+    bed.start_replicas(2)
+    tokens = {"limited": {"rate": f"{_LIMIT}/{_WINDOW}s"}}
+    places = ",".join(f"{address}:{port}" for address, port in sentinels.addresses)
+    counters = f"redis+sentinel://{places}/{SERVICE}/0"
+    bed.start_gateways(bed.config({"counters": counters}, tokens=tokens))
+    front = bed.start_front()
+    with Load(through(front, "limited"), callers=8, pause=0.02) as load:
+        time.sleep(_WINDOW / 4)
+        sentinels.master.process.kill()
+        seconds = until(lambda: sentinels.promoted() is not None, "a replica is promoted")
+        time.sleep(_WINDOW)
+    report.requests(load.results)
+    report.figure("failover", f"{seconds:.1f} s until Sentinel promoted a replica")
+    promoted = sentinels.promoted()
+    used = promoted.commands() if promoted else 0
+    report.law(used > 0, "promoted", f"it ran {used:,} scripts of the instances")
+    report.limit(load.results, _LIMIT, _WINDOW, 3, "a replica may lack the last counts")
+    return report
