@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fleet.load import Kill, Result, Target
+from benchmarks.fleet.load import Result, Target
 from benchmarks.fleet.network import Loopback, Namespaces, Network
-from benchmarks.fleet.processes import Process, Processes
+from benchmarks.fleet.processes import Processes
 from benchmarks.fleet.report import Report
 from benchmarks.fleet.servers import replicas
 from benchmarks.fleet.servers.front import Front
@@ -131,13 +130,6 @@ def secret(token: str) -> str:
 def records(servers: Sequence[Postgres]) -> str:
     """`stores.records` for a server, or for a primary and its standby."""
     return url(servers)
-
-
-def killed(process: Process) -> Kill:
-    """Kill a process with all of its session."""
-    sent = time.monotonic()
-    process.kill()
-    return Kill(sent, time.monotonic())
 
 
 def check_ledger(report: Report, server: Postgres, results: Sequence[Result]) -> None:

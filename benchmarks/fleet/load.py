@@ -7,21 +7,15 @@ import itertools
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
+from benchmarks.fleet.processes import Kill
 from benchmarks.fleet.servers.front import INSTANCE
 
 _TIMEOUT = 60.0
 _PATH = "/v1/chat/completions"
-
-
-class Kill(NamedTuple):
-    """When a process was sent SIGKILL, and when it was gone."""
-
-    sent: float
-    dead: float
 
 
 @dataclass(slots=True)
@@ -57,7 +51,7 @@ class Result:
 
     def in_flight(self, kill: Kill) -> bool:
         """Whether it was under way while a process died."""
-        return self.sent <= kill.dead and self.ended >= kill.sent
+        return self.sent <= kill.gone and self.ended >= kill.sent
 
 
 @dataclass(frozen=True, slots=True)

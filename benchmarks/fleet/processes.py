@@ -9,13 +9,18 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-
-from benchmarks.compare.proc import tree
-from benchmarks.fleet.waiting import until
+from typing import NamedTuple
 
 _PATIENCE = 30.0
 _WITH_THE_BED = ("--pdeathsig", "KILL")
 """The kernel ends a process when the bed is killed and cannot do so itself."""
+
+
+class Kill(NamedTuple):
+    """When a server was sent SIGKILL, and when it was gone, its sockets too."""
+
+    sent: float
+    gone: float
 
 
 class Process:
@@ -47,12 +52,10 @@ class Process:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """End it and all of its session at once, as `kill -9` does, and wait for all of them."""
-        pids = [pid for pid in tree(self.pid) if pid != self.pid] if self.running else []
+        """End it and all of its session at once, as `kill -9` does."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self._process.wait(_PATIENCE)
-        until(lambda: not any(map(_is_alive, pids)), f"the children of {self.pid} end")
 
     def signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
@@ -64,13 +67,6 @@ class Process:
     def output(self) -> str:
         """The last of what it has printed."""
         return self.log.read_text(errors="replace")[-2000:]
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class Processes:

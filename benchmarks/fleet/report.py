@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from benchmarks.fleet.load import Kill, Result, most_within
+from benchmarks.fleet.load import Result, most_within
+from benchmarks.fleet.processes import Kill
 
 
 @dataclass

@@ -6,7 +6,7 @@ those of the killed instance when it has started again.
 
 from __future__ import annotations
 
-from benchmarks.fleet.bed import Bed, check_ledger, killed, records, through
+from benchmarks.fleet.bed import Bed, check_ledger, records, through
 from benchmarks.fleet.load import Load
 from benchmarks.fleet.report import Report
 
@@ -22,7 +22,7 @@ def run(bed: Bed) -> Report:
     front = bed.start_front(reuse=False)
     with Load(through(front), callers=16, pause=0.02) as load:
         load.wait_for(300)
-        kill = killed(victim.process)
+        kill = victim.kill()
         load.wait_for(900)
         victim.start()
         load.wait_for(1200)

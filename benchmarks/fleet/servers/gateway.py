@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -16,8 +17,8 @@ from typing import Any
 import orjson
 
 from benchmarks.fleet.network import Network, Node
-from benchmarks.fleet.processes import Process, Processes
-from benchmarks.fleet.waiting import until
+from benchmarks.fleet.processes import Kill, Process, Processes
+from benchmarks.fleet.waiting import accepts, until
 from engine.values.runtime_dir import runtime_directory
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -82,6 +83,14 @@ class Gateway:
     def ready(self) -> bool:
         """What its load balancer is told."""
         return _status(self.node.url(self.telemetry, "/readyz")) == 200
+
+    def kill(self) -> Kill:
+        """Kill it with all of its workers, and wait until the kernel refuses its connections."""
+        sent = time.monotonic()
+        self.process.kill()
+        refuses = lambda: not accepts(self.node.address, self.port)  # noqa: E731
+        until(refuses, f"{self.node.name} is gone")
+        return Kill(sent, time.monotonic())
 
     def reload(self) -> None:
         """Let it load its config again. Raises OSError with what it says if it does not."""
