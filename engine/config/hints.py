@@ -57,6 +57,8 @@ _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("fallback", lambda value: f"{{to: [{{upstream: {plain(value) or 'NAME'}}}]}}"),
     ("upstream", lambda value: f"{{upstream: {plain(value) or 'NAME'}}}"),
     ("origins", lambda value: "{origins: [https://app.example.com]}"),
+    ("errors", lambda value: "{errors: 0.5}"),
+    ("healthy", lambda value: f"{{path: {plain(value) or '/health'}}}"),
     ("attempts", lambda value: f"{{attempts: {value if type(value) is int and value else 1}}}"),
     ("connect", lambda value: f"{{total: {likely_value.duration(value) or '10m'}}}"),
     ("url", lambda value: f"{{url: {plain(value) or 'https://host/path'}}}"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine import credentials
 from engine.config import keys, provider_defaults
+from engine.config.health import EjectionConfig, ProbeConfig, RateLimitsConfig, read_probes
 from engine.config.keys import default
 from engine.config.transforms import TransformConfig, read_transform
 from engine.credentials import Credential
@@ -83,6 +84,9 @@ class UpstreamConfig:
     at: Path
     retry: Retry = field(default_factory=Retry)
     breaker: BreakerConfig = field(default_factory=BreakerConfig)
+    ejection: EjectionConfig = field(default_factory=EjectionConfig)
+    health: ProbeConfig | None = None
+    rate_limits: RateLimitsConfig = field(default_factory=RateLimitsConfig)
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
@@ -122,6 +126,9 @@ class UpstreamReader:
             at=at,
             retry=_retry(values.get("retry", {})),
             breaker=BreakerConfig(**values.get("breaker", {})),
+            ejection=EjectionConfig(**values.get("ejection", {})),
+            health=read_probes(values, at, self.source, self.findings),
+            rate_limits=RateLimitsConfig(**values.get("rate_limits", {})),
             heartbeat=values.get("heartbeat") or None,
             headers=self._headers(values.get("headers", {}), (*at, "headers")),
             missing_paths=tuple(values.get("missing_paths", ())),

@@ -2,6 +2,8 @@
 
 Each vendor reports the limit, what remains of it and when it is full again, for requests and for
 tokens; OpenAI gives that time as a duration of Go (`1m30.5s`), Anthropic as a moment (RFC 3339).
+Others who speak their dialects have other kinds (`tokens-minute`, or none) and write seconds or
+Unix time, which `reports` and `read_any_reset` read as well.
 """
 
 from __future__ import annotations
@@ -9,13 +11,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 _RESET = "reset"
 _COUNT = re.compile(r"[0-9]{1,18}")
 _DURATION = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:h|ms|m|us|\u00b5s|ns|s)){1,6}")
 _PIECE = re.compile(r"([0-9.]+)(h|ms|m|us|\u00b5s|ns|s)")
 _UNITS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "\u00b5s": 1e-6, "ns": 1e-9}
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _LONGEST = 366 * 86_400
+_FIRST_UNIX_TIME = 1e8
+_FIRST_UNIX_MILLISECONDS = 1e11
+
+
+class Report(NamedTuple):
+    """What headers say of one limit: the limit, what remains of it, None for what they do not say,
+    and the text of the reset, "" without one."""
+
+    limit: int | None
+    remaining: int | None
+    reset: str
 
 
 class RateLimitHeaders:
@@ -38,6 +53,26 @@ class RateLimitHeaders:
             for part in ("limit", "remaining", _RESET)
         }
         self.places = {name: place for place, name in self.names.items()}
+        self._prefix = name.partition("{")[0]
+        kind = r"(?P<kind>[a-z0-9-]{1,60})"
+        pattern = name.replace("-{kind}", f"(?:-{kind})?").replace("{kind}", kind)
+        self._name = re.compile(pattern.replace("{part}", "(?P<part>limit|remaining|reset)"))
+
+    def reports(self, headers: Sequence[tuple[str, str]]) -> list[Report]:
+        """What headers (names in lower case) say of limits of any kind. A count of another form
+        counts as absent."""
+        prefix = self._prefix
+        pairs = [pair for pair in headers if pair[0].startswith(prefix)]
+        kinds: dict[str, dict[str, str]] = {}
+        for name, text in pairs:
+            if (match := self._name.fullmatch(name)) is not None:
+                kinds.setdefault(match["kind"] or "", {})[match["part"]] = text.strip()
+        return [
+            Report(
+                _count(parts.get("limit")), _count(parts.get("remaining")), parts.get(_RESET, "")
+            )
+            for parts in kinds.values()
+        ]
 
 
 def translate_limits(
@@ -58,6 +93,24 @@ def translate_limits(
         elif (value := _translated(pair[1], place[1], source, target, now)) is not None:
             limits.append((target.names[place], value))
     return others + limits
+
+
+def read_any_reset(text: str, now: float) -> float | None:
+    """The seconds until a reset in any form that vendors use: a duration of Go, a moment (RFC
+    3339), seconds, Unix time in seconds or milliseconds. None for another text."""
+    if not _NUMBER.fullmatch(text):
+        seconds = read_duration(text, now)
+        return read_moment(text, now) if seconds is None else seconds
+    number = float(text)
+    if number >= _FIRST_UNIX_MILLISECONDS:
+        number /= 1000
+    if number >= _FIRST_UNIX_TIME:
+        number = max(0.0, number - now)
+    return min(number, _LONGEST)
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and _COUNT.fullmatch(text) else None
 
 
 def _translated(

@@ -109,6 +109,7 @@ def project():
     """The project of the cases, with a WebSocket and a value at every place that is changed."""
     config, document = yaml.safe_load(CONFIG), yaml.safe_load(DOCUMENT)
     document["paths"]["/talk"] = SESSION
+    config["upstreams"]["main"]["health"] = {"path": "/health"}
     config["routes"].append({"operation": "shop.talk", "to": [{"upstream": "main"}]})
     config["routes"].append({"operation": "shop.other", "to": [{"upstream": "main"}]})
     return config, yaml.safe_dump(document, sort_keys=False)
@@ -248,6 +249,20 @@ CHANGES = [
     ("upstreams.main.breaker.failures", None, 9),
     ("upstreams.main.breaker.window", None, "9s"),
     ("upstreams.main.breaker.cooldown", None, "9s"),
+    ("upstreams.main.ejection.errors", None, 0.9),
+    ("upstreams.main.ejection.latency", None, 9),
+    ("upstreams.main.ejection.requests", None, 9),
+    *((f"upstreams.main.ejection.{key}", None, "9s") for key in ("window", "time", "slow_start")),
+    ("upstreams.main.ejection.max_time", None, "9m"),
+    ("upstreams.main.ejection.max_out", None, 0.9),
+    ("upstreams.main.health.path", "/health", "/ready"),
+    ("upstreams.main.health.every", None, "9s"),
+    ("upstreams.main.health.timeout", None, "1500ms"),
+    ("upstreams.main.health.healthy", None, 9),
+    ("upstreams.main.health.unhealthy", None, 9),
+    ("upstreams.main.health.status", None, [204]),
+    ("upstreams.main.health.anonymous", None, True),
+    ("upstreams.main.rate_limits.reserve", None, 0.9),
     ("upstreams.main.heartbeat", None, "9s"),
     ("upstreams.main.pool", None, 9),
     ("upstreams.main.tls.certificate", None, "identity.pem"),

@@ -1,0 +1,73 @@
+"""`ejection`, `health` and `rate_limits` of an upstream: when one of its targets is asked last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.config.keys import default
+from engine.source.problem import Findings, Path
+from engine.source.reader import SourceDocument
+
+_LEAST_EVERY = 0.1
+"""The least time between two probes, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class EjectionConfig:
+    """Passive ejection (see `engine/upstream/health/outliers.py`). Times are in seconds."""
+
+    errors: float = default("upstreams.*.ejection.errors")
+    latency: float = default("upstreams.*.ejection.latency")
+    requests: int = default("upstreams.*.ejection.requests")
+    window: float = default("upstreams.*.ejection.window")
+    time: float = default("upstreams.*.ejection.time")
+    max_time: float = default("upstreams.*.ejection.max_time")
+    max_out: float = default("upstreams.*.ejection.max_out")
+    slow_start: float = default("upstreams.*.ejection.slow_start")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeConfig:
+    """Active probes: GET of `path` `every` so many seconds, `timeout` for each. `status` are those
+    of a healthy server; an `anonymous` probe carries no credential."""
+
+    path: str
+    every: float = default("upstreams.*.health.every")
+    timeout: float = default("upstreams.*.health.timeout")
+    healthy: int = default("upstreams.*.health.healthy")
+    unhealthy: int = default("upstreams.*.health.unhealthy")
+    status: tuple[int, ...] = tuple(default("upstreams.*.health.status"))
+    anonymous: bool = default("upstreams.*.health.anonymous")
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimitsConfig:
+    """Rate limits that responses report: a target with at most the share `reserve` of one left is
+    asked last."""
+
+    reserve: float = default("upstreams.*.rate_limits.reserve")
+
+
+def read_probes(
+    upstream: Mapping[str, Any], at: Path, source: SourceDocument, findings: Findings
+) -> ProbeConfig | None:
+    """`health` of an upstream at `at`, None without it. A probe that may take longer than the time
+    to the next one goes to the findings."""
+    section = upstream.get("health")
+    if section is None:
+        return None
+    values = dict(section)
+    if "status" in values:
+        values["status"] = tuple(values["status"])
+    probes = ProbeConfig(**values)
+    if probes.every < _LEAST_EVERY:
+        message = f"health.every ({probes.every:g}s) is less than {_LEAST_EVERY:g}s"
+        findings.error(source, (*at, "health", "every"), "MW384", message, "write 5s")
+    elif probes.timeout > probes.every:
+        key = "timeout" if "timeout" in section else "every"
+        message = f"health.timeout ({probes.timeout:g}s) is longer than health.every"
+        hint = f"write a timeout of at most {probes.every:g}s, or probe less often"
+        findings.error(source, (*at, "health", key), "MW384", message, hint)
+    return probes

@@ -1,0 +1,157 @@
+"""The health of one target, as all workers of a machine know it.
+
+A target is asked last while it is ejected (`outliers`), and while its server fails its probes
+(`probes`). Then it returns slowly: for `slow_start` seconds with a growing share of its requests.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Hashable
+
+from engine.config.health import EjectionConfig
+from engine.upstream import retry
+from engine.upstream.health.outliers import Activity, Member
+from engine.upstream.health.window import Totals, Window, scaled_log
+from engine.upstream.target_state import OpenAttempt
+from engine.values.machine_state import MachineState, SharedNumber
+
+REASONS = ("", "errors", "latency", "silence")
+_LONGEST = 86_400.0
+"""No time in the shared state is trusted that is further away: it was written before a restart of
+the machine."""
+_MOST_DOUBLINGS = 20
+
+log = logging.getLogger("modelway")
+
+
+class TargetHealth:
+    """The health of a target with this `name`. `server` is the number with the time until which its
+    server fails its probes, None without probes.
+
+    Targets of equal `kind` are comparable by latency. `used` collects those that this worker uses,
+    for the `judge`. Times are seconds of `time.monotonic`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        machine: MachineState,
+        config: EjectionConfig,
+        *,
+        used: set[TargetHealth],
+        server: SharedNumber | None = None,
+        kind: Hashable = None,
+        dice: Callable[[], float] = random.random,
+    ) -> None:
+        self.name = name
+        self.config = config
+        self.ejections = dict.fromkeys(REASONS[1:], 0)
+        self._kind = kind
+        self._used = used
+        self._dice = dice
+        self._answers = machine.counter(f"health/{name}/answers")
+        self._failures = machine.counter(f"health/{name}/failures")
+        self._logs = machine.counter(f"health/{name}/logs")
+        self._waiting = machine.counter(f"health/{name}/waiting")
+        self._until = machine.number(f"health/{name}/ejected")
+        self._count = machine.number(f"health/{name}/ejections")
+        self._reason = machine.number(f"health/{name}/reason")
+        self._server = server
+        self._window = Window(config.window)
+
+    def began(self, attempt: OpenAttempt, /) -> None:
+        """A request waits for its first content."""
+        self._used.add(self)
+        self._waiting.add(1)
+
+    def answered(self, attempt: OpenAttempt, /) -> None:
+        """It has its first content."""
+        self._waiting.add(-1)
+        self._answers.add(1)
+        if attempt.first_content is not None:
+            self._logs.add(scaled_log(attempt.first_content - attempt.start))
+
+    def failed(self, attempt: OpenAttempt, /) -> None:
+        """It failed, or its response broke off."""
+        if attempt.first_content is None:
+            self._waiting.add(-1)
+        if retry.counts_against_target(attempt.failure):
+            self._failures.add(1)
+
+    def ended(self, attempt: OpenAttempt, /) -> None:
+        """It ended; without a result, if its caller left."""
+        if attempt.first_content is None and not attempt.failure:
+            self._waiting.add(-1)
+
+    def asked_last(self, now: float) -> bool:
+        """Whether the target is asked after those that are in; by chance while it returns."""
+        server = self._server
+        return self._is_out(self._until.value, now) or (
+            server is not None and self._is_out(server.value, now)
+        )
+
+    def is_ejected(self, now: float) -> bool:
+        """Whether it is out by ejection; a target that returns is in."""
+        return now < self._until.value < now + _LONGEST
+
+    def is_out(self, now: float) -> bool:
+        """Whether it is out by ejection or by its probes."""
+        server = self._server
+        fails = server is not None and now < server.value < now + _LONGEST
+        return fails or self.is_ejected(now)
+
+    @property
+    def ejected_until(self) -> float:
+        """The end of the last ejection, 0.0 without one."""
+        return self._until.value
+
+    @property
+    def reason(self) -> str:
+        """The reason of the last ejection, "" without one."""
+        return REASONS[int(self._reason.value)]
+
+    def member(self, now: float) -> Member:
+        """What happened at it within the window. Nothing of the time in which it was out counts."""
+        totals = Totals(
+            self._answers.total(), self._failures.total(), self._logs.total(), self._waiting.total()
+        )
+        out = self.is_out(now)
+        if out:
+            self._window.restart()
+        activity = self._window.activity(now, totals)
+        return Member(activity, self.config, out, self._kind)
+
+    def eject(self, now: float, reason: str, activity: Activity) -> None:
+        """Ask it last for a time: twice as long as before, if that was not long ago."""
+        config, count = self.config, int(self._count.value)
+        count = count + 1 if now - self._until.value < config.max_time else 1
+        seconds = min(config.max_time, config.time * 2.0 ** min(count - 1, _MOST_DOUBLINGS))
+        self._count.value, self._reason.value = count, REASONS.index(reason)
+        self._until.value = now + seconds
+        self._window.restart()
+        self.ejections[reason] += 1
+        words = _words(reason, activity)
+        log.warning("target %s is asked last for %g s: %s", self.name, seconds, words)
+
+    def release(self, now: float) -> None:
+        """End an ejection; it returns slowly."""
+        self._until.value = now
+
+    def _is_out(self, until: float, now: float) -> bool:
+        if until > now:
+            return until < now + _LONGEST
+        returning = now - until
+        slow_start = self.config.slow_start
+        return until > 0.0 and returning < slow_start and self._dice() >= returning / slow_start
+
+
+def _words(reason: str, activity: Activity) -> str:
+    """Why a target is ejected, for the log."""
+    if reason == "errors":
+        count = activity.answers + activity.failures
+        return f"{activity.failures} of {count} attempts failed"
+    if reason == "latency":
+        return f"{activity.latency:.3g} s to the first content, far more than others"
+    return f"{activity.waiting} requests wait, and none was answered for {activity.silent:.3g} s"

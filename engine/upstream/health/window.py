@@ -1,0 +1,71 @@
+"""The counts of a target over the last seconds, from totals that only grow."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+from engine.upstream.health.outliers import Activity
+
+_PARTS = 6
+"""The window moves on in so many steps."""
+_SCALE = 1000
+
+
+class Totals(NamedTuple):
+    """What all workers have counted since they began: `logs` is the sum of `scaled_log` of the
+    answers' times. `waiting` requests wait now."""
+
+    answers: int
+    failures: int
+    logs: int
+    waiting: int
+
+
+def scaled_log(seconds: float) -> int:
+    """The logarithm of a time as a number that counters can add; 0 for a microsecond or less."""
+    return round(math.log(max(1.0, seconds * 1e6)) * _SCALE)
+
+
+class Window:
+    """The window of one target, `seconds` long, as one worker sees it. Times are those of a
+    monotonic clock."""
+
+    __slots__ = ("_last", "_quiet_since", "_samples", "_seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._samples: deque[tuple[float, Totals]] = deque()
+        self._last: Totals | None = None
+        self._quiet_since = 0.0
+
+    def restart(self) -> None:
+        """Forget what was counted until now."""
+        self._samples.clear()
+        self._last = None
+
+    def activity(self, now: float, totals: Totals) -> Activity:
+        """What happened within the window. Call it about once a second."""
+        last = self._last
+        if last is not None and any(map(int.__lt__, totals[:3], last[:3])):
+            self.restart()  # a worker ended, and its counts with it
+            last = None
+        if last is None or totals.waiting <= 0 or totals[:2] != last[:2]:
+            self._quiet_since = now
+        self._last = totals
+        samples = self._samples
+        while samples and samples[0][0] < now - self._seconds:
+            samples.popleft()
+        if not samples or now - samples[-1][0] >= self._seconds / _PARTS:
+            samples.append((now, totals))
+        base = samples[0][1]
+        answers = totals.answers - base.answers
+        logs = (totals.logs - base.logs) / _SCALE
+        return Activity(
+            answers,
+            totals.failures - base.failures,
+            math.exp(logs / answers) / 1e6 if answers else 0.0,
+            totals.waiting,
+            now - self._quiet_since,
+        )

@@ -1,0 +1,167 @@
+"""Groups of replicas in simulated time: who gets the requests when one is bad, and when all are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.config.health import EjectionConfig
+from engine.values.machine_state import LocalState
+from tests.support.replicas import (
+    Worker,
+    answered,
+    answers,
+    failed,
+    fails,
+    hangs,
+    open_attempt,
+    simulate,
+)
+
+GOOD = answers(0.2)
+CONFIG = EjectionConfig()
+
+
+def share(sent: dict[str, int], name: str) -> float:
+    return sent[name] / sum(sent.values())
+
+
+def test_healthy_replicas_are_never_ejected() -> None:
+    simulation = simulate([answers(0.1 + 0.05 * index) for index in range(8)]).run(300)
+    assert all(not any(target.ejections.values()) for target in simulation.worker.targets)
+    assert all(0.11 < share(simulation.sent, name) < 0.14 for name in simulation.sent)
+
+
+def test_a_replica_fifty_times_slower_gets_under_2_percent() -> None:
+    simulation = simulate([answers(10.0), *[GOOD] * 7]).run(300)
+    assert share(simulation.sent, "r0") < 0.02
+    assert sorted(simulation.waited)[int(len(simulation.waited) * 0.99)] < 1.5 * 0.2
+
+
+def test_a_replica_ten_times_slower_gets_little() -> None:
+    simulation = simulate([answers(2.0), *[GOOD] * 7]).run(300)
+    assert share(simulation.sent, "r0") < 0.05
+
+
+def test_a_replica_that_never_answers_gets_under_1_percent() -> None:
+    simulation = simulate([hangs, *[GOOD] * 7]).run(300)
+    assert share(simulation.sent, "r0") < 0.01
+    assert simulation.worker.targets[0].reason == "silence"
+
+
+def test_one_of_two_that_never_answers_is_ejected() -> None:
+    simulation = simulate([hangs, GOOD], rate=10).run(300)
+    assert share(simulation.sent, "r0") < 0.02
+
+
+def test_a_replica_that_fails_gets_little_and_no_request_is_lost() -> None:
+    simulation = simulate([fails, *[GOOD] * 7]).run(300)
+    assert share(simulation.sent, "r0") < 0.02
+    assert simulation.errors == 0
+
+
+def test_a_flapping_replica_is_out_for_longer_each_time() -> None:
+    def flaps(now: float) -> tuple[float, bool]:
+        return (0.2, True) if now % 40 < 20 else (0.001, False)
+
+    simulation = simulate([flaps, *[GOOD] * 7]).run(600)
+    patient = sum(simulation.sent.values())
+    assert simulation.errors == 0
+    assert simulation.worker.targets[0].ejections["errors"] <= 5
+    assert patient - len(simulation.waited) < 0.01 * patient  # the attempts that failed
+
+
+def test_at_most_half_of_the_replicas_are_out_at_once() -> None:
+    simulation = simulate([*[fails] * 6, GOOD, GOOD])
+    for _ in range(120):
+        simulation.run(1)
+        assert len(simulation.worker.out(simulation.now)) <= 4
+    assert len(simulation.worker.out(simulation.now)) == 4
+    assert simulation.errors == 0
+
+
+def test_if_all_replicas_fail_none_is_ejected_and_all_return_at_once() -> None:
+    broken = True
+
+    def breaks(now: float) -> tuple[float, bool]:
+        return (0.001, False) if broken else (0.2, True)
+
+    simulation = simulate([breaks] * 8).run(60)
+    assert simulation.worker.out(simulation.now) == []
+    broken, errors = False, simulation.errors
+    simulation.run(1)
+    assert simulation.errors == errors
+    assert len(simulation.timeline[-1]) == 8
+
+
+def test_if_all_replicas_hang_none_is_ejected() -> None:
+    simulation = simulate([hangs] * 4).run(60)
+    assert simulation.worker.out(simulation.now) == []
+
+
+def test_a_replica_returns_slowly() -> None:
+    broken = True
+
+    def breaks(now: float) -> tuple[float, bool]:
+        return (0.001, False) if broken else (0.2, True)
+
+    simulation = simulate([breaks, *[GOOD] * 7], rate=200).run(10)
+    assert simulation.worker.out(simulation.now) == ["r0"]
+    broken = False
+    while simulation.worker.out(simulation.now):
+        simulation.run(1)
+    simulation.run(36)
+    counts = [second["r0"] for second in simulation.timeline[-36:]]
+    sixths = [sum(counts[start : start + 6]) for start in range(0, 36, 6)]
+    assert sixths[0] < 0.2 * sixths[5]
+    assert sixths[:5] == sorted(sixths[:5])
+    assert 0.8 * 150 < sixths[5] < 1.2 * 150  # its own share: an eighth of 6 * 200
+
+
+def test_a_target_ejected_by_one_worker_is_out_for_all() -> None:
+    machine = LocalState()
+    first, second = (Worker(machine, ["a", "b"]) for _ in range(2))
+    first.judge.step(0.0)
+    for _ in range(20):
+        bad, good = first.targets
+        failed(bad, open_attempt(bad, 99.0))
+        answered(good, open_attempt(good, 99.0), 99.1)
+        first.judge.step(100.0)
+    assert first.out(101.0) == second.out(101.0) == ["a"]
+    assert second.targets[0].asked_last(101.0)
+    assert not second.targets[1].asked_last(101.0)
+
+
+def test_failures_at_two_workers_add_up() -> None:
+    machine = LocalState()
+    workers = [Worker(machine, ["a", "b"]) for _ in range(2)]
+    for moment in (100.0, 101.0):
+        for worker in workers:
+            for _ in range(5):
+                failed(worker.targets[0], open_attempt(worker.targets[0], moment))
+        workers[0].judge.step(moment)
+    assert workers[1].out(101.0) == ["a"]
+
+
+def test_more_out_than_allowed_are_taken_back() -> None:
+    worker = Worker(LocalState(), ["a", "b", "c"])
+    for moment, target in enumerate(worker.targets[:2]):
+        target.eject(100.0 + moment, "errors", target.member(100.0).activity)
+    open_attempt(worker.targets[2], 102.0)
+    worker.judge.step(102.0)
+    assert worker.out(103.0) == ["a"]
+
+
+def test_without_a_bound_nothing_is_ejected() -> None:
+    simulation = simulate([fails, hangs, GOOD, GOOD], config=replace(CONFIG, max_out=0.0)).run(60)
+    assert simulation.worker.out(simulation.now) == []
+
+
+def test_groups_that_are_not_used_are_not_judged() -> None:
+    worker = Worker(LocalState(), ["a", "b"])
+    worker.judge.step(100.0)
+    assert worker.looks == 0
+    target = worker.targets[0]
+    target.ended(open_attempt(target, 101.0))
+    for moment in range(101, 200):
+        worker.judge.step(float(moment))
+    assert worker.looks == CONFIG.window + 2

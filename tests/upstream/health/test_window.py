@@ -1,0 +1,69 @@
+"""What happened within a window, from totals."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.upstream.health.outliers import Activity
+from engine.upstream.health.window import Totals, Window, scaled_log
+
+
+def totals(answers: int = 0, failures: int = 0, seconds: float = 1.0, waiting: int = 0) -> Totals:
+    return Totals(answers, failures, answers * scaled_log(seconds), waiting)
+
+
+def test_what_was_counted_before_the_first_look_does_not_count() -> None:
+    window = Window(30.0)
+    assert window.activity(1.0, totals(50, 5)) == Activity()
+    assert window.activity(2.0, totals(53, 7))[:2] == (3, 2)
+
+
+def test_what_is_older_than_the_window_does_not_count() -> None:
+    window = Window(30.0)
+    counts = [window.activity(float(now), totals(now))[0] for now in range(300)]
+    assert counts[:25] == list(range(25))
+    assert all(25 <= count <= 30 for count in counts[30:])
+
+
+def test_after_a_pause_it_begins_anew() -> None:
+    window = Window(30.0)
+    window.activity(0.0, totals(0))
+    assert window.activity(100.0, totals(1000))[0] == 0
+    assert window.activity(101.0, totals(1001))[0] == 1
+
+
+def test_the_typical_time_is_the_geometric_mean() -> None:
+    window = Window(30.0)
+    window.activity(0.0, Totals(0, 0, 0, 0))
+    logs = 9 * scaled_log(0.5) + scaled_log(60.0)
+    activity = window.activity(1.0, Totals(10, 0, logs, 0))
+    assert activity.latency == pytest.approx(0.5 * 120**0.1, rel=0.001)
+
+
+def test_silence_lasts_as_long_as_requests_wait_and_none_ends() -> None:
+    window = Window(30.0)
+    looks = [(0, 0, 0), (1, 0, 1), (2, 0, 2), (5, 0, 3), (6, 1, 2), (7, 1, 2), (8, 1, 0), (9, 1, 1)]
+    silent = [window.activity(now, totals(ended, waiting=w)).silent for now, ended, w in looks]
+    assert silent == [0, 1, 2, 5, 0, 1, 0, 1]
+
+
+def test_a_failure_ends_a_silence() -> None:
+    window = Window(30.0)
+    window.activity(0.0, totals(waiting=3))
+    assert window.activity(5.0, totals(waiting=3)).silent == 5.0
+    assert window.activity(6.0, totals(failures=1, waiting=2)).silent == 0.0
+
+
+def test_totals_that_fall_are_of_a_worker_that_ended() -> None:
+    window = Window(30.0)
+    window.activity(0.0, totals(100, 10))
+    assert window.activity(1.0, totals(110, 10))[:2] == (10, 0)
+    assert window.activity(2.0, totals(40, 12))[:2] == (0, 0)
+    assert window.activity(3.0, totals(45, 12))[:2] == (5, 0)
+
+
+def test_after_a_restart_nothing_counts() -> None:
+    window = Window(30.0)
+    window.activity(0.0, totals(0))
+    window.restart()
+    assert window.activity(1.0, totals(10, 10, waiting=5)) == Activity(waiting=5)
