@@ -17,6 +17,7 @@ import fcntl
 import mmap
 import os
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,25 +34,19 @@ View = Any
 
 
 class _Mapping:
-    """A file of `CHUNK` numbers, mapped: integers ("q") or floats ("d")."""
+    """A file of `CHUNK` numbers, mapped: integers ("q") or floats ("d"). With `lock`, this mapping
+    owns the file until it is closed; BlockingIOError if another one does."""
 
-    def __init__(self, path: Path, form: Literal["q", "d"]) -> None:
-        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    def __init__(self, path: Path, form: Literal["q", "d"], *, lock: bool = False) -> None:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            _reserve(self.fd)
-            self._map = mmap.mmap(self.fd, CHUNK * 8)
-        except BaseException:
-            os.close(self.fd)
-            raise
+            if lock:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _reserve(fd)
+            self._map = mmap.mmap(fd, CHUNK * 8)  # which has a descriptor of its own, and the lock
+        finally:
+            os.close(fd)
         self.view: View = memoryview(self._map).cast(form)
-
-    def lock(self) -> bool:
-        """Own the file from now on. False if another process, or another mapping, does."""
-        try:
-            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
 
     def clear(self) -> None:
         """Set all numbers to 0."""
@@ -61,7 +56,6 @@ class _Mapping:
         """Unmap it, and release its lock."""
         self.view.release()
         self._map.close()
-        os.close(self.fd)
 
 
 class _Counter:
@@ -173,10 +167,12 @@ class SharedState:
         """Set the cells of workers that ended to 0. Call it once a second."""
         with self._locked():
             for slot in {slot for slot, _ in self._slot_files()} - {self._slot}:
-                first = _Mapping(self._path(slot, 0), "q")
+                try:
+                    first = _Mapping(self._path(slot, 0), "q", lock=True)
+                except BlockingIOError:
+                    continue  # its worker lives
                 with contextlib.closing(first):
-                    if first.lock():
-                        self._clear(slot)
+                    self._clear(slot)
 
     def map_slots(self) -> None:
         """See the slots that were added since the last call."""
@@ -230,13 +226,10 @@ class SharedState:
 
     def _take_slot(self) -> None:
         """Own the first slot that no process owns."""
-        slot = 0
-        while True:
-            mapping = _Mapping(self._path(slot, 0), "q")
-            if mapping.lock():
+        for slot in count():
+            with contextlib.suppress(BlockingIOError):
+                mapping = _Mapping(self._path(slot, 0), "q", lock=True)
                 break
-            mapping.close()
-            slot += 1
         self._slot = slot
         self._clear(slot)
         self._add_chunk(0, mapping)
