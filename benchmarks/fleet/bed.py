@@ -102,7 +102,7 @@ class Bed:
         base = {"provider": "vllm", **(upstream or {})}
         return {
             "version": 1,
-            "server": {"workers": 2, "grace": "30s", **(server or {})},
+            "server": {"workers": 2, **(server or {})},
             "stores": {"machines": 3, **(stores or {})},
             "specs": {"openai": {"document": f"{ROOT}/openapi/openai.yaml", "dialect": "openai"}},
             "upstreams": {name: {**base, **value} for name, value in found.items()},
