@@ -20,11 +20,11 @@ from engine.source.excerpt import printable
 from engine.source.suggestion import did_you_mean
 from engine.stores.ledger.journal_folder import count_unshipped
 from engine.stores.records.database import Database
+from engine.stores.records.sums import UsageFilter
 from engine.stores.records.totals import (
     KINDS,
     RARE_COUNTS,
     Total,
-    UsageFilter,
     distinct_values,
     existing_ids,
     totals,

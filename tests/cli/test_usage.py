@@ -18,7 +18,8 @@ from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.ledger.journal import Journal
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
-from engine.stores.records.totals import RARE_COUNTS, Total, UsageFilter
+from engine.stores.records.sums import UsageFilter
+from engine.stores.records.totals import RARE_COUNTS, Total
 from engine.stores.records.usage import UsageTable
 
 CONFIG = "version: 1\nstores: {records: sqlite:///usage.db}\n"

@@ -19,6 +19,7 @@ class MemoryTable:
         self.answer_lost = False
         self.refused_ids = ()
         self.deletions = []
+        self.hours_to_fill = 0
 
     def insert(self, rows):
         self.inserts += 1
@@ -37,3 +38,7 @@ class MemoryTable:
     def delete_before(self, before, limit):
         self.deletions.append(before)
         return limit if len(self.deletions) < 3 else 0
+
+    def fill(self):
+        self.hours_to_fill -= self.hours_to_fill > 0
+        return self.hours_to_fill > 0

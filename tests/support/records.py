@@ -1,22 +1,42 @@
 """Queries on the database of the records."""
 
+import re
+
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect
 
 from engine.stores.records.schema import metadata
 
+TABLES = {
+    *("alembic_version", "schema_version", "tokens", "usage"),
+    *("ledger_totals", "ledger_models", "ledger_state"),
+}
+"""The tables of SQLite; PostgreSQL has `ledger` and its months as well."""
+_ONLY_POSTGRESQL = {"ix_ledger_time", "uq_ledger_id_time", "uq_usage_id_time"}
+
+
+def _is_compared(thing, name, kind, reflected, compare_to):
+    is_partitioned = kind == "table" and re.fullmatch(r"ledger(_\d{4}_\d\d)?", name)
+    return not is_partitioned and name not in {"schema_version", *_ONLY_POSTGRESQL}
+
 
 def differences(database):
     def compare(connection):
-        options = {"compare_type": True, "compare_server_default": True}
+        options = {
+            "compare_type": True,
+            "compare_server_default": True,
+            "include_object": _is_compared,
+        }
         return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
 
     return database.read(compare)
 
 
 def table_names(database):
-    return set(database.read(lambda c: inspect(c).get_table_names()))
+    """All tables but `ledger` and its months."""
+    names = database.read(lambda c: inspect(c).get_table_names())
+    return {name for name in names if not re.fullmatch(r"ledger(_\d{4}_\d\d)?", name)}
 
 
 def select_one(connection):

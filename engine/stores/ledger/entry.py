@@ -57,6 +57,7 @@ class Entry(NamedTuple):
     cached_image: int = 0
     image_output: int = 0
     price: str = ""
+    team: str = ""
 
 
 _RESULT = attrgetter("model", "upstream", "status", "outcome")
@@ -67,6 +68,8 @@ _SMALL = frozenset({"status", "attempts"})
 """Fields of 32 bits in the database."""
 _MAX_LINE = 4096
 _MAX_TEXT = 256
+_LAST_TIME = 253_402_300_799.0
+"""The end of the year 9999."""
 _DEFAULTS = {"id": "", "time": 0.0} | Entry._field_defaults
 
 
@@ -92,6 +95,7 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             record.attempt_count,
             *_USAGE_PARTS(usage),
             record.price_source,
+            exchange.caller.team if exchange.caller is not None else "",
         )
     )
 
@@ -144,4 +148,6 @@ def _repaired_value(name: str, kind: Any, value: Any) -> Any:
     if kind is int:
         bound = 2**31 - 1 if name in _SMALL else 2**63 - 1
         return max(-bound, min(int(value), bound))
+    if name == "time":
+        return float(max(0.0, min(value, _LAST_TIME)))
     return float(max(-1e300, min(value, 1e300)))

@@ -126,6 +126,7 @@ class Shipper:
         if now >= self._next_scan:
             self._next_scan = now + self._scan
             self._ship_unowned_files(now)
+            self._fill(now)
         if self._retention is not None:
             self._retention.run(now, self._ship_own_files)
 
@@ -174,6 +175,14 @@ class Shipper:
                 segment.close()
                 raise
             segment.discard()
+            if self._clock() - start > self._interval:
+                self._next_scan = start
+                return
+
+    def _fill(self, start: float) -> None:
+        """Make sums of old rows; after `interval` seconds the next round continues."""
+        assert self._writer is not None
+        while self._writer.query(self._writer.table.fill):
             if self._clock() - start > self._interval:
                 self._next_scan = start
                 return

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import sqlite3
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,6 +35,15 @@ _CONNECTION_LIMITS = {
 """Time limits of connections to PostgreSQL; the URL overrides them."""
 _TRANSACTION_LIMITS = "SET LOCAL statement_timeout = 2000; SET LOCAL lock_timeout = 2000"
 """The limits of a transaction through a pooler, which refuses `options` and shares sessions."""
+_MAINTENANCE_LIMITS = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 2000"
+_CONSISTENT = {
+    "sqlite": ("BEGIN",),
+    "postgresql": (
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+        "SET LOCAL statement_timeout = '{timeout}s'",
+    ),
+}
+"""The beginning of a transaction whose statements see the database at one moment."""
 _POOLER_REFUSES = "unsupported startup parameter"
 
 
@@ -59,14 +67,11 @@ class Database:
         options = {"reads": True} if self.file else {"isolation_level": "AUTOCOMMIT"}
         self._reader = engine.execution_options(**options)
 
-    def read(self, query: Callable[[Connection], T], *, timeout: int = 0) -> T:
-        """Run a query outside of transactions; with `timeout`, in one that PostgreSQL ends after so
-        many seconds. Raises RecordsError.
+    def read(self, query: Callable[[Connection], T]) -> T:
+        """Run a query outside of transactions. Raises RecordsError.
 
         Runs the query again, once, when an idle connection turns out to be broken.
         """
-        if timeout and self.kind == "postgresql":
-            return self._run(self.engine.begin, partial(_with_timeout, query, timeout))
         for last in (False, True):
             try:
                 return self._run((self.engine if self.pooled else self._reader).connect, query)
@@ -75,6 +80,17 @@ class Database:
                     raise
         raise AssertionError("the second time returns or raises")
 
+    def read_consistently(self, query: Callable[[Connection], T], *, timeout: int) -> T:
+        """Run a query whose statements see the database at one moment; PostgreSQL ends a statement
+        after `timeout` seconds. Raises RecordsError."""
+
+        def read(connection: Connection) -> T:
+            for statement in _CONSISTENT[self.kind]:
+                connection.exec_driver_sql(statement.format(timeout=timeout))
+            return query(connection)
+
+        return self._run((self._reader if self.file else self.engine).connect, read)
+
     def write(self, change: Callable[[Connection], T]) -> T:
         """Run `change` in one transaction, which commits all of it or nothing. Raises RecordsError.
 
@@ -82,6 +98,22 @@ class Database:
         idempotent.
         """
         return self._run(self.engine.begin, change)
+
+    def maintain(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` on a connection to PostgreSQL whose statements may take any time, and wait
+        2 s for a lock. `work` commits its transactions. Raises RecordsError."""
+
+        def run(connection: Connection) -> T:
+            try:
+                if not self.pooled:
+                    connection.exec_driver_sql("SET statement_timeout = 0")
+                    connection.commit()
+                return work(connection)
+            finally:
+                connection.invalidate()  # with its settings
+
+        engine = self.engine.execution_options(limits=_MAINTENANCE_LIMITS)
+        return self._run(engine.connect, run)
 
     def close(self) -> None:
         """Close idle connections now, and busy ones when they are returned."""
@@ -104,9 +136,9 @@ class Database:
 
         @event.listens_for(self.engine, "begin")
         def begin(connection: Connection) -> None:
-            commits = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
-            if self.pooled and not commits:
-                connection.exec_driver_sql(_TRANSACTION_LIMITS)
+            options = connection.get_execution_options()
+            if self.pooled and options.get("isolation_level") != "AUTOCOMMIT":
+                connection.exec_driver_sql(options.get("limits", _TRANSACTION_LIMITS))
 
     def _run(self, connect: Callable[[], Any], function: Callable[[Connection], T]) -> T:
         try:
@@ -182,11 +214,6 @@ def _postgresql(url: URL, pool: int) -> Engine:
         # Prepared statements break behind a pooler such as PgBouncer.
         connect_args={"prepare_threshold": None, **limits},
     )
-
-
-def _with_timeout(query: Callable[[Connection], T], timeout: int, connection: Connection) -> T:
-    connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{timeout}s'")
-    return query(connection)
 
 
 def _cooperative() -> None:

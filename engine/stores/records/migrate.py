@@ -7,18 +7,34 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    MetaData,
+    Select,
+    Table,
+    column,
+    delete,
+    insert,
+    inspect,
+    select,
+    text,
+)
+from sqlalchemy import table as table_clause
 
 from engine.source.files import is_file
 from engine.stores.records.database import Database
 from engine.stores.records.failures import DatabaseAway, DatabaseRefuses, WrongVersion
-from engine.stores.records.migrations import HEAD
+from engine.stores.records.migrations import HEAD, OLDEST_PROGRAM, STEPS, VERSION_TABLE
 
 FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 0x6D6F64656C776179  # "modelway"
 _TIMEOUT = 30.0
+_OLDEST_TABLE = "alembic_version"
 
 
 def upgrade(database: Database) -> None:
@@ -31,53 +47,96 @@ def upgrade(database: Database) -> None:
         return
     if database.kind == "sqlite":
         _enable_wal(database)
-    database.write(lambda connection: _upgrade(connection, database))
+        database.write(partial(_upgrade_sqlite, database))
+    else:
+        database.write(partial(_upgrade_postgresql, database))
 
 
 def check_version(database: Database) -> bool:
-    """Whether the tables have the version of this program; False when `upgrade` has work to do.
+    """Whether this program can use the tables; False when `upgrade` has work to do.
 
-    Raises WrongVersion when a newer program has created them.
+    Raises WrongVersion when a newer program has changed them so that this one cannot.
     """
-    return _is_current(database.read(_revision), database)
+    return _is_usable(*database.read(_versions), database)
 
 
-def _is_current(revision: str | None, database: Database) -> bool:
-    if revision == HEAD:
+def _is_usable(revision: str | None, oldest: str | None, database: Database) -> bool:
+    if revision in (None, *STEPS) and oldest in (None, *STEPS):
+        return revision == HEAD
+    if oldest in STEPS:
         return True
-    from alembic.script import ScriptDirectory
-
-    steps = ScriptDirectory(str(FOLDER)).walk_revisions()
-    if revision is not None and revision not in {step.revision for step in steps}:
-        raise WrongVersion(
-            f"{database.display_url} was made by a newer Modelway (its tables are {revision}, this "
-            f"program knows up to {HEAD}): run that version, or put back the copy from before its "
-            "upgrade"
-        )
-    return False
+    raise WrongVersion(
+        f"{database.display_url} was made by a newer Modelway (its tables are {revision}, this "
+        f"program knows up to {HEAD}): run that version, or put back the copy from before its "
+        "upgrade"
+    )
 
 
-def _revision(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return None if revision is None else str(revision)
+def _versions(connection: Connection) -> tuple[str | None, str | None]:
+    """The last step that was taken, and the oldest program that can use the tables."""
+
+    def version(table: str) -> str | None:
+        if not inspect(connection).has_table(table):
+            return None
+        query: Select[Any] = select(column("version_num")).select_from(table_clause(table))
+        revision = connection.execute(query).scalar()
+        return None if revision is None else str(revision)
+
+    oldest = version(_OLDEST_TABLE)
+    return version(VERSION_TABLE) or oldest, oldest
 
 
-def _upgrade(connection: Connection, database: Database) -> None:
-    if database.kind == "postgresql":
-        for setting in ("statement_timeout", "lock_timeout"):
-            connection.execute(text(f"SET LOCAL {setting} = '{int(_TIMEOUT)}s'"))
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-    if _is_current(_revision(connection), database):  # another process has migrated meanwhile
-        return
+def _upgrade_sqlite(database: Database, connection: Connection) -> None:
+    if not _is_usable(*_versions(connection), database):  # another process may have migrated
+        _take_steps(connection)
+
+
+def _upgrade_postgresql(database: Database, lock: Connection) -> None:
+    """Take the steps on another connection, while the transaction of this one holds the lock.
+
+    Waits by asking: a statement that waits would delay `CREATE INDEX CONCURRENTLY` for ever.
+    """
+    lock.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+    deadline = time.monotonic() + _TIMEOUT
+    while not lock.execute(text(f"SELECT pg_try_advisory_xact_lock({_LOCK})")).scalar():
+        if time.monotonic() > deadline:
+            raise DatabaseAway(f"{database.display_url}: another process is migrating its tables")
+        time.sleep(0.1)
+    if not check_version(database):
+        database.maintain(_take_steps)
+
+
+def _take_steps(connection: Connection) -> None:
     from alembic import command
     from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
+    revision, oldest = _versions(connection)
+    _commit(connection)
+    if revision is not None:
+        _note_version(connection, VERSION_TABLE, revision)
     config = Config()
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+    steps = ScriptDirectory(str(FOLDER)).iterate_revisions("head", revision or "base")
+    contractions = [getattr(step.module, "oldest_program", "") for step in steps]
+    _note_version(connection, _OLDEST_TABLE, max(oldest or OLDEST_PROGRAM, *contractions))
+
+
+def _note_version(connection: Connection, table: str, version: str) -> None:
+    columns = "version_num VARCHAR(32) NOT NULL PRIMARY KEY"
+    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {table} ({columns})"))
+    versions = Table(table, MetaData(), Column("version_num"))
+    connection.execute(delete(versions))
+    connection.execute(insert(versions).values(version_num=version))
+    _commit(connection)
+
+
+def _commit(connection: Connection) -> None:
+    """End a transaction in PostgreSQL, where each step has its own."""
+    if connection.dialect.name == "postgresql":
+        connection.commit()
 
 
 def _make_file(database: Database) -> None:

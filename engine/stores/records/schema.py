@@ -5,6 +5,8 @@ Times are Unix seconds, money is in nano-units of its currency, lists are JSON.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -13,6 +15,7 @@ from sqlalchemy import (
     Double,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -92,7 +95,77 @@ usage = Table(
         for name in ("audio_output", "image_input", "cached_image", "image_output")
     ),
     Column("price", Text, nullable=False, server_default=text("''")),
+    Column("team", Text, nullable=False, server_default=text("''")),
     Index(None, "time"),
     Index(None, "token", "time"),
 )
-"""One row per request, by its request id."""
+"""One row per request, by its request id. In PostgreSQL it is the first partition of `ledger`."""
+
+ledger = Table("ledger", MetaData(), *(Column(c.name, c.type) for c in usage.columns))
+"""All rows: in PostgreSQL a table with one partition for each month, in SQLite a view of `usage`.
+Rows with the same id and the same time are one row."""
+
+NAMES = (
+    *("token", "team", "operation", "model_asked", "model_served", "upstream"),
+    *("status", "outcome", "price", "currency"),
+)
+"""Columns of the ledger by whose values sums are kept."""
+
+MODEL_NAMES = ("model_asked", "model_served", "currency")
+"""Those of the sums by model."""
+
+COUNTS = (
+    *("input", "output", "cached", "reasoning", "cache_write", "audio_input", "audio_output"),
+    *("image_input", "image_output", "images", "characters"),
+)
+"""Columns of the ledger that are summed up under their own names."""
+
+COST_BITS = 32
+"""A cost has 64 bits, and a sum may need more: `cost_high` is the sum of `cost >> 32`, `cost_low`
+that of the lower 32 bits."""
+
+
+def _sums() -> list[Column[Any]]:
+    names = ("requests", "failed", *COUNTS, "cost_high", "cost_low", "first_byte_count")
+    integers = [Column(name, BigInteger, nullable=False) for name in names]
+    return [*integers, Column("first_byte_sum", Double, nullable=False)]
+
+
+def _names(names: tuple[str, ...]) -> list[Column[Any]]:
+    return [Column(name, usage.c[name].type, nullable=False) for name in names]
+
+
+ledger_totals = Table(
+    "ledger_totals",
+    metadata,
+    Column("period", Integer, primary_key=True, autoincrement=False),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", LargeBinary, primary_key=True),
+    *_names(NAMES),
+    *_sums(),
+    Index(None, "token", "period", "start"),
+    sqlite_with_rowid=False,
+)
+"""Sums of the rows of a period by all `NAMES`, which `key` identifies. A period is an hour, a day
+or 32 days, of `period` seconds, from `start` on. Triggers keep the sums, in the transaction that
+inserts a row."""
+
+ledger_models = Table(
+    "ledger_models",
+    metadata,
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", LargeBinary, primary_key=True),
+    *_names(MODEL_NAMES),
+    *_sums(),
+    sqlite_with_rowid=False,
+)
+"""The sums of each hour by `MODEL_NAMES` alone: few, from which those of days are read."""
+
+ledger_state = Table(
+    "ledger_state",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Double, nullable=False),
+)
+"""`totals_from`: the sums are complete from this time on. `rows_from`: the retention has deleted
+what is older. Times are whole hours."""

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Integer,
-    Row,
-    Select,
-    case,
-    cast,
-    func,
-    literal_column,
-    or_,
-    select,
-)
+from sqlalchemy import Connection, Row, select
 
-from engine.exchange.record import Outcome
 from engine.stores.records.database import Database
-from engine.stores.records.schema import usage
+from engine.stores.records.periods import HOUR
+from engine.stores.records.schema import COST_BITS, ledger
+from engine.stores.records.sums import (
+    SUMS,
+    UsageFilter,
+    hours_of,
+    rows_from,
+    sums_by,
+    sums_by_hour,
+    sums_by_quarter,
+    values_of,
+)
 
 _TIMEOUT = 120
 """Seconds of a query in PostgreSQL."""
-_QUARTER = 900
-"""Seconds to which days of all time zones can be counted."""
+_RANGES = 50
+"""Ranges of time of one query of rows."""
 
 RARE_COUNTS = (
     *("reasoning", "cache_write", "audio_input", "audio_output", "image_input", "image_output"),
@@ -35,19 +35,11 @@ RARE_COUNTS = (
 )
 """Counts of `Total` that most models do not have."""
 
-KINDS = ("token", "model", "served", "upstream", "day", "operation", "status", "outcome", "price")
+KINDS = (
+    *("token", "team", "model", "served", "upstream", "day"),
+    *("operation", "status", "outcome", "price"),
+)
 """What totals can be grouped by; `model` is the requested one, `price` the source of the price."""
-
-
-@dataclass(frozen=True, slots=True)
-class UsageFilter:
-    """Selects rows: from `since` until before `until` (Unix seconds), of one token, of one model
-    (requested or served); "" selects all."""
-
-    since: float
-    until: float
-    token: str = ""
-    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +94,12 @@ def totals(database: Database, by: str, where: UsageFilter, time_zone: tzinfo = 
 
     Raises RecordsError.
     """
-    query = _query(_key(by, database.kind), where)
+    if by == "day":
+        read = partial(_by_day, where=where, time_zone=time_zone)
+    else:
+        read = partial(_by_value, by=by, where=where)
     sums: dict[str, Total] = {}
-    for row in database.read(lambda c: c.execute(query).all(), timeout=_TIMEOUT):
-        total = _total(by, row, time_zone)
+    for total in database.read_consistently(read, timeout=_TIMEOUT):
         sums[total.key] = sums[total.key] + total if total.key in sums else total
     if by == "day":
         return sorted(sums.values(), key=lambda total: total.key)
@@ -114,78 +108,57 @@ def totals(database: Database, by: str, where: UsageFilter, time_zone: tzinfo = 
 
 def distinct_values(database: Database, by: str, where: UsageFilter) -> list[str]:
     """Every value of `by` among the rows. Raises RecordsError."""
-    query = select(_key(by, database.kind)).where(*_conditions(where)).distinct()
-    rows = database.read(lambda connection: connection.execute(query).all(), timeout=_TIMEOUT)
-    return sorted(str(row[0]) for row in rows)
+    read = partial(values_of, column=_column(by), where=where)
+    return sorted(database.read_consistently(read, timeout=_TIMEOUT))
+
+
+def deleted_before(database: Database) -> float:
+    """The time (Unix seconds) before which the retention has deleted rows, 0.0 for none. Raises
+    RecordsError."""
+    return database.read(rows_from)
 
 
 def existing_ids(database: Database, ids: Sequence[str]) -> set[str]:
     """Those of the ids that are in the table. Raises RecordsError."""
-    query = select(usage.c.id).where(usage.c.id.in_(ids))
+    query = select(ledger.c.id).where(ledger.c.id.in_(ids))
     return database.read(lambda connection: set(connection.execute(query).scalars()))
 
 
-def _query(key: ColumnElement[Any], where: UsageFilter) -> Select[Any]:
-    column = usage.c
-    failed = (column.outcome != Outcome.CALLER_LEFT.value) & (
-        (column.outcome != Outcome.COMPLETE.value) | (column.status >= 400)
-    )
-    return (
-        select(
-            key,
-            func.count(),
-            func.sum(case((failed, 1), else_=0)),
-            func.sum(column.input),
-            func.sum(column.output),
-            func.sum(column.cached),
-            *(func.sum(column[name]) for name in RARE_COUNTS),
-            column.currency,
-            func.sum(column.cost),
-            func.coalesce(func.sum(column.first_byte), 0.0),
-            func.count(column.first_byte),
-        )
-        .where(*_conditions(where))
-        .group_by(key, column.currency)
-    )
+def _column(by: str) -> str:
+    return {"model": "model_asked", "served": "model_served"}.get(by, by)
 
 
-def _conditions(where: UsageFilter) -> list[ColumnElement[bool]]:
-    column = usage.c
-    conditions = [column.time >= where.since, column.time < where.until]
-    if where.token:
-        conditions.append(column.token == where.token)
-    if where.model:
-        conditions.append(
-            or_(column.model_asked == where.model, column.model_served == where.model)
-        )
-    return conditions
+def _by_value(connection: Connection, by: str, where: UsageFilter) -> list[Total]:
+    return [_total(str(row[0]), row) for row in sums_by(connection, _column(by), where)]
 
 
-def _key(by: str, kind: str) -> ColumnElement[Any]:
-    if by == "day":
-        quarters: ColumnElement[Any] = usage.c.time / literal_column(str(_QUARTER))
-        # SQLite's cast truncates; PostgreSQL's rounds.
-        return cast(quarters if kind == "sqlite" else func.floor(quarters), Integer).label("day")
-    column: ColumnElement[Any] = usage.c[
-        {"model": "model_asked", "served": "model_served"}.get(by, by)
-    ]
-    return column
+def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> list[Total]:
+    """Totals of parts of days. An hour with a midnight in it is read from its rows."""
+
+    def day(time: int) -> str:
+        return datetime.fromtimestamp(time, time_zone).date().isoformat()
+
+    result: list[Total] = []
+    hours = hours_of(connection, where)
+    ranges: set[tuple[float, float]] = {*hours.rows}
+    for row in sums_by_hour(connection, where, hours.sums) if hours.sums else ():
+        if day(row[0]) == day(row[0] + HOUR - 1):
+            result.append(_total(day(row[0]), row))
+        else:
+            ranges.add((row[0], row[0] + HOUR))
+    parts = sorted(ranges)
+    for start in range(0, len(parts), _RANGES):
+        rows = sums_by_quarter(connection, where, parts[start : start + _RANGES])
+        result += [_total(day(row[0]), row) for row in rows]
+    return result
 
 
-def _total(by: str, row: Row[Any], time_zone: tzinfo) -> Total:
-    (key, requests, failed, read, output, cached, *rare) = row[: 6 + len(RARE_COUNTS)]
-    currency, cost, first_byte_sum, first_byte_count = row[6 + len(RARE_COUNTS) :]
-    if by == "day":
-        key = datetime.fromtimestamp(key * _QUARTER, time_zone).date().isoformat()
+def _total(key: str, row: Row[Any]) -> Total:
+    currency = row[1]
+    sums = dict(zip(SUMS, row[2:], strict=True))
+    cost = (int(sums.pop("cost_high")) << COST_BITS) + int(sums.pop("cost_low"))
+    first_byte_sum = float(sums.pop("first_byte_sum"))
+    counts = {name: int(value) for name, value in sums.items()}
     return Total(
-        key=str(key),
-        requests=int(requests),
-        failed=int(failed),
-        input=int(read),
-        output=int(output),
-        cached=int(cached),
-        **{name: int(count) for name, count in zip(RARE_COUNTS, rare, strict=True)},
-        cost={str(currency): int(cost)} if cost else {},
-        first_byte_sum=float(first_byte_sum),
-        first_byte_count=int(first_byte_count),
+        key, **counts, cost={currency: cost} if cost else {}, first_byte_sum=first_byte_sum
     )

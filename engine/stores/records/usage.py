@@ -8,13 +8,15 @@ from itertools import chain
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, event
 from sqlalchemy.exc import DataError, IntegrityError
 
 from engine.stores.ledger.entry import Entry
 from engine.stores.records.database import Database
 from engine.stores.records.failures import RecordsError
+from engine.stores.records.partitions import create_months
 from engine.stores.records.schema import usage
+from engine.stores.records.upkeep import delete_before, fill, has_sums
 
 _POSTGRESQL_TYPES = {
     "TEXT": "text",
@@ -34,27 +36,25 @@ _SQLITE_ROWS = (256, 32, 4, 1)
 statements, which costs the thread that serves requests more time than a row."""
 
 
-def _insert(rows: str) -> str:
-    return f"INSERT INTO usage ({_NAMES}) {rows} ON CONFLICT (id) DO NOTHING"
+def _insert(table: str, rows: str) -> str:
+    return f"INSERT INTO {table} ({_NAMES}) {rows} ON CONFLICT DO NOTHING"
 
 
 _INSERT_SQLITE = {
-    count: _insert(f"VALUES {', '.join([_PLACEHOLDERS] * count)}") for count in _SQLITE_ROWS
+    count: _insert("usage", f"VALUES {', '.join([_PLACEHOLDERS] * count)}")
+    for count in _SQLITE_ROWS
 }
 # One JSON parameter costs the worker a tenth of what one parameter for each value does.
 _INSERT_POSTGRESQL = _insert(
-    f"SELECT {_NAMES} FROM json_to_recordset(%s::json) AS row({_DEFINITIONS})"  # noqa: S608
-)
-_DELETE = text(
-    "DELETE FROM usage WHERE id IN "
-    "(SELECT id FROM usage WHERE time < :before ORDER BY time LIMIT :limit)"
+    "ledger",
+    f"SELECT {_NAMES} FROM json_to_recordset(%s::json) AS row({_DEFINITIONS})",  # noqa: S608
 )
 _VACUUM_PAGES = 2000
 """Pages of SQLite's file that are freed at a time: more than a thousand rows have."""
-_DELETE_LOCK = 0x6D77_6F6C_64
-"""The advisory lock in PostgreSQL of the process that deletes rows."""
 _ROW_ERRORS = ("22", "23", "54")
 """Classes of PostgreSQL's SQLSTATE that are about the row: data, constraints, size."""
+_NO_PARTITION = "23514"
+"""PostgreSQL's SQLSTATE for a row that belongs into no partition."""
 
 
 class RowsRefused(RecordsError):
@@ -72,6 +72,7 @@ class UsageTable:
     def __init__(self, database: Database, prepare: Callable[[], None] | None = None) -> None:
         self.database = database
         self._prepare = prepare
+        self._is_filled = False
         self.blocks = database.kind == "sqlite"
         if self.blocks:
             event.listen(database.engine, "connect", _sync_commits)
@@ -88,31 +89,44 @@ class UsageTable:
             self._prepare()
             self._prepare = None
         try:
-            insert = _sqlite_insert(entries) if self.blocks else _postgresql_insert(entries)
-            return self.database.write(insert)
-        except (RecordsError, OverflowError) as error:
+            if self.blocks:
+                return self.database.write(_sqlite_insert(entries))
+            return self._insert_into_months(entries)
+        except (RecordsError, OverflowError, ValueError) as error:
             if not _is_row_error(error):
                 raise
             raise RowsRefused(f"{self.database.display_url} refuses a row of the ledger") from error
 
+    def _insert_into_months(self, entries: Sequence[Entry]) -> int:
+        """Insert, making the months of the entries when one of them is missing."""
+        insert = _postgresql_insert(entries)
+        try:
+            return self.database.write(insert)
+        except RecordsError as error:
+            if _sqlstate(error) != _NO_PARTITION:
+                raise
+        times = {entry.time for entry in entries}
+        self.database.write(lambda connection: create_months(connection, times))
+        return self.database.write(insert)
+
     def delete_before(self, before: float, limit: int) -> int:
-        """Delete at most `limit` rows from before a time (Unix seconds); how many were deleted.
+        """Delete what is older than a time (Unix seconds), at most `limit` rows of each table; more
+        is to be deleted when the result is `limit`.
 
-        With PostgreSQL one process at a time deletes, and for others the answer is 0. SQLite's file
-        shrinks where it was created with incremental vacuum (`migrate`).
+        With PostgreSQL one process at a time deletes, and for others the answer is 0; whole months
+        are dropped. SQLite's file shrinks where it was created with incremental vacuum (`migrate`).
         """
-
-        def delete(connection: Connection) -> int:
-            if self.database.kind == "postgresql":
-                lock = text(f"SELECT pg_try_advisory_xact_lock({_DELETE_LOCK})")
-                if not connection.execute(lock).scalar():
-                    return 0
-            return connection.execute(_DELETE, {"before": before, "limit": limit}).rowcount
-
-        count = self.database.write(delete)
-        if count and self.database.kind == "sqlite":
+        count = self.database.write(lambda connection: delete_before(connection, before, limit))
+        if count and self.blocks:
             self.database.read(_vacuum)
         return count
+
+    def fill(self) -> bool:
+        """Make the sums of an hour whose rows are older than the tables of sums; whether there may
+        be more of them. Raises RecordsError."""
+        if not self._is_filled and self.database.read(has_sums):
+            self._is_filled = True
+        return not self._is_filled and self.database.write(fill)
 
 
 def _postgresql_insert(entries: Sequence[Entry]) -> Callable[[Connection], int]:
@@ -147,8 +161,11 @@ def _sync_commits(connection: sqlite3.Connection, record: object) -> None:
 
 
 def _is_row_error(error: Exception) -> bool:
-    if isinstance(error, OverflowError):
+    if not isinstance(error, RecordsError):  # a number beyond 64 bits, a time beyond years
         return True
-    cause = error.__cause__
-    state = getattr(getattr(cause, "orig", None), "sqlstate", None) or ""
-    return isinstance(cause, DataError | IntegrityError) or state.startswith(_ROW_ERRORS)
+    is_of_row = isinstance(error.__cause__, DataError | IntegrityError)
+    return is_of_row or _sqlstate(error).startswith(_ROW_ERRORS)
+
+
+def _sqlstate(error: RecordsError) -> str:
+    return getattr(getattr(error.__cause__, "orig", None), "sqlstate", None) or ""

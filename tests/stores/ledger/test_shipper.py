@@ -243,6 +243,14 @@ def test_old_rows_are_deleted_once_an_hour(journal, table, clock, tmp_path):
     assert table.deletions[3:] == [1e9 + 3601 - 86_400.0]
 
 
+def test_sums_of_old_rows_are_made_beside_the_shipping(journal, table, clock):
+    shipper = Shipper(journal, table, clock=clock)
+    table.hours_to_fill = 3
+    append_entries(journal, 1)
+    shipper.round()
+    assert (len(table.rows), table.hours_to_fill) == (1, 0)
+
+
 def test_without_a_database_files_are_released(journal, clock):
     shipper = Shipper(journal, None, clock=clock)
     append_entries(journal, 3)

@@ -3,8 +3,6 @@
 import multiprocessing
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from engine.stores.records import migrate
@@ -12,25 +10,12 @@ from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseRefuses, WrongVersion
 from engine.stores.records.migrate import check_version, upgrade
 from engine.stores.records.migrations import HEAD
-from tests.support.records import differences, table_names
-
-
-def at_revision(database, revision):
-    """Bring the tables to an older version, as the program of that time did."""
-    config = Config()
-    config.set_main_option("script_location", str(migrate.FOLDER))
-
-    def step(connection):
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-
-    database.write(step)
+from tests.support.records import TABLES, differences, table_names
+from tests.support.release import at_revision
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date(records_url):
     database = open_database(records_url)
-    if (file := database.file) is not None:
-        file.touch()
     at_revision(database, "r0001")
     database.write(
         lambda c: c.exec_driver_sql(
@@ -59,11 +44,12 @@ def test_an_empty_database_has_work_to_do(records_url):
 
 
 def test_a_newer_database_is_refused_with_what_to_do(records):
-    records.write(lambda c: c.exec_driver_sql("UPDATE alembic_version SET version_num = 'r9999'"))
+    for table in ("schema_version", "alembic_version"):
+        records.write(lambda c, t=table: c.exec_driver_sql(f"UPDATE {t} SET version_num = 'r9999'"))
     for refuse in (check_version, upgrade):
         with pytest.raises(WrongVersion, match=r"newer Modelway .*r9999.*run that version, or put"):
             refuse(records)
-    assert table_names(records) == {"alembic_version", "tokens", "usage"}
+    assert table_names(records) == TABLES
 
 
 def test_migrations_have_no_branches():

@@ -13,7 +13,8 @@ from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.records.database import Database, open_database
 from engine.stores.records.failures import DatabaseAway
 from engine.stores.records.migrate import upgrade
-from engine.stores.records.totals import UsageFilter, totals
+from engine.stores.records.sums import UsageFilter
+from engine.stores.records.totals import totals
 from engine.stores.records.usage import UsageTable
 from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer
 from tests.support.postgres import Postgres

@@ -6,11 +6,11 @@ from engine.stores.ledger.entry import Entry, repaired
 from engine.stores.records.migrate import check_version
 from engine.stores.records.schema import tokens, usage
 from engine.stores.records.tokens import Token
-from tests.support.records import differences, table_names
+from tests.support.records import TABLES, differences, table_names
 
 
 def test_the_tables_made_from_nothing_are_those_of_the_schema(records):
-    assert table_names(records) == {"alembic_version", "tokens", "usage"}
+    assert table_names(records) == TABLES
     assert differences(records) == []
     assert check_version(records)
 

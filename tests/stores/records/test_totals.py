@@ -5,11 +5,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.records.sums import UsageFilter
 from engine.stores.records.totals import (
     KINDS,
     RARE_COUNTS,
     Total,
-    UsageFilter,
     distinct_values,
     existing_ids,
     totals,

@@ -112,7 +112,7 @@ def test_only_one_process_deletes_old_rows(postgres):
     """The lock lasts as long as the transaction that deletes."""
     database = open_database(postgres.fresh())
     other = open_database(str(database.engine.url.render_as_string(hide_password=False)))
-    usage.metadata.create_all(database.engine)
+    upgrade(database)
     UsageTable(database).insert(rows(ENTRY))
 
     def meanwhile(connection):

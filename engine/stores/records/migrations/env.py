@@ -1,10 +1,21 @@
-"""What Alembic runs: the steps, inside the transaction of `engine.stores.records.migrate`."""
+"""What Alembic runs: the steps, on the connection of `engine.stores.records.migrate`.
+
+In PostgreSQL each step is a transaction of its own, so that a step may also have statements that
+run outside of one. In SQLite all of them are part of one transaction.
+"""
 
 from __future__ import annotations
 
 from alembic import context
 
+from engine.stores.records.migrations import VERSION_TABLE
 from engine.stores.records.schema import metadata
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
-context.run_migrations()
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table=VERSION_TABLE,
+    transaction_per_migration=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

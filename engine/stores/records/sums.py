@@ -1,0 +1,188 @@
+"""The queries of reports: sums of whole periods, and rows where a range begins or ends within one.
+
+Both are read as one, with the same columns, so that a report is exact to the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Row,
+    Select,
+    Subquery,
+    and_,
+    case,
+    cast,
+    func,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
+
+from engine.exchange.record import Outcome
+from engine.stores.records.periods import HOUR, Pieces, pieces
+from engine.stores.records.schema import (
+    COST_BITS,
+    COUNTS,
+    ledger,
+    ledger_models,
+    ledger_state,
+    ledger_totals,
+)
+
+SUMS = (
+    *("requests", "failed", *COUNTS),
+    *("cost_high", "cost_low", "first_byte_count", "first_byte_sum"),
+)
+"""The columns of every kind of sums, in the order of the results."""
+
+QUARTER = 900
+"""Seconds to which rows of days are grouped: midnights of all time zones are whole quarters."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageFilter:
+    """Selects rows: from `since` until before `until` (Unix seconds), of one token, of one model
+    (requested or served); "" selects all."""
+
+    since: float
+    until: float
+    token: str = ""
+    model: str = ""
+
+
+def rows_from(connection: Connection) -> float:
+    """What is older was deleted by the retention: Unix seconds, 0.0 for nothing."""
+    return state(connection, "rows_from")
+
+
+def sums_by(connection: Connection, column: str, where: UsageFilter) -> Sequence[Row[Any]]:
+    """The value of a column, the currency and `SUMS`, for each value and currency."""
+    parts = _pieces(connection, where)
+    return connection.execute(_sum(_union(connection, parts, where, ledger_totals, column))).all()
+
+
+def hours_of(connection: Connection, where: UsageFilter) -> Pieces:
+    """A range as whole hours, and rows."""
+    return _pieces(connection, where, longest=HOUR)
+
+
+def sums_by_hour(
+    connection: Connection, where: UsageFilter, hours: Iterable[tuple[int, int, int]]
+) -> Sequence[Row[Any]]:
+    """The start of an hour (Unix seconds), the currency and `SUMS`, of the `sums` of `hours_of`."""
+    table = ledger_totals if where.token else ledger_models
+    parts = Pieces(sums=[*hours])
+    return connection.execute(_sum(_union(connection, parts, where, table, ""))).all()
+
+
+def sums_by_quarter(
+    connection: Connection, where: UsageFilter, ranges: Iterable[tuple[float, float]]
+) -> Sequence[Row[Any]]:
+    """Like `sums_by_hour`, for quarters of hours, read from the rows of some ranges of time."""
+    parts = Pieces([*ranges])
+    return connection.execute(_sum(_union(connection, parts, where, ledger_totals, ""))).all()
+
+
+def values_of(connection: Connection, column: str, where: UsageFilter) -> list[str]:
+    """The values of a column, once each."""
+    union = _union(connection, _pieces(connection, where), where, ledger_totals, column)
+    rows = connection.execute(select(union.c.key).distinct()).scalars()
+    return [str(value) for value in rows]
+
+
+def _pieces(connection: Connection, where: UsageFilter, **options: int) -> Pieces:
+    since = max(where.since, rows_from(connection))
+    return pieces(since, where.until, state(connection, "totals_from"), **options)
+
+
+def state(connection: Connection, name: str) -> float:
+    """A value of `ledger_state`, 0.0 where there is none."""
+    query = select(ledger_state.c.value).where(ledger_state.c.name == name)
+    return float(connection.execute(query).scalar() or 0.0)
+
+
+def _sum(union: Subquery) -> Select[Any]:
+    sums = (func.sum(union.c[name]).label(name) for name in SUMS)
+    return select(union.c.key, union.c.currency, *sums).group_by(union.c.key, union.c.currency)
+
+
+def _union(
+    connection: Connection, parts: Pieces, where: UsageFilter, table: FromClause, column: str
+) -> Subquery:
+    """The rows and sums of a range, with the value of `column` as `key`; "" is their time."""
+    kind = connection.dialect.name
+    selects = [_rows(parts.rows, where, column, kind)] if parts.rows else []
+    selects += [_periods(table, *part, where, column) for part in parts.sums]
+    return union_all(*selects).subquery()
+
+
+def _rows(
+    ranges: Iterable[tuple[float, float]], where: UsageFilter, column: str, kind: str
+) -> Select[Any]:
+    row = ledger.c
+    key: ColumnElement[Any] = row[column] if column else floor_time(row.time, QUARTER, kind)
+    times = or_(*(and_(row.time >= since, row.time < until) for since, until in ranges))
+    return _labelled(key, row.currency, row_sums()).where(times, *_conditions(ledger, where))
+
+
+def row_sums() -> list[ColumnElement[Any]]:
+    """What a row adds to each of `SUMS`."""
+    row = ledger.c
+    failed = (row.outcome != Outcome.CALLER_LEFT.value) & (
+        (row.outcome != Outcome.COMPLETE.value) | (row.status >= 400)
+    )
+    return [
+        *(literal_column("1"), case((failed, 1), else_=0)),
+        *(row[name] for name in COUNTS),
+        row.cost.op(">>")(literal_column(str(COST_BITS))),
+        row.cost.op("&")(literal_column(str((1 << COST_BITS) - 1))),
+        case((row.first_byte.is_not(None), 1), else_=0),
+        func.coalesce(row.first_byte, 0.0),
+    ]
+
+
+def _periods(
+    table: FromClause, period: int, start: int, end: int, where: UsageFilter, column: str
+) -> Select[Any]:
+    columns = table.c
+    key = columns[column] if column else columns.start
+    sums = _labelled(key, columns.currency, [columns[name] for name in SUMS])
+    if table is ledger_totals:
+        sums = sums.where(columns.period == period)
+    return sums.where(columns.start >= start, columns.start < end, *_conditions(table, where))
+
+
+def _labelled(
+    key: ColumnElement[Any], currency: ColumnElement[Any], sums: Iterable[ColumnElement[Any]]
+) -> Select[Any]:
+    labels = (value.label(name) for name, value in zip(SUMS, sums, strict=True))
+    return select(key.label("key"), currency.label("currency"), *labels)
+
+
+def _conditions(table: FromClause, where: UsageFilter) -> list[ColumnElement[bool]]:
+    columns = table.c
+    conditions: list[ColumnElement[bool]] = []
+    if where.token:
+        conditions.append(columns.token == where.token)
+    if where.model:
+        conditions.append(
+            or_(columns.model_asked == where.model, columns.model_served == where.model)
+        )
+    return conditions
+
+
+def floor_time(time: ColumnElement[Any], seconds: int, kind: str) -> ColumnElement[Any]:
+    """The time rounded down to a multiple of `seconds`, in a database of this kind."""
+    length: ColumnElement[Any] = literal_column(str(seconds))
+    quotient: ColumnElement[Any] = time / length
+    # SQLite's cast truncates; PostgreSQL's rounds.
+    return cast(quotient if kind == "sqlite" else func.floor(quotient), BigInteger) * length

@@ -1,0 +1,82 @@
+"""Rows of a ledger as many gateways would leave them, and their totals, added up in Python."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+
+from engine.stores.ledger.entry import Entry
+from engine.stores.records.schema import COUNTS
+from engine.stores.records.sums import UsageFilter
+from engine.stores.records.totals import Total
+
+_KEYS = {"model": "model_asked", "served": "model_served"}
+
+
+def random_rows(count: int, since: float, until: float, seed: int = 1) -> list[Entry]:
+    """Rows at any time in a range, some of them exactly at the beginning of an hour."""
+    dice = random.Random(seed)
+    return [_row(number, dice, since, until) for number in range(count)]
+
+
+def expected_totals(
+    rows: Iterable[Entry], by: str, where: UsageFilter, time_zone: tzinfo = UTC
+) -> dict[str, Total]:
+    """What `totals` returns for these rows, by the key; averages are left out."""
+    sums: dict[str, Total] = {}
+    for row in rows:
+        if not where.since <= row.time < where.until:
+            continue
+        if where.token not in ("", row.token):
+            continue
+        if where.model not in ("", row.model_asked, row.model_served):
+            continue
+        if by == "day":
+            key = datetime.fromtimestamp(row.time, time_zone).date().isoformat()
+        else:
+            key = str(getattr(row, _KEYS.get(by, by)))
+        sums[key] = sums.get(key, Total(key)) + _total(row)
+    return sums
+
+
+def without_average(totals: Sequence[Total]) -> dict[str, Total]:
+    """Totals by their key, without the sums of seconds, which are not exact."""
+    return {total.key: total + Total(first_byte_sum=-total.first_byte_sum) for total in totals}
+
+
+def _total(row: Entry) -> Total:
+    failed = row.outcome != "caller_left" and (row.outcome != "complete" or row.status >= 400)
+    return Total(
+        requests=1,
+        failed=int(failed),
+        **{name: getattr(row, name) for name in COUNTS},
+        cost={row.currency: row.cost} if row.cost else {},
+        first_byte_count=int(row.first_byte is not None),
+    )
+
+
+def _row(number: int, dice: random.Random, since: float, until: float) -> Entry:
+    time = dice.uniform(since, until)
+    if dice.random() < 0.2:
+        time = time // 900 * 900
+    model = dice.randrange(4)
+    return Entry(
+        id=f"req_{number}",
+        time=time,
+        token=f"token {dice.randrange(5)}",
+        team=f"team {dice.randrange(2)}",
+        operation=dice.choice(["openai.createChatCompletion", "openai.createEmbedding"]),
+        model_asked=f"model '{model}'",
+        model_served=dice.choice(["model '0'", f"model {model}-2026"]),
+        upstream=dice.choice(["a", "b"]),
+        status=dice.choice([200, 200, 200, 429, 502]),
+        outcome=dice.choice(["complete", "complete", "caller_left", "refused"]),
+        input=dice.randrange(100_000),
+        output=dice.randrange(1000),
+        reasoning=dice.randrange(10),
+        cost=dice.choice([0, dice.randrange(10**12), 2**62]),
+        currency=dice.choice(["USD", "USD", "EUR"]),
+        price=dice.choice(["", "config"]),
+        first_byte=dice.choice([None, dice.random()]),
+    )
