@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 import click
 
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.config.config_files import ConfigFiles
-from engine.server import reload
 from engine.server.arbiter import BOOT_SECONDS
+from engine.server.master_state import State, read_all
 from engine.server.trial import SECONDS
+from engine.server.worker_states import Phase, WorkerState
 from engine.values.runtime_dir import runtime_directory
 
 _TIMEOUT = 2 * SECONDS + BOOT_SECONDS
@@ -22,32 +24,46 @@ _TIMEOUT = 2 * SECONDS + BOOT_SECONDS
 @click.command()
 @config_option
 def command(config: ConfigFiles) -> None:
-    """Make the gateway that serves this config load it again, as SIGHUP does.
+    """Make the gateways that serve this config load it again, as SIGHUP does.
 
-    The config is checked first; with any error nothing changes. The gateway starts it on trial in a
-    separate process, then new workers take over and the old ones finish their requests.
+    The config is checked first; with any error nothing changes. A gateway starts it on trial in a
+    separate process, then new workers take over and the old ones finish their requests. For each
+    worker it is printed which config it serves, since when, and why it failed.
     """
     plan_or_exit(config)
     folder = runtime_directory(config.main, config.overlays)
-    before = reload.read(folder)
-    if before is None or not _is_alive(before.pid):
+    before = [state for state in read_all(folder) if not state.stops]
+    if not before:
         raise click.ClickException(f"no running gateway of this user serves {config}")
-    os.kill(before.pid, signal.SIGHUP)
+    for state in before:
+        os.kill(state.pid, signal.SIGHUP)
+    errors = [error for state in before if (error := _result(folder, state, len(before) > 1))]
+    if errors:
+        raise click.ClickException("\n".join(errors))
+
+
+def _result(folder: Path, before: State, several: bool) -> str:
+    """Wait for the result of a gateway, and print it. The error, or ""."""
+    gateway = f"gateway {before.pid}: " if several else ""
     end = time.monotonic() + _TIMEOUT
     while time.monotonic() < end:
-        state = reload.read(folder)
-        if state is not None and state.tried > before.tried:
-            if state.error:
-                raise click.ClickException(state.error)
-            click.echo(f"config {state.hash} is now in use")
-            return
+        state = next((each for each in read_all(folder) if each.pid == before.pid), None)
+        if state is None:
+            return f"{gateway}it has ended (pid {before.pid})"
+        if state.tried > before.tried:
+            if not state.error:
+                click.echo(f"{gateway}config {state.hash} is now in use")
+            for worker in state.workers:
+                click.echo(_line(worker))
+            return f"{gateway}{state.error}" if state.error else ""
         time.sleep(0.1)
-    raise click.ClickException(f"the gateway (pid {before.pid}) did not answer in {_TIMEOUT:g} s")
+    return f"{gateway}the gateway (pid {before.pid}) did not answer in {_TIMEOUT:g} s"
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
+def _line(worker: WorkerState) -> str:
+    """What became of a worker."""
+    reason = f": {worker.error}" if worker.error else ""
+    phase = {Phase.ENDS: "ends its requests", Phase.STARTS: "is starting"}
+    what = phase.get(worker.phase, worker.phase)
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(worker.since))
+    return f"  worker {worker.pid}  config {worker.config}  {what} since {since}{reason}"

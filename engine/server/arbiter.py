@@ -14,6 +14,7 @@ from gunicorn.errors import HaltServer
 from engine.server.boot_pipe import BootPipe
 from engine.server.listening_sockets import ListeningSockets
 from engine.server.shutdown import SIGNALS
+from engine.server.worker_states import WorkerState, WorkerStates
 
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
 """Signals that end the master, the most urgent first."""
@@ -43,6 +44,9 @@ class ReloadableApp(Protocol):
 
     @property
     def delay(self) -> float: ...
+    @property
+    def config(self) -> str: ...
+    def report(self, workers: Sequence[WorkerState]) -> None: ...
     def listen(self, before: Sequence[Any], log: Any) -> list[Any]: ...
     def reload(self) -> None: ...
     def renew(self) -> bool: ...
@@ -77,6 +81,7 @@ class Master(Arbiter):
         self._failures = 0
         self._next_boot = 0.0
         self.left_behind: list[Any] = []
+        self._states = WorkerStates(time.time)
 
     def signal(self, sig: int, frame: Any) -> None:
         if sig in _ENDING:
@@ -117,6 +122,7 @@ class Master(Arbiter):
                 if os.getpid() != self.pid or not boots.booted:
                     raise
                 self._pause(f"no process can be made: {error}")
+        self._report()
         if not self._reloading and self.app.changed():
             self.handle_hup()
 
@@ -160,6 +166,7 @@ class Master(Arbiter):
         listeners = self.LISTENERS
         addresses, last = self.cfg.address, self.worker_age
         self.app.boots.failures.clear()
+        self._states.forget_failures()
         self._failures, self._next_boot = 0, 0.0
         try:
             self.app.reload()
@@ -182,8 +189,9 @@ class Master(Arbiter):
         addresses = [old.cfg_addr for old in self.left_behind]
         self.close_left_behind()
         self.app.sockets.remove_files(addresses)
-        self.app.confirm()
         super().manage_workers()  # which ends the oldest; ours might begin another reload
+        self._report()
+        self.app.confirm()
         self._await_end(lambda age: age <= last)
 
     def close_left_behind(self) -> None:
@@ -236,6 +244,7 @@ class Master(Arbiter):
         self.app.sockets.remove_files(addresses)
         self.left_behind = []
         self.LISTENERS = listeners
+        self._report()
         self.app.revert(reason)
         self.app.reload()
         self.setup(self.app)
@@ -249,6 +258,7 @@ class Master(Arbiter):
         # A worker sees by this that it has no successor (`shutdown.master_listens`).
         self.app.sockets.close(listeners)
         self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
+        self._report()
         if graceful:
             graceful = self._await_delay()
         self.app.sockets.remove_files(addresses)
@@ -266,13 +276,28 @@ class Master(Arbiter):
     def spawn_worker(self) -> Any:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
-            return super().spawn_worker()
+            pid = super().spawn_worker()
+            self._states.start(pid, self.app.config)
+            return pid
         except SystemExit as ended:  # in the worker's process
             if ended.code == _CRASHED:
                 self.app.boots.tell_crashed(repr(ended.__context__))
             raise
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+    def kill_worker(self, pid: int, sig: int) -> None:
+        if sig != signal.SIGUSR1:
+            self._states.end(pid)
+        super().kill_worker(pid, sig)
+
+    def _report(self) -> None:
+        """Tell the application what became of the workers."""
+        boots = self.app.boots
+        boots.look()
+        self._states.serve([pid for pid, w in self.WORKERS.items() if w.age in boots.booted])
+        self._states.keep(self.WORKERS.keys(), boots.errors)
+        self.app.report(self._states.all())
 
 
 class NotBooted(Exception):

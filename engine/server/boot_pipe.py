@@ -13,7 +13,8 @@ class BootPipe:
     """The pipe of a master and all its workers.
 
     `booted` holds gunicorn's `age` of each worker that has booted, `failures` why others failed,
-    oldest first; `crashes` counts those that had booted before.
+    oldest first, and `errors` the same by process id; `crashes` counts those that had booted
+    before.
     """
 
     def __init__(self) -> None:
@@ -23,6 +24,7 @@ class BootPipe:
         self._rest = b""
         self.booted: set[int] = set()
         self.failures: list[str] = []
+        self.errors: dict[int, str] = {}
         self.crashes = 0
 
     def tell_booted(self, age: int) -> None:
@@ -31,11 +33,11 @@ class BootPipe:
 
     def tell_failed(self, reason: str) -> None:
         """Called in a worker that cannot start."""
-        self._tell(f"failed {' '.join(reason.split())}")
+        self._tell(f"failed {os.getpid()} {' '.join(reason.split())}")
 
     def tell_crashed(self, reason: str) -> None:
         """Called in a worker that has booted and failed since."""
-        self._tell(f"crashed {' '.join(reason.split())}")
+        self._tell(f"crashed {os.getpid()} {' '.join(reason.split())}")
 
     def _tell(self, message: str) -> None:
         data = message.encode(errors="backslashreplace")[:_LONGEST] + b"\n"
@@ -51,7 +53,9 @@ class BootPipe:
                 if kind == "booted":
                     self.booted.add(int(words))
                 else:
-                    self.failures.append(words)
+                    pid, _, reason = words.partition(" ")
+                    self.failures.append(reason)
+                    self.errors[int(pid)] = reason
                     self.crashes += kind == "crashed"
 
     def _more(self) -> bytes:

@@ -19,6 +19,7 @@ from engine.server.boot_pipe import BootPipe
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
 from engine.server.shutdown import LEAST_GRACE
+from engine.server.worker_states import WorkerState
 from engine.values import runtime_dir
 
 
@@ -109,6 +110,14 @@ class Gunicorn(BaseApplication):
     def changed(self) -> bool:
         """Whether new workers are to take over without a SIGHUP."""
         return False
+
+    @property
+    def config(self) -> str:
+        """The hash of the config that new workers serve, "" if there is none."""
+        return ""
+
+    def report(self, workers: Sequence[WorkerState]) -> None:
+        """What became of the workers until now; called about once a second."""
 
     def interrupt(self) -> None:
         """End `renew` and `changed` soon: a signal ends the master. Its handler calls this."""

@@ -1,61 +1,33 @@
 """Reloading: the plan that is served, and its replacement, completely or not at all.
 
 A child process plans and starts the new config (`trial`); then the master plans it, and new workers
-take over. The state is published in a file of the runtime directory, for `modelway reload`,
-`/readyz` and the metrics.
+take over. What is served is published (`master_state`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-
-import orjson
 
 from engine.plan.route import Plan, PlanResult
 from engine.server.listen_addresses import listen_addresses, why_unavailable
 from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
 from engine.server.master import Gunicorn
+from engine.server.master_state import Publication, State, read_all
 from engine.server.serving import serving
 from engine.server.trial import SECONDS, Boot, Trial, try_out
+from engine.server.worker_states import WorkerState
 from engine.source.child_process import release_memory
 from engine.telemetry.health import ConfigStatus
-from engine.values import runtime_dir
 
 log = logging.getLogger("modelway")
 
-_FILE, _LOCK = "config.json", "master"
 _TRIES = 3
 """Trials of a config whose files change meanwhile."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What the master `pid` serves: the `hash` of all files of its config, the time when it was
-    `loaded`, and that of the last trial (`tried`), which failed if there is an `error`. Times are
-    Unix seconds."""
-
-    pid: int
-    hash: str
-    loaded: float
-    tried: float
-    error: str = ""
-
-
-def read(folder: Path) -> State | None:
-    """The state of the deployment with this runtime directory; None if no master serves it."""
-    try:
-        with (folder / _LOCK).open("rb") as lock:
-            if _lock(lock.fileno()):
-                return None  # nobody holds it
-        return State(**orjson.loads((folder / _FILE).read_bytes()))
-    except (OSError, orjson.JSONDecodeError, TypeError):
-        return None
 
 
 class Plans:
@@ -84,38 +56,32 @@ class Plans:
         self._last_fingerprint: Mapping[Path, object] | None = None
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
-        self._lock: int | None = None
+        self._publication = Publication(folder)
         self._tried_hash = first.hash
         self._next_trial: Trial | None = None
         self._previous: tuple[Plan, State, dict[Path, str]] | None = None
         self.stopping = False
 
     def publish(self) -> None:
-        """Publish the state. Called by the master, once it serves.
-
-        Of two masters with one config the first publishes, as long as it lives. If the folder is
-        not writable, only `modelway reload` does not work.
-        """
+        """Publish the state. Called by the master, once it serves. If the folder is not writable,
+        only `modelway reload` does not work."""
         try:
-            self._publish()
+            self._publication.publish(self.state)
         except OSError as error:
             log.warning("the state of the served config cannot be published: %s", error)
 
-    def _publish(self) -> None:
-        if self._lock is None:
-            runtime_dir.prepare(self._folder)
-            self._lock = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if not _lock(self._lock):
-            log.warning("another gateway serves this config: `modelway reload` reaches that one")
-            return
-        draft = self._folder / f"{_FILE}.{os.getpid()}"
-        draft.write_bytes(orjson.dumps(asdict(self.state)))
-        draft.replace(self._folder / _FILE)
+    def report(self, workers: Sequence[WorkerState]) -> None:
+        """Publish what became of the workers, if that has changed."""
+        if self.state.workers != tuple(workers):
+            self.state = replace(self.state, workers=tuple(workers))
+            self.publish()
 
     def status(self) -> tuple[str, float, str] | None:
-        """Hash, time and error of the config that the master serves; called in its workers."""
-        state = read(self._folder)
-        return None if state is None else (state.hash, state.loaded, state.error)
+        """Hash, time and error of the config that a worker serves; called in it. The error is that
+        of the last reload, which the master knows."""
+        masters = (state for state in read_all(self._folder) if state.pid == self.state.pid)
+        error = next((state.error for state in masters), self.state.error)
+        return self.state.hash, self.state.loaded, error
 
     def changed(self) -> bool:
         """Whether the files differ from the config that was planned last, and are the same as at
@@ -143,7 +109,7 @@ class Plans:
         self.plan = planned.plan
         self._files = dict(planned.files)
         self._fingerprint = fingerprint(self._files)
-        self.state = State(os.getpid(), planned.hash, now, now)
+        self.state = replace(self.state, hash=planned.hash, loaded=now, tried=now, error="")
         return True
 
     def confirm(self) -> None:
@@ -156,13 +122,14 @@ class Plans:
     def revert(self, reason: str) -> None:
         """The new plan cannot be served: keep the old one."""
         assert self._previous is not None
-        self.plan, self.state, files = self._previous
+        self.plan, before, files = self._previous
+        self.state = replace(before, workers=self.state.workers)
         self._files = files | dict.fromkeys(self._files, "")
         self._previous = None
         self._refuse(reason, time.time())
 
     def _refuse(self, error: str, now: float) -> None:
-        self.state = State(os.getpid(), self.state.hash, self.state.loaded, now, error)
+        self.state = replace(self.state, tried=now, error=error)
         log.error("the config was not reloaded, the last good one is served on:\n%s", error)
         self.publish()
         release_memory()
@@ -224,15 +191,6 @@ def _stat(path: Path) -> object:
         return error.errno
 
 
-def _lock(descriptor: int) -> bool:
-    """Take the lock. Whether this process has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 class Gateway(Gunicorn):
     """Runs gunicorn over `plans`: new workers get the last good plan."""
 
@@ -270,6 +228,13 @@ class Gateway(Gunicorn):
         """Take the settings of the plan."""
         config = self.plans.plan.config
         self.server, self.telemetry = config.server, config.telemetry.address
+
+    @property
+    def config(self) -> str:
+        return self.plans.state.hash
+
+    def report(self, workers: Sequence[WorkerState]) -> None:
+        self.plans.report(workers)
 
     def changed(self) -> bool:
         return self.server.watch and self.plans.changed()

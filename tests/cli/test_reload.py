@@ -10,6 +10,7 @@ import pytest
 
 from engine.plan.make import make_plan
 from engine.server.reload import Plans
+from engine.server.worker_states import Phase, WorkerState
 from engine.values.runtime_dir import runtime_directory
 from tests.support.commands import assert_refused, modelway
 
@@ -46,6 +47,33 @@ def test_the_config_that_is_in_use_is_printed(on_signal):
     on_signal(hash="0123abcd")
     result = modelway("reload")
     assert (result.exit_code, result.stdout) == (0, "config 0123abcd is now in use\n")
+
+
+def test_it_prints_what_became_of_each_worker(on_signal):
+    workers = (
+        WorkerState(11, "0123abcd", Phase.SERVES, 0.0),
+        WorkerState(12, "0123abcd", Phase.FAILED, 1.0, "no journal"),
+        WorkerState(9, "ffff", Phase.ENDS, 2.0),
+    )
+    on_signal(hash="0123abcd", workers=workers)
+    assert modelway("reload").stdout.splitlines() == [
+        "config 0123abcd is now in use",
+        "  worker 11  config 0123abcd  serves since 1970-01-01T00:00:00Z",
+        "  worker 12  config 0123abcd  failed since 1970-01-01T00:00:01Z: no journal",
+        "  worker 9  config ffff  ends its requests since 1970-01-01T00:00:02Z",
+    ]
+
+
+def test_a_refusal_prints_what_the_workers_serve_on(on_signal):
+    on_signal(error="no journal", workers=(WorkerState(9, "ffff", Phase.SERVES, 0.0),))
+    result = modelway("reload")
+    assert (result.exit_code, result.stderr) == (1, "Error: no journal\n")
+    assert result.stdout == "  worker 9  config ffff  serves since 1970-01-01T00:00:00Z\n"
+
+
+def test_a_gateway_that_stops_is_not_reloaded(plans):
+    plans.report([WorkerState(9, "ffff", Phase.ENDS, 0.0)])
+    assert_refused(modelway("reload"), "no running gateway")  # SIGHUP would have ended this process
 
 
 def test_the_reason_of_a_refusal_is_printed(on_signal):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.server.reload import State, read
+from engine.server.master_state import State, read
 from engine.values.runtime_dir import runtime_directory
 from tests.support.ports import free_port
 from tests.support.recording import answer, ask, recorder

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from engine.server.listen_addresses import why_unavailable
-from engine.server.reload import State, read
+from engine.server.master_state import State, read
+from engine.server.worker_states import Phase
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.runtime_dir import runtime_directory
 from tests.support.crowd import traffic
@@ -65,6 +66,11 @@ class Deployment:
         assert published is not None
         return published
 
+    def serves(self) -> bool:
+        """Whether the master has published that its workers serve."""
+        state = read(runtime_directory(self.config))
+        return state is not None and {w.phase for w in state.workers} == {Phase.SERVES}
+
     def hup(self, patience: float = 20.0) -> None:
         """Send SIGHUP and wait for what comes of it."""
         before = self.state().tried
@@ -84,7 +90,7 @@ def served(tmp_path: Path, upstream: Recorder) -> Iterator[Deployment]:
     config = project(tmp_path, upstream.url, {"chat": "[]"})
     with gateway(tmp_path, config) as running:
         deployment = Deployment(running, tmp_path / "gateway.yaml")
-        until(lambda: read(runtime_directory(deployment.config)), "the master's word")
+        until(deployment.serves, "the master's word that all workers serve")
         yield deployment
 
 
@@ -101,6 +107,11 @@ def test_a_good_config_takes_over(served: Deployment) -> None:
     after = served.state()
     assert after.hash != before.hash
     assert f"config {after.hash} is now in use" in result.stdout
+    phases = [(worker.config, worker.phase) for worker in after.workers]
+    assert phases[-2:] == [(after.hash, Phase.SERVES)] * 2
+    assert set(phases[:-2]) <= {(before.hash, Phase.ENDS)}
+    for worker in served.running.workers():
+        assert f"  worker {worker}  config {after.hash}  serves since " in result.stdout
     until(lambda: served.status("new") == 200, "the new config")
     assert f"config {after.hash} is served" in served.running.output()
 

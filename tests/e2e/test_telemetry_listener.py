@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.server.reload import read
+from engine.server.master_state import read
 from engine.values.runtime_dir import runtime_directory
 from tests.support.ports import free_port
 from tests.support.recording import Recorder, answer, ask, recorder, request

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from signal import SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SIGUSR1
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -184,7 +185,7 @@ def test_a_worker_that_fails_after_it_has_booted_tells_the_master_why(
 def events(master: Any, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> list[str]:
     """What happens while a master with one worker stops; the clock goes on while it waits."""
     happened: list[str] = []
-    master.WORKERS = {1: object()}
+    master.WORKERS = {1: SimpleNamespace(age=1)}
     master.LISTENERS = [Listening("/run/api.sock", happened)]
     files = master.app.sockets
 

@@ -1,5 +1,7 @@
 """What workers tell their master when they boot."""
 
+import os
+
 from engine.server.boot_pipe import BootPipe
 
 
@@ -13,6 +15,7 @@ def test_the_master_reads_which_workers_booted_and_why_others_failed():
     pipe.look()
     assert pipe.booted == {3, 4}
     assert pipe.failures == ["the journal cannot be kept"]
+    assert pipe.errors == {os.getpid(): "the journal cannot be kept"}
     assert pipe.crashes == 0
 
 

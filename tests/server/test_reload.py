@@ -6,7 +6,8 @@ import os
 import pytest
 
 from engine.plan.route import CannotServe
-from engine.server.reload import Plans, read
+from engine.server.master_state import read
+from engine.server.reload import Plans
 from engine.values.runtime_dir import prepare
 from tests.support.shop import CONFIG, DOCUMENT, Shop
 
