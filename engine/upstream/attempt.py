@@ -72,7 +72,7 @@ class AttemptResult:
     def succeeded(self) -> None:
         """The response is relayed."""
         self.target.state.succeeded()
-        if self.open is not None:
+        if self.open is not None and self.open.end is None:
             self.open.response = self.response
             self.open.answered()
 
@@ -131,8 +131,8 @@ def attempt(
 
 
 def _tell_failure(result: AttemptResult) -> None:
-    """Tell the observers of the target that the attempt failed."""
-    if result.open is not None:
+    """Tell the observers of the target if the attempt failed."""
+    if result.open is not None and result.failure:
         result.open.response = result.response
         result.open.failed(result.failure)
 

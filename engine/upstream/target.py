@@ -82,7 +82,9 @@ class Upstream:
         state = self.states.get((entry, configured))
         if state is None:
             breaker = CircuitBreaker(**asdict(self.breaker))
-            state = self.states[entry, configured] = TargetState(breaker)
+            state = self.states[entry, configured] = TargetState(
+                breaker, f"{self.name}/{entry}/{configured}"
+            )
         edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
         return Target(self, model, weight, state, entry, "" if "*" in entry else entry, edits)
 
