@@ -44,6 +44,7 @@ from engine.upstream import choose
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
+from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.model_catalog import Catalog, build_catalog, fixed_targets
 from engine.upstream.select_model import SelectModel
 from engine.upstream.target import Upstream, connect
@@ -70,6 +71,7 @@ class _Parts:
     plan: Plan
     services: Services
     upstreams: Mapping[str, Upstream]
+    health: HealthMonitor
     catalog: Catalog
     operations: ModelOperations
     visible_models: VisibleModels
@@ -124,6 +126,8 @@ def build(
     pages.add_listener(app)
     _connect_to_server(app, parts)
     _add_collectors(parts)
+    if parts.services.background:
+        parts.health.start()
     return app
 
 
@@ -137,15 +141,20 @@ def _parts(
     config = plan.config
     configured = config.upstreams.items()
     upstreams = {name: connect(each, client, open_credential) for name, each in configured}
+    health = HealthMonitor(config.upstreams, upstreams, services.machine)
+    catalog = build_catalog(
+        config.models, upstreams, partial(choose.build, services), listed_models(config)
+    )
+    for model in catalog.values():
+        health.watch(model.groups)
     server, origins = config.server, config.origins
     operations = plan.model_operations()
     return _Parts(
         plan=plan,
         services=services,
         upstreams=upstreams,
-        catalog=build_catalog(
-            config.models, upstreams, partial(choose.build, services), listed_models(config)
-        ),
+        health=health,
+        catalog=catalog,
         operations=operations,
         visible_models=VisibleModels(config, operations),
         watcher=DisconnectWatcher(),
@@ -239,9 +248,11 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
     models = config.models if route.model is not None else {}
     operation, clock = route.by_model, parts.services.clock
     translations = RouteTranslations(operation, parts.operations, models, clock)
+    fixed = fixed_targets(route.to, parts.upstreams, choose.build(parts.services, route.choose))
+    parts.health.watch([fixed])
     forward = Forward(
         route.model,
-        fixed=fixed_targets(route.to, parts.upstreams, choose.build(parts.services, route.choose)),
+        fixed=fixed,
         dialect=route.dialects[-1],
         upstreams=list(parts.upstreams.values()),
         services=parts.services,
@@ -286,6 +297,7 @@ def _close(parts: _Parts) -> None:
     if parts.lifecycle.open:
         _interrupt(parts)
         parts.lifecycle.drain(_DRAIN_SECONDS)
+    parts.health.stop()
     parts.services.close()
 
 

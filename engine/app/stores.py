@@ -80,6 +80,7 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
         page=telemetry.page,
         health=telemetry.health,
         machine=_machine_state(config, telemetry),
+        background=telemetry.background,
         closing=closing,
     )
 

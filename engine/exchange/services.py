@@ -67,8 +67,8 @@ class Services:
 
     `begin` is called when an exchange begins, `observers` when it has ended. `collectors` sample
     the gauges, `page` returns the text of all metrics, None without metrics; `health` says whether
-    the worker is ready. `machine` is what the workers of this machine share. `closing` is what
-    `close` calls.
+    the worker is ready. `machine` is what the workers of this machine share. `background` is
+    whether parts may work beside the requests. `closing` is what `close` calls.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -86,6 +86,7 @@ class Services:
     page: Callable[[], bytes] | None = None
     health: WorkerHealth | None = None
     machine: MachineState = field(default_factory=LocalState)
+    background: bool = False
     closing: Sequence[Callable[[], None]] = ()
 
     def close(self) -> None:

@@ -72,7 +72,7 @@ class AttemptResult:
     def succeeded(self) -> None:
         """The response is relayed."""
         self.target.state.succeeded()
-        if self.open is not None and self.open.end is None:
+        if self.open is not None:
             self.open.response = self.response
             self.open.answered()
 
@@ -103,7 +103,7 @@ def attempt(
     `timeout` seconds in all. A `translated` one has its response translated back."""
     result = AttemptResult(target, path=request.path)
     if target.state.observers:
-        result.open = OpenAttempt(target.state.observers, exchange.record)
+        result.open = OpenAttempt(target.state.observers, exchange.record, credential)
     exchange.upstream_usage = None
     try:
         if credential is not None:
@@ -111,6 +111,8 @@ def attempt(
         received = result.response = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
+        if result.open is not None:
+            result.open.headers = received.headers
         events = _convert(result, received, request.method, exchange, dialect, translated)
         if credential is not None and dialect.transparent and received.status == 401:
             credential.renew()  # for the next request: this response is relayed
@@ -131,8 +133,8 @@ def attempt(
 
 
 def _tell_failure(result: AttemptResult) -> None:
-    """Tell the observers of the target if the attempt failed."""
-    if result.open is not None and result.failure:
+    """Tell the observers of the target that the attempt failed."""
+    if result.open is not None:
         result.open.response = result.response
         result.open.failed(result.failure)
 

@@ -87,7 +87,7 @@ class Candidates:
         moment = self._clock() + wait
         if moment >= self.deadline:
             return None
-        credential = upstream.credentials.take(moment)
+        credential = upstream.credentials.take(moment, target.state.limits)
         if (credential is None and upstream.credentials) or (
             self._refused_credentials and (target, credential) in self._refused_credentials
         ):

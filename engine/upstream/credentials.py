@@ -8,12 +8,21 @@ never set aside: nothing could take its place, and the limit of one model need n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from engine.credentials.interface.credential import LiveCredential
 
 REFUSED_SECONDS = 60.0
 """Seconds for which a refused credential is set aside."""
+
+
+class CredentialLimits(Protocol):
+    """What is left of a vendor's rate limits for each credential (`health/target_limits.py`)."""
+
+    def level(self, credential: LiveCredential | None, now: float, /) -> int:
+        """0 with enough left, and more with less."""
+        ...
 
 
 class Credentials:
@@ -28,20 +37,37 @@ class Credentials:
         self._refused_until = [0.0] * len(self._credentials)
         self._next = 0
 
-    def __bool__(self) -> bool:
-        return bool(self._credentials)
-
-    def take(self, now: float) -> LiveCredential | None:
-        """The next credential that is not set aside; None if there is none."""
+    def take(self, now: float, limits: CredentialLimits | None = None) -> LiveCredential | None:
+        """The next credential that is not set aside, one with enough left of its `limits` before
+        others; None if there is none."""
         credentials = self._credentials
-        if len(credentials) == 1:
-            return credentials[0]
+        if len(credentials) < 2:
+            return credentials[0] if credentials else None
+        best, best_level = None, 0
         for step in range(len(credentials)):
             index = (self._next + step) % len(credentials)
-            if self._resting_until[index] <= now:
-                self._next = index + 1
-                return credentials[index]
-        return None
+            if self._resting_until[index] > now:
+                continue
+            level = 0 if limits is None else limits.level(credentials[index], now)
+            if best is None or level < best_level:
+                best, best_level = index, level
+            if not level:
+                break
+        if best is None:
+            return None
+        self._next = best + 1
+        return credentials[best]
+
+    @property
+    def first(self) -> LiveCredential | None:
+        """The first of them, None without any."""
+        return self._credentials[0] if self._credentials else None
+
+    def __len__(self) -> int:
+        return len(self._credentials)
+
+    def __iter__(self) -> Iterator[LiveCredential]:
+        return iter(self._credentials)
 
     def set_aside(self, credential: LiveCredential, until: float, *, refused: bool = False) -> None:
         """Set a credential aside until a time, unless it is the only one."""

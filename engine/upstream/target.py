@@ -83,7 +83,7 @@ class Upstream:
         if state is None:
             breaker = CircuitBreaker(**asdict(self.breaker))
             state = self.states[entry, configured] = TargetState(
-                breaker, f"{self.name}/{entry}/{configured}"
+                breaker, "/".join(filter(None, (entry, configured)))
             )
         edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
         return Target(self, model, weight, state, entry, "" if "*" in entry else entry, edits)

@@ -69,6 +69,7 @@ class ByName(Generic[T]):
         self._exact = {name: value for name, value in values.items() if "*" not in name}
         wild = [(name, value) for name, value in values.items() if "*" in name]
         wild.sort(key=lambda pair: -len(pair[0].replace("*", "")))
+        self._values = tuple(values.values())
         # Callers make up names: the cache is bounded.
         self._match = lru_cache(maxsize=_CACHED_NAMES)(partial(_first_match, wild))
 
@@ -80,6 +81,10 @@ class ByName(Generic[T]):
     def names(self) -> list[str]:
         """The exact names."""
         return list(self._exact)
+
+    def values(self) -> Sequence[T]:
+        """All values, those of wildcards too."""
+        return self._values
 
 
 def _first_match(wild: Sequence[tuple[str, T]], name: str) -> T | None:

@@ -99,6 +99,8 @@ class Client:
     """Returns these responses in order, then 200; a failure is raised. `totals` lists the total
     timeout of each request; `during` is called for each."""
 
+    proxy_authorization = ""
+
     def __init__(
         self,
         *responses: FakeResponse | UpstreamFailure,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Hashable
+from functools import cached_property
 
 from engine.config.health import EjectionConfig
 from engine.upstream import retry
@@ -24,6 +25,22 @@ the machine."""
 _MOST_DOUBLINGS = 20
 
 log = logging.getLogger("modelway")
+
+
+class _Shared:
+    """What the workers share of a target. It is opened at its first use, because a config may have
+    many targets that are never used."""
+
+    __slots__ = ("answers", "count", "failures", "logs", "reason", "until", "waiting")
+
+    def __init__(self, machine: MachineState, name: str) -> None:
+        self.answers = machine.counter(f"health/{name}/answers")
+        self.failures = machine.counter(f"health/{name}/failures")
+        self.logs = machine.counter(f"health/{name}/logs")
+        self.waiting = machine.counter(f"health/{name}/waiting")
+        self.until = machine.number(f"health/{name}/ejected")
+        self.count = machine.number(f"health/{name}/ejections")
+        self.reason = machine.number(f"health/{name}/reason")
 
 
 class TargetHealth:
@@ -51,50 +68,53 @@ class TargetHealth:
         self._kind = kind
         self._used = used
         self._dice = dice
-        self._answers = machine.counter(f"health/{name}/answers")
-        self._failures = machine.counter(f"health/{name}/failures")
-        self._logs = machine.counter(f"health/{name}/logs")
-        self._waiting = machine.counter(f"health/{name}/waiting")
-        self._until = machine.number(f"health/{name}/ejected")
-        self._count = machine.number(f"health/{name}/ejections")
-        self._reason = machine.number(f"health/{name}/reason")
+        self._machine = machine
         self._server = server
         self._window = Window(config.window)
+
+    @cached_property
+    def _shared(self) -> _Shared:
+        return _Shared(self._machine, self.name)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this worker has used it, or looked at it."""
+        return "_shared" in self.__dict__
 
     def began(self, attempt: OpenAttempt, /) -> None:
         """A request waits for its first content."""
         self._used.add(self)
-        self._waiting.add(1)
+        self._shared.waiting.add(1)
 
     def answered(self, attempt: OpenAttempt, /) -> None:
         """It has its first content."""
-        self._waiting.add(-1)
-        self._answers.add(1)
+        self._shared.waiting.add(-1)
+        self._shared.answers.add(1)
         if attempt.first_content is not None:
-            self._logs.add(scaled_log(attempt.first_content - attempt.start))
+            self._shared.logs.add(scaled_log(attempt.first_content - attempt.start))
 
     def failed(self, attempt: OpenAttempt, /) -> None:
         """It failed, or its response broke off."""
         if attempt.first_content is None:
-            self._waiting.add(-1)
+            self._shared.waiting.add(-1)
         if retry.counts_against_target(attempt.failure):
-            self._failures.add(1)
+            self._shared.failures.add(1)
 
     def ended(self, attempt: OpenAttempt, /) -> None:
         """It ended; without a result, if its caller left."""
         if attempt.first_content is None and not attempt.failure:
-            self._waiting.add(-1)
+            self._shared.waiting.add(-1)
 
     def asked_last(self, now: float) -> bool:
         """Whether the target is asked after those that are in; by chance while it returns."""
         server = self._server
-        return self._is_out(self._until.value, now) or (
+        return self._is_out(self._shared.until.value, now) or (
             server is not None and self._is_out(server.value, now)
         )
 
     def is_ejected(self, now: float) -> bool:
         """Whether it is out by ejection; a target that returns is in."""
-        return now < self._until.value < now + _LONGEST
+        return now < self._shared.until.value < now + _LONGEST
 
     def is_out(self, now: float) -> bool:
         """Whether it is out by ejection or by its probes."""
@@ -105,17 +125,20 @@ class TargetHealth:
     @property
     def ejected_until(self) -> float:
         """The end of the last ejection, 0.0 without one."""
-        return self._until.value
+        return self._shared.until.value
 
     @property
     def reason(self) -> str:
         """The reason of the last ejection, "" without one."""
-        return REASONS[int(self._reason.value)]
+        return REASONS[int(self._shared.reason.value)]
 
     def member(self, now: float) -> Member:
         """What happened at it within the window. Nothing of the time in which it was out counts."""
         totals = Totals(
-            self._answers.total(), self._failures.total(), self._logs.total(), self._waiting.total()
+            self._shared.answers.total(),
+            self._shared.failures.total(),
+            self._shared.logs.total(),
+            self._shared.waiting.total(),
         )
         out = self.is_out(now)
         if out:
@@ -125,11 +148,11 @@ class TargetHealth:
 
     def eject(self, now: float, reason: str, activity: Activity) -> None:
         """Ask it last for a time: twice as long as before, if that was not long ago."""
-        config, count = self.config, int(self._count.value)
-        count = count + 1 if now - self._until.value < config.max_time else 1
+        config, count = self.config, int(self._shared.count.value)
+        count = count + 1 if now - self._shared.until.value < config.max_time else 1
         seconds = min(config.max_time, config.time * 2.0 ** min(count - 1, _MOST_DOUBLINGS))
-        self._count.value, self._reason.value = count, REASONS.index(reason)
-        self._until.value = now + seconds
+        self._shared.count.value, self._shared.reason.value = count, REASONS.index(reason)
+        self._shared.until.value = now + seconds
         self._window.restart()
         self.ejections[reason] += 1
         words = _words(reason, activity)
@@ -137,7 +160,7 @@ class TargetHealth:
 
     def release(self, now: float) -> None:
         """End an ejection; it returns slowly."""
-        self._until.value = now
+        self._shared.until.value = now
 
     def _is_out(self, until: float, now: float) -> bool:
         if until > now:

@@ -1,0 +1,148 @@
+"""The health of all targets of one worker: what observes their attempts, and what runs beside them.
+
+A target is watched if a request could go to another one instead, or with another credential. Other
+targets pay nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine import dialects
+from engine.config.upstreams import UpstreamConfig
+from engine.dialects.interface.rate_limits import RateLimitHeaders
+from engine.upstream.health.judge import INTERVAL, Group, Judge
+from engine.upstream.health.probes import Prober, ServerProbe
+from engine.upstream.health.target_health import TargetHealth
+from engine.upstream.health.target_limits import TargetLimits
+from engine.upstream.target import Target, Upstream
+from engine.upstream.target_groups import TargetGroup
+from engine.upstream.target_state import TargetState
+from engine.values.machine_state import MachineState
+from engine.values.periodic import PeriodicTask
+
+_STOP_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedTarget:
+    """A target by the upstream and the name that metrics have for it, with its health and the
+    limits of its vendor."""
+
+    upstream: str
+    name: str
+    health: TargetHealth
+    limits: TargetLimits
+
+
+class HealthMonitor:
+    """Watches the targets of one worker. `machine` is shared with the other workers."""
+
+    def __init__(
+        self,
+        configs: Mapping[str, UpstreamConfig],
+        upstreams: Mapping[str, Upstream],
+        machine: MachineState,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._configs = configs
+        self._machine = machine
+        self._clock = clock
+        self._used: set[TargetHealth] = set()
+        self._groups: dict[TargetHealth, list[Group]] = {}
+        self._watched: dict[TargetState, WatchedTarget] = {}
+        self._group_keys: set[tuple[int, ...]] = set()
+        self._judge = Judge(self._used, lambda target: self._groups[target])
+        self.probes = {
+            name: ServerProbe(upstream, probe, machine, clock)
+            for name, upstream in upstreams.items()
+            if (probe := configs[name].health) is not None
+        }
+        self._prober = Prober([*self.probes.values()], machine, clock)
+        self._tasks: list[PeriodicTask] = []
+
+    def watch(self, groups: Sequence[TargetGroup]) -> None:
+        """Watch the targets of groups that are asked one after another."""
+        targets = [target for group in groups for target in group.targets]
+        if len(targets) == 1 and len(targets[0].upstream.credentials) < 2:
+            return
+        for group in groups:
+            key = tuple(sorted({id(target.state) for target in group.targets}))
+            if key not in self._group_keys:
+                self._group_keys.add(key)
+                self._add(group)
+
+    def start(self) -> None:
+        """Judge and probe beside the requests. Call it in the worker, after the fork."""
+        if self._watched:
+            self._tasks.append(PeriodicTask(self._judge_groups, INTERVAL))
+        if self.probes:
+            self._tasks.append(PeriodicTask(self._prober.step, 0.0))
+        for task in self._tasks:
+            task.start()
+
+    def stop(self) -> None:
+        """End what runs beside the requests."""
+        for task in self._tasks:
+            task.stop(_STOP_SECONDS)
+        self._prober.stop()
+
+    def watched(self) -> Iterator[WatchedTarget]:
+        """The targets that are watched."""
+        yield from self._watched.values()
+
+    def _add(self, group: TargetGroup) -> None:
+        """Watch the targets of a group, which take each other's place."""
+
+        def members() -> list[WatchedTarget]:
+            states = dict.fromkeys(target.state for target in group.targets)
+            return [self._watched[state] for state in states]
+
+        judged = Group(lambda: [member.health for member in members()])
+        for target in group.targets:
+            if target.state not in self._watched:
+                self._attach(target, lambda: [member.limits for member in members()])
+            groups = self._groups.setdefault(self._watched[target.state].health, [])
+            groups.append(judged)
+
+    def _attach(self, target: Target, group: Callable[[], Sequence[TargetLimits]]) -> None:
+        """Observe the attempts at a target."""
+        upstream, state = target.upstream, target.state
+        config, machine = self._configs[upstream.name], self._machine
+        probe = self.probes.get(upstream.name)
+        name = f"{upstream.name}/{state.name}"
+        health = TargetHealth(
+            name,
+            machine,
+            config.ejection,
+            used=self._used,
+            server=None if probe is None else probe.failing_until,
+            kind=(target.entry or upstream.name, target.model or target.entry),
+        )
+        limits = TargetLimits(
+            name,
+            machine,
+            [*upstream.credentials],
+            reserve=config.rate_limits.reserve,
+            formats=_formats(upstream.dialect),
+            group=group,
+            clock=self._clock,
+        )
+        state.observers += [health, limits]
+        state.conditions += [health.asked_last, limits.asked_last]
+        if len(upstream.credentials) > 1:
+            state.limits = limits
+        self._watched[state] = WatchedTarget(upstream.name, state.name, health, limits)
+
+    def _judge_groups(self, _: float) -> float:
+        self._judge.step(self._clock())
+        return INTERVAL
+
+
+def _formats(dialect: str) -> Sequence[RateLimitHeaders]:
+    """How an upstream of a dialect reports rate limits; "" may be of any dialect."""
+    names = [dialect] if dialect in dialects.names() else dialects.names()
+    formats = (dialects.get(name).rate_limits for name in names)
+    return [each for each in dict.fromkeys(formats) if each is not None]

@@ -1,0 +1,156 @@
+"""Active probes: one worker of a machine asks each server for a page again and again.
+
+The law:
+
+    healthy    until `unhealthy` probes in a row failed; the first probe of all decides alone
+    failing    until `healthy` probes in a row succeeded
+
+A probe succeeds with one of the configured statuses within its timeout. While a server fails, the
+shared state holds a time that each failed probe moves on; so the state ends by itself if nobody
+probes any more. If the worker that probes ends, another one goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+
+from gevent.pool import Pool
+
+from engine.config.health import ProbeConfig
+from engine.credentials.tokens.token import CredentialUnavailable
+from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.client.request import UpstreamRequest
+from engine.upstream.client.response import MAX_ERROR, read_body
+from engine.upstream.request import USER_AGENT
+from engine.upstream.target import Upstream
+from engine.values.machine_state import MachineState, SharedNumber
+
+_LATE = 3
+"""Times between two probes after which the state of a failing server ends by itself."""
+_LONGEST_WAIT = 1.0
+_LEAST_WAIT = 0.05
+
+log = logging.getLogger("modelway")
+
+
+class ProbeLaw:
+    """Whether a server is failing, by its probes. `failing` is None before the first one."""
+
+    def __init__(self, config: ProbeConfig, failing: bool | None = None) -> None:
+        self.failing = failing
+        self._config = config
+        self._against = 0  # probes in a row that contradict the state
+
+    def record(self, success: bool) -> bool:
+        """Record a probe. Whether the server is failing now."""
+        if self.failing is None:
+            self.failing = not success
+        elif success is not self.failing:
+            self._against = 0
+        else:
+            self._against += 1
+            config = self._config
+            if self._against >= (config.healthy if self.failing else config.unhealthy):
+                self.failing, self._against = not self.failing, 0
+        return self.failing
+
+
+class ServerProbe:
+    """The probe of the server of an upstream. `failing_until` is the shared number with the time
+    until which it is failing; `task` names the probe among the workers."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        config: ProbeConfig,
+        machine: MachineState,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.config = config
+        # A worker of an old config that ends slowly does not keep the probes of a new one.
+        settings = hashlib.sha256(repr((upstream.url, config)).encode()).hexdigest()[:16]
+        self.task = f"health/{upstream.name}/{settings}"
+        self.failing_until: SharedNumber = machine.number(f"health/{upstream.name}/failing")
+        self.error = ""
+        self.count = 0
+        self._upstream = upstream
+        self._clock = clock
+        self._law: ProbeLaw | None = None
+
+    def run(self) -> None:
+        """Probe the server once, and share the result."""
+        self.error = self._failure()
+        now, number = self._clock(), self.failing_until
+        was_failing = number.value > now
+        if self._law is None:
+            self._law = ProbeLaw(self.config, was_failing or None)
+        failing = self._law.record(not self.error)
+        self.count += 1
+        if failing:
+            number.value = now + _LATE * self.config.every + self.config.timeout
+        elif was_failing:
+            number.value = now  # from here on it returns slowly
+        name = self._upstream.name
+        if failing and not was_failing:
+            log.warning("upstream %s fails its health check: %s", name, self.error)
+        elif was_failing and not failing:
+            log.warning("upstream %s is healthy again", name)
+
+    def _failure(self) -> str:
+        """Ask for the page. Returns what failed, "" for a success."""
+        config, upstream = self.config, self._upstream
+        path, _, query = config.path.partition("?")
+        headers = [("accept-encoding", "identity"), ("user-agent", USER_AGENT)]
+        request = UpstreamRequest("GET", upstream.client.host, path, query, headers, None)
+        start = self._clock()
+        try:
+            if not config.anonymous and (credential := upstream.credentials.first) is not None:
+                credential.apply(request, config.timeout)
+            timeout = config.timeout - (self._clock() - start)
+            response = upstream.client.send(
+                "GET", request.target, request.headers, None, max(timeout, _LEAST_WAIT)
+            )
+        except (CredentialUnavailable, UpstreamFailure) as failure:
+            return str(failure)
+        try:
+            read_body(response, MAX_ERROR)
+            return "" if response.status in config.status else f"status {response.status}"
+        finally:
+            response.close()
+
+
+class Prober:
+    """Runs the probes of which this worker is the one of the machine."""
+
+    def __init__(
+        self,
+        probes: Sequence[ServerProbe],
+        machine: MachineState,
+        clock: Callable[[], float] = time.monotonic,
+        dice: Callable[[], float] = random.random,
+    ) -> None:
+        self._machine = machine
+        self._clock = clock
+        self._running = Pool()
+        now = clock()
+        spread = {probe: dice() * min(probe.config.every, _LONGEST_WAIT) for probe in probes}
+        self._due = {probe: now + seconds for probe, seconds in spread.items()}
+
+    def step(self, _: float = 0.0) -> float:
+        """Start the probes that are due. Returns the seconds until it is to be called again."""
+        now = self._clock()
+        for probe, due in self._due.items():
+            if due <= now:
+                self._due[probe] = now + probe.config.every
+                if self._machine.leads(probe.task):
+                    self._running.spawn(probe.run)
+        wait = min(self._due.values(), default=now + _LONGEST_WAIT) - now
+        return min(_LONGEST_WAIT, max(_LEAST_WAIT, wait))
+
+    def stop(self) -> None:
+        """End the probes that run."""
+        self._running.kill()

@@ -1,0 +1,156 @@
+"""Which targets are watched, and what follows for the requests of a worker."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from engine import dialects
+from engine.exchange.services import Services
+from engine.upstream.forward import Forward
+from engine.upstream.health.monitor import HealthMonitor
+from engine.upstream.target import Target, Upstream, connect
+from engine.upstream.target_groups import TargetGroup
+from engine.values.errors import GatewayError
+from engine.values.machine_state import LocalState, MachineState
+from tests.support.clock import Clock
+from tests.support.configs import read_config
+from tests.support.documents import exchange
+from tests.support.upstreams import WATCHER, Client, FakeResponse, group
+
+LOW = [
+    ("content-type", "application/json"),
+    ("x-ratelimit-limit-requests", "100"),
+    ("x-ratelimit-remaining-requests", "0"),
+    ("x-ratelimit-reset-requests", "100s"),
+]
+
+
+class Worker:
+    """The upstreams a, b, ... of a worker, with their options, and its monitor."""
+
+    def __init__(self, *options: str, machine: MachineState | None = None) -> None:
+        names = "abcdefgh"[: len(options)]
+        common = "dialect: openai, retry: {attempts: 1}"
+        text = "".join(
+            f"  {name}: {{url: http://{name}.test, {common}, {more}}}\n"
+            for name, more in zip(names, options, strict=True)
+        )
+        configs = read_config(f"upstreams:\n{text}").upstreams
+        self.clients = {name: Client() for name in names}
+        self.clock = Clock(10_000.0)
+        self.upstreams: dict[str, Upstream] = {
+            name: connect(configs[name], lambda *_, name=name, **__: self.clients[name])
+            for name in names
+        }
+        self.monitor = HealthMonitor(configs, self.upstreams, machine or LocalState(), self.clock)
+
+    def targets(self, entry: str = "m") -> list[Target]:
+        return [upstream.target("", 1, "", entry) for upstream in self.upstreams.values()]
+
+    def ask(self, *groups: TargetGroup) -> str:
+        """A request; the names of the upstreams that got it."""
+        counts = {name: len(client.requests) for name, client in self.clients.items()}
+        dice = Services(dice=lambda: 0.0)
+        forward = Forward(
+            None,
+            fixed=groups[0],
+            dialect=dialects.get("openai"),
+            upstreams=[*self.upstreams.values()],
+            services=dice,
+            watcher=WATCHER,
+            clock=self.clock,
+        )
+        asked = exchange(b"{}")
+        asked.targets = [target for each in groups for target in each.targets]
+        with suppress(GatewayError):
+            forward(asked)
+        asked.end()
+        return "".join(
+            name for name, client in self.clients.items() if len(client.requests) > counts[name]
+        )
+
+
+def observers(targets: list[Target]) -> list[int]:
+    return [len(target.state.observers) for target in targets]
+
+
+def test_a_target_without_an_alternative_is_not_watched() -> None:
+    worker = Worker("")
+    worker.monitor.watch([group(*worker.targets())])
+    assert observers(worker.targets()) == [0]
+
+
+def test_targets_of_a_group_are_watched_once() -> None:
+    worker = Worker("", "")
+    for _ in range(2):
+        worker.monitor.watch([group(*worker.targets())])
+    assert observers(worker.targets()) == [2, 2]
+    assert len([*worker.monitor.watched()]) == 2
+
+
+def test_a_target_with_a_fallback_is_watched() -> None:
+    worker = Worker("", "")
+    first, second = worker.targets()
+    worker.monitor.watch([group(first), group(second)])
+    assert observers([first, second]) == [2, 2]
+
+
+def test_a_target_with_several_credentials_is_watched() -> None:
+    worker = Worker("credentials: [{bearer: one}, {bearer: two}]")
+    worker.monitor.watch([group(*worker.targets())])
+    assert observers(worker.targets()) == [2]
+    assert worker.targets()[0].state.limits is not None
+
+
+def test_a_target_that_is_out_of_requests_is_asked_last() -> None:
+    worker = Worker("", "")
+    both = group(*worker.targets())
+    worker.monitor.watch([both])
+    worker.clients["a"].responses = [FakeResponse(headers=LOW)]
+    assert [worker.ask(both) for _ in range(3)] == ["a", "b", "b"]
+    worker.clock.advance(10.1)  # a tenth of its requests is back
+    assert worker.ask(both) == "a"
+
+
+def test_headers_do_not_move_requests_to_a_fallback() -> None:
+    worker = Worker("", "")
+    first, second = (group(target) for target in worker.targets())
+    worker.monitor.watch([first, second])
+    worker.clients["a"].responses = [FakeResponse(headers=LOW)]
+    assert [worker.ask(first, second) for _ in range(3)] == ["a", "a", "a"]
+
+
+def test_a_429_moves_requests_to_a_fallback_as_long_as_it_says() -> None:
+    worker = Worker("", "")
+    first, second = (group(target) for target in worker.targets())
+    worker.monitor.watch([first, second])
+    worker.clients["a"].responses = [FakeResponse(429, [("retry-after", "20")])]
+    assert [worker.ask(first, second) for _ in range(3)] == ["ab", "b", "b"]
+    worker.clock.advance(20.1)
+    assert worker.ask(first, second) == "a"
+
+
+def test_what_one_worker_learns_holds_for_all() -> None:
+    machine = LocalState()
+    workers = [Worker("", "", machine=machine) for _ in range(2)]
+    groups = [group(*worker.targets()) for worker in workers]
+    for worker, each in zip(workers, groups, strict=True):
+        worker.monitor.watch([each])
+    workers[0].clients["a"].responses = [FakeResponse(headers=LOW)]
+    assert workers[0].ask(groups[0]) == "a"
+    assert workers[1].ask(groups[1]) == "b"
+
+
+def test_a_failing_server_is_asked_last_and_still_asked() -> None:
+    worker = Worker("health: {path: /health}", "")
+    both = group(*worker.targets())
+    worker.monitor.watch([both])
+    worker.clients["a"].responses = [FakeResponse(503), FakeResponse(200)]
+    worker.monitor.probes["a"].run()
+    assert worker.ask(both) == "b"
+    worker.clients["b"].responses = [FakeResponse(503)]
+    assert worker.ask(both) == "ab"
+
+
+def test_only_upstreams_with_health_are_probed() -> None:
+    assert [*Worker("health: {path: /health}", "").monitor.probes] == ["a"]

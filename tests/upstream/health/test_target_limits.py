@@ -1,0 +1,169 @@
+"""Which targets and credentials are asked after others by their rate limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from engine import dialects
+from engine.credentials.interface.credential import LiveCredential
+from engine.credentials.interface.fixed import HeaderCredential
+from engine.exchange.record import RequestRecord
+from engine.upstream.credentials import Credentials
+from engine.upstream.health.target_limits import ENOUGH, NEARLY, USED_UP, TargetLimits
+from engine.upstream.target_state import OpenAttempt
+from engine.values.machine_state import LocalState
+from tests.support.clock import Clock
+
+FORMATS = [limits for name in ("openai", "anthropic") if (limits := dialects.get(name).rate_limits)]
+FIRST, SECOND = (HeaderCredential("header", "x-key", name) for name in ("first", "second"))
+PLENTY = [("x-ratelimit-limit-requests", "100"), ("x-ratelimit-remaining-requests", "90")]
+FEW = [
+    ("x-ratelimit-limit-requests", "100"),
+    ("x-ratelimit-remaining-requests", "2"),
+    ("x-ratelimit-reset-requests", "98s"),
+]
+"""Two of 100 are left, and one more each second: in 8 seconds there are 10 again."""
+
+
+class Targets:
+    """Targets of one group, with a clock."""
+
+    def __init__(self, *names: str, credentials: Sequence[LiveCredential] = ()) -> None:
+        self.clock = Clock(1000.0)
+        self.machine = LocalState()
+        self.limits = [self.target(name, credentials) for name in names]
+
+    def target(self, name: str, credentials: Sequence[LiveCredential] = ()) -> TargetLimits:
+        return TargetLimits(
+            name,
+            self.machine,
+            credentials,
+            reserve=0.05,
+            formats=FORMATS,
+            group=lambda: self.limits,
+            unix_clock=lambda: 1_700_000_000.0,
+            clock=self.clock,
+        )
+
+    def last(self) -> list[bool]:
+        return [limits.asked_last(self.clock.now) for limits in self.limits]
+
+
+def answer(
+    limits: TargetLimits,
+    headers: Sequence[tuple[str, str]],
+    failure: str = "",
+    credential: LiveCredential | None = None,
+) -> None:
+    """An attempt that ends with these headers."""
+    attempt = OpenAttempt([limits], RequestRecord(), credential)
+    attempt.headers = headers
+    if failure:
+        attempt.failed(failure)
+    else:
+        attempt.answered()
+    attempt.close()
+
+
+def test_a_target_with_little_left_comes_after_the_others_until_there_is_more() -> None:
+    targets = Targets("a", "b")
+    answer(targets.limits[0], FEW)
+    assert targets.last() == [True, False]
+    targets.clock.advance(7.9)
+    assert targets.last() == [True, False]
+    targets.clock.advance(0.2)
+    assert targets.last() == [False, False]
+
+
+def test_another_worker_knows_it_too() -> None:
+    targets = Targets("a", "b")
+    answer(targets.target("a"), FEW)
+    assert targets.last() == [True, False]
+
+
+def test_if_all_have_little_left_none_is_asked_last() -> None:
+    """So no request goes to a fallback model because of what headers say."""
+    targets = Targets("a", "b")
+    for limits in targets.limits:
+        answer(limits, FEW)
+    assert targets.last() == [False, False]
+
+
+def test_a_response_that_reports_more_ends_it() -> None:
+    targets = Targets("a", "b")
+    answer(targets.limits[0], FEW)
+    answer(targets.limits[0], PLENTY)
+    assert targets.last() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("headers", "failure", "seconds"),
+    [
+        ([("retry-after", "7")], "429", 7),
+        ([("retry-after-ms", "2500"), ("retry-after", "7")], "429", 2.5),
+        ([("retry-after", "Tue, 14 Nov 2023 22:13:30 GMT")], "429", 10),
+        ([("retry-after", "86400")], "429", 60),
+        ([("retry-after", "nonsense")], "429", 5),
+        ([], "429", 5),
+        ([("retry-after", "7")], "5xx", 7),
+        ([], "5xx", 0),
+        ([], "connect", 0),
+    ],
+)
+def test_after_a_refusal_it_is_asked_last_even_if_it_is_alone(
+    headers: Sequence[tuple[str, str]], failure: str, seconds: float
+) -> None:
+    targets = Targets("a")
+    answer(targets.limits[0], headers, failure)
+    now = targets.clock.now
+    assert targets.limits[0].asked_last(now + seconds - 0.01) is (seconds > 0)
+    assert not targets.limits[0].asked_last(now + seconds + 0.01)
+
+
+def test_an_answer_with_retry_after_is_no_refusal() -> None:
+    targets = Targets("a")
+    answer(targets.limits[0], [("retry-after", "7")])
+    assert targets.last() == [False]
+
+
+def test_a_response_that_breaks_off_is_read_once() -> None:
+    targets = Targets("a", "b")
+    attempt = OpenAttempt([targets.limits[0]], RequestRecord())
+    attempt.headers = [("retry-after", "7"), *FEW]
+    attempt.answered()
+    answer(targets.limits[0], PLENTY)
+    attempt.failed("reset")
+    attempt.close()
+    assert targets.last() == [False, False]
+
+
+def test_a_target_has_the_level_of_its_best_credential() -> None:
+    targets = Targets("a", "b", credentials=[FIRST, SECOND])
+    limits, now = targets.limits[0], targets.clock.now
+    answer(limits, FEW, credential=FIRST)
+    assert (limits.level(FIRST, now), limits.level(SECOND, now)) == (NEARLY, ENOUGH)
+    assert targets.last() == [False, False]
+    answer(limits, [], "429", credential=SECOND)
+    assert (limits.level(SECOND, now), limits.best_level(now)) == (USED_UP, NEARLY)
+    assert targets.last() == [True, False]
+
+
+def test_a_credential_with_little_left_is_taken_after_the_others() -> None:
+    targets = Targets("a", credentials=[FIRST, SECOND])
+    limits, credentials = targets.limits[0], Credentials([FIRST, SECOND])
+    now = targets.clock.now
+    assert [credentials.take(now, limits) for _ in range(3)] == [FIRST, SECOND, FIRST]
+    answer(limits, FEW, credential=SECOND)
+    assert [credentials.take(now, limits) for _ in range(3)] == [FIRST, FIRST, FIRST]
+    answer(limits, [], "429", credential=FIRST)
+    assert [credentials.take(now, limits) for _ in range(3)] == [SECOND, SECOND, SECOND]
+    credentials.set_aside(SECOND, now + 1)
+    assert credentials.take(now, limits) is FIRST
+
+
+def test_times_of_before_a_restart_of_the_machine_are_ignored() -> None:
+    targets = Targets("a", "b")
+    answer(targets.limits[0], FEW)
+    assert not targets.limits[0].asked_last(5.0)
