@@ -91,7 +91,7 @@ def measure_memory() -> None:
 def measure_redis() -> None:
     server = RedisServer()
     try:
-        store = RedisCounters(server.url, timeout=5)
+        store = RedisCounters(server.url)
         measure(store, "redis, one caller", 1, 60, 6_000)
         measure(store, "redis, 1,000 callers", 1000, 60, 6_000)
         store.close()

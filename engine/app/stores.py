@@ -29,8 +29,8 @@ from engine.values.price import Prices
 from engine.values.runtime_dir import NoWritableFolder, runtime_directory
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
+    from engine.stores.counters.fallback import SharedCounters
     from engine.stores.counters.memory import MemoryCounters
-    from engine.stores.counters.redis.counters import RedisCounters
 
 _RELEASE_SECONDS = 1.0
 """Seconds after which what a killed worker counted is released."""
@@ -130,16 +130,10 @@ def _counters(config: Config, telemetry: Observing) -> Counters:
     if stores.counters == "memory":
         counters = _memory(folder)
     else:
-        from engine.stores.counters.redis.counters import RedisCounters
+        from engine.app.redis import open_redis
 
         local = _memory(folder) if stores.on_store_failure == "local" else None
-        redis = RedisCounters(
-            stores.counters,
-            timeout=stores.counters_timeout,
-            away_after=stores.redis.away_after,
-            connections=stores.redis.connections,
-            folder=None if local is None else folder,
-        )
+        redis = open_redis(stores, None if local is None else folder)
         counters = redis
         denies = stores.on_store_failure == "deny"
         telemetry.health.checks["counters"] = StoreCheck(
@@ -164,7 +158,7 @@ def _memory(folder: FilePath) -> MemoryCounters:
         raise CannotConnect(f"limits cannot be counted: {error}") from error
 
 
-def _ping_counters(redis: RedisCounters) -> str:
+def _ping_counters(redis: SharedCounters) -> str:
     try:
         redis.ping()
     except CountersAway as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -9,11 +10,29 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
+from engine.config.tls import tls_files
 from engine.source.problem import Findings, Source
 
 _SQLITE = "sqlite:///"
 _RECORDS = (_SQLITE, "postgresql+psycopg://")
-_COUNTERS = ("redis://", "rediss://", "unix://")
+_COUNTERS = re.compile(r"(rediss?(\+sentinel|\+cluster)?|unix)://")
+
+
+@dataclass(frozen=True, slots=True)
+class RedisTls:
+    """TLS to the servers of the counters. Files are absolute paths."""
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SentinelLogin:
+    """What is shown to Sentinels."""
+
+    user: str | None = None
+    password: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +41,8 @@ class RedisConfig:
 
     away_after: float = default("stores.redis.away_after")
     connections: int = default("stores.redis.connections")
+    tls: RedisTls = RedisTls()
+    sentinel: SentinelLogin = SentinelLogin()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +71,12 @@ def read_stores(
     values = keys.fill(section, "stores")
     values["records"] = _records(values.get("records"), folder, source, findings)
     values["journal"] = folder / values["journal"]
-    if values["counters"] != "memory" and not values["counters"].startswith(_COUNTERS):
+    if values["counters"] != "memory" and not _COUNTERS.match(values["counters"]):
         hint = "memory, or redis://host:6379/0"
         findings.error(
             source, ("stores", "counters"), "MW104", "'counters' is not a supported store", hint
         )
-    values["redis"] = RedisConfig(**keys.fill(section.get("redis", {}), "stores.redis"))
+    values["redis"] = _redis(section.get("redis", {}), values["counters"], folder, source, findings)
     for name, seconds in (
         ("stores.counters_timeout", values["counters_timeout"]),
         ("stores.redis.away_after", values["redis"].away_after),
@@ -66,6 +87,22 @@ def read_stores(
             hint = f"between 1ms and 60s; {keys.find(name).schema['default']} if in doubt"
             findings.error(source, at, "MW104", message, hint)
     return Stores(**values)
+
+
+def _redis(
+    section: Mapping[str, Any], url: str, folder: FilePath, source: Source, findings: Findings
+) -> RedisConfig:
+    values, at = keys.fill(section, "stores.redis"), ("stores", "redis")
+    files = tls_files(section.get("tls", {}), (*at, "tls"), folder, source, findings)
+    for key, is_used, hint in (
+        ("tls", url.startswith("rediss"), "rediss:// in place of redis://"),
+        ("sentinel", "+sentinel:" in url, "redis+sentinel://host:26379/master"),
+    ):
+        if key in section and not is_used:
+            message = f"'{key}' has no effect: the URL in 'counters' does not use it"
+            findings.error(source, (*at, key), "MW395", message, f"write {hint}, or remove it")
+    login = SentinelLogin(**section.get("sentinel", {}))
+    return RedisConfig(**{**values, "tls": RedisTls(**files), "sentinel": login})
 
 
 def _records(url: str | None, folder: FilePath, source: Source, findings: Findings) -> str | None:

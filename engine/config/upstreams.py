@@ -11,9 +11,9 @@ from engine import credentials
 from engine.config import keys, provider_defaults
 from engine.config.health import EjectionConfig, ProbeConfig, RateLimitsConfig, read_probes
 from engine.config.keys import default
+from engine.config.tls import tls_files
 from engine.config.transforms import TransformConfig, read_transform
 from engine.credentials import Credential
-from engine.source.files import is_file
 from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
 
@@ -122,7 +122,11 @@ class UpstreamReader:
             ask_usage=values["ask_usage"],
             pool=values["pool"],
             proxy=values.get("proxy"),
-            tls=self._tls(values.get("tls", {}), (*at, "tls")),
+            tls=Tls(
+                **tls_files(
+                    values.get("tls", {}), (*at, "tls"), self.folder, self.source, self.findings
+                )
+            ),
             at=at,
             retry=_retry(values.get("retry", {})),
             breaker=BreakerConfig(**values.get("breaker", {})),
@@ -175,21 +179,6 @@ class UpstreamReader:
 
         context = credentials.Context(url, self.folder, error, variables)
         return credentials.read(section, context)
-
-    def _tls(self, section: dict[str, Any], at: Path) -> Tls:
-        files: dict[str, str] = {}
-        for key in ("ca", "certificate", "key"):
-            if key in section:
-                path = self.folder / section[key]
-                files[key] = str(path)
-                if not is_file(path):
-                    self.findings.error(
-                        self.source, (*at, key), "MW106", f"there is no file '{section[key]}'"
-                    )
-        if "key" in section and "certificate" not in section:
-            message = "a key without its certificate"
-            self.findings.error(self.source, (*at, "key"), "MW105", message, "name the certificate")
-        return Tls(**{**section, **files})
 
 
 def _is_header_value(value: str) -> bool:

@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 from urllib.parse import urlsplit
 
 from engine.config.config import Config
-from engine.config.stores import Stores
-from engine.config.upstreams import UpstreamConfig
+from engine.config.stores import RedisTls, Stores
+from engine.config.upstreams import Tls, UpstreamConfig
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path, place_of
 from engine.upstream.client.address import origin_of, proxy_of
@@ -54,26 +54,25 @@ def _check_upstream(upstream: UpstreamConfig, config: Config, findings: Findings
         _error(config, (*upstream.at, "url"), message, findings, hint)
         return
     if origin.tls:
-        _check_tls(upstream, config, findings)
+        _check_tls(upstream.tls, (*upstream.at, "tls"), config, findings)
     try:
         proxy_of(origin, upstream.proxy, {})
     except ValueError as error:
         _error(config, (*upstream.at, "proxy"), str(error), findings)
 
 
-def _check_tls(upstream: UpstreamConfig, config: Config, findings: Findings) -> None:
-    tls = upstream.tls
+def _check_tls(tls: Tls | RedisTls, at: Path, config: Config, findings: Findings) -> None:
+    """The files of a section `tls` at a path."""
     pair = (tls.certificate, tls.key or tls.certificate) if tls.certificate else None
     for key, ca, cert in (("ca", tls.ca, None), ("certificate", None, pair)):
-        files = [file for file in (ca, *(cert or ())) if file is not None]
-        if not files or not all(is_file(FilePath(file)) for file in files):
+        needed = [file for file in (ca, *(cert or ())) if file is not None]
+        if not needed or not all(is_file(FilePath(file)) for file in needed):
             continue  # that they are missing is noted already
         try:
             tls_context(ca, cert, verify=ca is not None)
         except OSError as error:
             why = error.strerror if error.strerror in _NOT_READ else _TLS_FILES[key]
-            message = f"'{key}' cannot be used: {why}"
-            _error(config, (*upstream.at, "tls", key), message, findings)
+            _error(config, (*at, key), f"'{key}' cannot be used: {why}", findings)
 
 
 def _check_collector(config: Config, findings: Findings) -> None:
@@ -89,6 +88,7 @@ def _check_collector(config: Config, findings: Findings) -> None:
 def _check_stores(config: Config, findings: Findings) -> None:
     if config.broken.has("stores", "*"):
         return
+    _check_tls(config.stores.redis.tls, ("stores", "redis", "tls"), config, findings)
     at_fault = {(p.file, p.line, p.column) for p in findings.unsorted}
     for at, message in _store_problems(config.stores):
         if place_of(config.source, at) not in at_fault:
@@ -119,14 +119,10 @@ def _records_problem(url: str) -> str:
 
 
 def _counters_problem(url: str) -> str:
-    from engine.stores.counters.redis.counters import RedisCounters
+    from engine.stores.counters.redis.address import DEFAULTS, parse
 
-    if not _has_port(url):
-        return _PORT
-    if url.startswith("unix:") and not urlsplit(url).path:
-        return "the path of the socket is missing; write unix:///run/redis.sock"
     try:
-        RedisCounters(url)
+        parse(url, DEFAULTS)
     except ValueError as error:
         return str(error)
     return ""

@@ -34,7 +34,13 @@ def test_a_relative_path_of_sqlite_starts_at_the_folder_of_the_config(records, u
     assert stores(f"records: '{records}'").records == url
 
 
-@pytest.mark.parametrize("counters", ["memory", "redis://host:6379/0", "unix:///run/redis.sock"])
+@pytest.mark.parametrize(
+    "counters",
+    [
+        *("memory", "redis://host:6379/0", "unix:///run/redis.sock"),
+        *("redis+sentinel://a,b:1/limits", "rediss+cluster://a:1,b:2"),
+    ],
+)
 def test_counters_are_in_memory_or_in_redis(counters):
     assert stores(f"counters: '{counters}'").counters == counters
 
@@ -51,3 +57,11 @@ def test_a_store_that_is_not_supported_is_an_error_at_its_value(entry):
 def test_the_time_after_which_redis_is_away_is_bounded():
     assert read_errors("stores: {redis: {away_after: 61s}}\n") == [(4, 30, "MW104")]
     assert stores("redis: {away_after: 60s}").redis.away_after == 60.0
+
+
+def test_keys_that_the_url_of_redis_does_not_use_are_errors():
+    tls = "counters: 'redis://h', redis: {tls: {}}"
+    sentinel = "counters: 'rediss://h', redis: {sentinel: {password: x}}"
+    for text, word in ((tls, "tls"), (sentinel, "sentinel")):
+        column = len("stores: {") + text.index(f"{word}: ") + len(word) + 3
+        assert read_errors(f"stores: {{{text}}}\n") == [(4, column, "MW395")]

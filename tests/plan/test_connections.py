@@ -49,6 +49,9 @@ def test_an_upstream_that_cannot_be_connected_to(text, words, hint):
     [
         ("records: 'postgresql+psycopg://u:hidden@db:99999/x'", "the port is not a number"),
         ("counters: 'redis://:hidden@cache:99999/0'", "the port is not a number"),
+        ("counters: 'redis+sentinel://:hidden@cache,other:99999/m'", "the port is not a number"),
+        ("counters: 'redis+sentinel://:hidden@cache:26379'", "the name of the master is missing"),
+        ("counters: 'rediss+cluster://:hidden@cache/1'", "a cluster has one database"),
         ("counters: 'unix://'", "the path of the socket is missing"),
     ],
 )
@@ -65,10 +68,15 @@ def test_a_file_of_tls_that_is_no_certificate(tmp_path, key, words):
     file = tmp_path / "file.pem"
     file.write_text("no certificate")
     more = f", key: '{file}'" if key == "certificate" else ""
-    upstream = f"{{url: 'https://a.example', tls: {{{key}: '{file}'{more}}}}}"
-    ((message, _),) = problems(f"upstreams: {{main: {upstream}}}")
-    assert f"'{key}' cannot be used" in message
-    assert words in message
+    tls = f"tls: {{{key}: '{file}'{more}}}"
+    redis = f"counters: 'rediss://a.example', redis: {{{tls}}}"
+    for section in (
+        f"upstreams: {{main: {{url: 'https://a.example', {tls}}}}}",
+        f"stores: {{{redis}}}",
+    ):
+        ((message, _),) = problems(section)
+        assert f"'{key}' cannot be used" in message
+        assert words in message
 
 
 def test_a_collector_of_traces_needs_a_url():

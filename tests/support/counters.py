@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 import gevent
 
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.redis.counters import RedisCounters
+from engine.stores.counters.redis.address import DEFAULTS, RedisOptions, parse
+from engine.stores.counters.redis.client import RedisClient
+from engine.stores.counters.redis.counters import RedisCounters, client_of
 from engine.stores.counters.shared_memory import attach, detach
 from engine.values import counters
 from engine.values.calendar import Calendar
@@ -27,8 +29,6 @@ from tests.support.clock import MicrosecondClock
 from tests.support.paths import ROOT
 
 SECOND = 1_000_000
-PATIENT = 5.0
-"""Seconds for a round trip where a busy machine must not be taken for a server that is away."""
 
 
 class Limit(NamedTuple):
@@ -38,6 +38,11 @@ class Limit(NamedTuple):
     amount: int
     window: float | Calendar
     cost: int = 1
+
+
+def client_at(url: str, options: RedisOptions = DEFAULTS) -> RedisClient:
+    """A client of a server, without counters."""
+    return client_of(parse(url, options), options)
 
 
 RATE = [Limit("rate:a", 10, 3600.0, 2)]
@@ -104,9 +109,7 @@ def folder() -> Iterator[Path]:
 @contextmanager
 def opened(place: Path | str) -> Iterator[Counters]:
     """A store as a worker has it: in memory at a path, or in Redis at a URL."""
-    store = (
-        RedisCounters(place, timeout=PATIENT) if isinstance(place, str) else MemoryCounters(place)
-    )
+    store = RedisCounters(place) if isinstance(place, str) else MemoryCounters(place)
     try:
         yield store
     finally:

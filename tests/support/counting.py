@@ -32,7 +32,7 @@ from engine.stores.counters.memory import MemoryCounters  # noqa: E402
 from engine.stores.counters.redis.counters import RedisCounters  # noqa: E402
 from engine.values.calendar import Calendar  # noqa: E402
 from engine.values.counters import Counters, CountersAway  # noqa: E402
-from tests.support.counters import PATIENT, Limit, left, take  # noqa: E402
+from tests.support.counters import Limit, left, take  # noqa: E402
 
 ENDLESS = 10**12
 TOGETHER = [
@@ -155,8 +155,7 @@ MODES = {"passing": passing, "holding": holding, "watching": watch}
 
 def main(place: str, mode: str, *numbers: str) -> None:
     if "://" in place:
-        patient = {} if mode == "watching" else {"timeout": PATIENT}
-        make: Callable[[], Counters] = partial(RedisCounters, place, lease=1.0, **patient)
+        make: Callable[[], Counters] = partial(RedisCounters, place, lease=1.0)
     else:
         make = partial(MemoryCounters, Path(place))
     print("ready", flush=True)

@@ -52,9 +52,7 @@ class RedisServer:
 
     def say(self, line: str) -> bytes:
         """The first bytes of the answer to a command in one line."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as sock:
-            sock.sendall(line.encode() + b"\r\n")
-            return sock.recv(65536)
+        return command(self.port, line)
 
     def kill(self) -> None:
         """End it in the middle of what it does."""
@@ -71,3 +69,10 @@ class RedisServer:
     def close(self) -> None:
         self.kill()
         shutil.rmtree(self._home, ignore_errors=True)
+
+
+def command(port: int, line: str) -> bytes:
+    """The first bytes of the answer to a command in one line, of the server at a port."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as sock:
+        sock.sendall(line.encode() + b"\r\n")
+        return sock.recv(65536)

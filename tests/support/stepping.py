@@ -22,6 +22,7 @@ from gevent.fileobject import FileObjectThread  # noqa: E402
 
 from engine.stores.counters.fallback import FallbackCounters  # noqa: E402
 from engine.stores.counters.memory import MemoryCounters  # noqa: E402
+from engine.stores.counters.redis.address import RedisOptions  # noqa: E402
 from engine.stores.counters.redis.counters import RedisCounters  # noqa: E402
 from engine.values.counters import CountersAway, Limit, TakeResult  # noqa: E402
 
@@ -43,7 +44,7 @@ class CountedRedis(RedisCounters):
 
 class Stepper:
     def __init__(self, url: str, folder: str, machines: str) -> None:
-        self.redis = CountedRedis(url, folder=Path(folder), timeout=1.0)
+        self.redis = CountedRedis(url, RedisOptions(timeout=1.0), folder=Path(folder))
         local = MemoryCounters(Path(folder))
         self.store = FallbackCounters(self.redis, local, machines=int(machines))
         self.receipts: list[object] = []

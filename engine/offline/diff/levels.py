@@ -47,6 +47,7 @@ _COVERS = {"network": network_covers, "origin": origin_covers}
 _PASSWORD = re.compile(r"(://[^/@\s:]*:)[^/@\s]+@")
 _SHOW: Mapping[str, Callable[[Any], str]] = {
     "headers": lambda value: "another",
+    "value": lambda value: "another",
     "url": lambda value: _PASSWORD.sub(r"\1***@", plain(value)),
     "duration": duration_text,
     "size": size,

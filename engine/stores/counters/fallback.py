@@ -16,12 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from engine.stores.counters.memory import MemoryCounters
-from engine.stores.counters.redis.counters import RedisCounters
-from engine.values.counters import CountersAway, Limit, TakeResult
+from engine.values.counters import Counters, CountersAway, Limit, TakeResult
 from engine.values.throttle import LogThrottle
+
+
+class SharedCounters(Counters, Protocol):
+    """Counters that several machines share, in Redis."""
+
+    def in_doubt(self, limits: tuple[Limit, ...]) -> tuple[int, ...]:
+        """The indices of limits whose counts may be lost: they are counted on this machine too."""
+        ...
+
+    def ping(self) -> None:
+        """Raises CountersAway when they do not answer."""
+        ...
 
 
 class _DoubleReceipt(NamedTuple):
@@ -36,7 +47,7 @@ class FallbackCounters:
     """Counters in `redis`; in `local` while Redis is away, against the share of each limit that one
     of `machines` has. `counted_locally` counts the requests that were decided locally."""
 
-    def __init__(self, redis: RedisCounters, local: MemoryCounters, *, machines: int = 1) -> None:
+    def __init__(self, redis: SharedCounters, local: MemoryCounters, *, machines: int = 1) -> None:
         self._redis, self._local, self._machines = redis, local, machines
         self._throttle = LogThrottle()
         self.counted_locally = 0

@@ -150,6 +150,7 @@ GUARDS = [
     ("stores.on_store_failure", "deny", None),
     ("stores.on_store_failure", None, "allow"),
     ("stores.machines", 3, None),
+    ("stores.redis.tls.ca", "identity.pem", None),
     ("stores.token_ttl", None, "10m"),
     ("stores.retention", None, "1d"),
     ("stores.retention", "90d", "1d"),
@@ -229,6 +230,8 @@ CHANGES = [
     ("stores.counters_timeout", None, "100ms"),
     ("stores.redis.away_after", None, "100ms"),
     ("stores.redis.connections", None, 9),
+    ("stores.redis.tls.certificate", None, "identity.pem"),
+    ("stores.redis.sentinel.password", "first-secret", "second-secret"),
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
@@ -286,6 +289,8 @@ CHANGES = [
 """Each is told, and guards no less in either direction."""
 ELSEWHERE = [
     ("stores.journal",),
+    ("stores.redis.tls.key",),
+    ("stores.redis.sentinel.user",),
     ("routes.0.model.also",),
     ("upstreams.main.tls.key",),
     ("upstreams.main.variables",),
@@ -311,6 +316,8 @@ def levels_of(tmp_path_factory):
             changed = with_value(base, path, value)
             if path.startswith("telemetry.traces."):
                 changed["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
+            if path.startswith(("stores.redis.tls", "stores.redis.sentinel")):
+                changed["stores"]["counters"] = "rediss+sentinel://c.test/limits"
             sides.append(planned(folder, yaml.safe_dump(changed, sort_keys=False), document))
         there, back = between(*sides), between(*reversed(sides))
         output = formats.as_text([*there, *back])

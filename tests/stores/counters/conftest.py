@@ -8,7 +8,7 @@ from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis.counters import RedisCounters
 from tests.support import redis_server
 from tests.support.clock import MicrosecondClock
-from tests.support.counters import PATIENT, Bench, folder
+from tests.support.counters import Bench, folder
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +66,7 @@ def bench(request):
     """A store of each kind, on a clock that the test turns."""
     clock = MicrosecondClock()
     if request.param == "redis":
-        store = RedisCounters(request.getfixturevalue("redis_url"), clock=clock, timeout=PATIENT)
+        store = RedisCounters(request.getfixturevalue("redis_url"), clock=clock)
     else:
         path = request.getfixturevalue("path")
         store = MemoryCounters(path, clock=clock, wall_clock=clock)

@@ -11,8 +11,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import gevent
@@ -21,95 +19,74 @@ from redis.backoff import EqualJitterBackoff
 from redis.exceptions import ConnectionError as Broken
 from redis.exceptions import RedisError, ResponseError
 
+from engine.stores.counters.redis.address import RedisOptions
+from engine.stores.counters.redis.call import (
+    NOT_SERVED,
+    Attempt,
+    NotServed,
+    OnLate,
+    Pending,
+    Unsent,
+    is_no_master,
+)
 from engine.stores.counters.redis.connection import (
     Command,
     Dataset,
-    RedisServer,
-    connect,
+    dataset_command,
     exchange,
     read,
 )
 from engine.stores.counters.redis.deadlines import CallDeadlines, Late
+from engine.stores.counters.redis.scripts import DATASET_KEY
+from engine.stores.counters.redis.server import RedisServer
 from engine.values.counters import CountersAway
+from engine.values.periodic import PeriodicTask
 
 log = logging.getLogger("modelway")
 
-TIMEOUT = 5.0
-"""Seconds that a call waits for a server which answers others."""
-AWAY_AFTER = 2.0
-"""Seconds without any answer after which a server is away: one whose machine is short of CPU may
-need longer for an answer than any network does."""
 PROBE_TIMEOUT = 5.0
 """Seconds of a probe: a stalled server answers as soon as it continues, and a worker under load may
 need longer than a request waits."""
 LATE_TIMEOUT = 30.0
 """Seconds for which a late answer is awaited."""
-CONNECTIONS = 50
+FOLLOW_INTERVAL = 1.0
+"""Seconds between two questions whether a master is at another address."""
 _BACKOFF = EqualJitterBackoff(cap=1.0, base=0.05)
 _LOG_INTERVAL = 60.0
 
-OnLate = Callable[[Any], None]
-"""Called with the answer to a call that timed out, or None when no answer will come."""
-
-
-class Unsent(CountersAway):
-    """The server cannot be reached; nothing of this call was sent."""
-
-
-class Pending(CountersAway):
-    """The call was sent and timed out; `on_late` is called with the answer."""
-
-
-class _Attempt:
-    """The connection of a call, and whether the command was sent on it."""
-
-    __slots__ = ("connection", "was_sent")
-
-    def __init__(self) -> None:
-        self.connection: Any = None
-        self.was_sent = False
-
-    def exchange(self, command: Command) -> Any:
-        """Send the command, and return its answer."""
-        self.was_sent = True
-        return exchange(self.connection, command)
-
-    def discard(self) -> None:
-        """Close the connection: a late answer must not be that of the next call."""
-        if self.connection is not None:
-            self.connection.disconnect()
-
 
 class RedisClient:
-    """At most so many connections to the server at `url`, and as many whose answers are late;
-    `timeout` and `away_after` are those of `CallDeadlines`.
+    """The connections of a worker to a server; `options` has their number and the deadlines.
 
-    `dataset` knows when the server lost its data (the workers that share a `folder` all know it);
-    `back_at` is when it was last available again, on the monotonic clock. ValueError for another
-    URL.
+    With a `dataset`, each new connection asks whether the server still has its data; `back_at` is
+    when it was last available again, on the monotonic clock.
     """
 
     def __init__(
-        self,
-        url: str,
-        timeout: float,
-        folder: Path | None = None,
-        *,
-        away_after: float = AWAY_AFTER,
-        connections: int = CONNECTIONS,
+        self, server: RedisServer, options: RedisOptions, dataset: Dataset | None = None
     ) -> None:
-        self._server = RedisServer(url, timeout)
-        self.name = self._server.name
-        self.dataset = Dataset(self.name, folder)
-        self.back_at = self.dataset.lost_at
-        self._deadlines = CallDeadlines(timeout, away_after)
+        self._server, self._dataset, self.name = server, dataset, server.name
+        self.back_at = -math.inf if dataset is None else dataset.lost_at
+        self._deadlines = CallDeadlines(options.timeout, options.away_after)
         self._idle: list[Any] = []
-        self._free, self._connections = BoundedSemaphore(connections), connections
+        self._connections = options.connections
+        self._free = BoundedSemaphore(options.connections)
         self._away = self._logged = False
         self._failures = 0  # consecutive, of probes and of calls after a probe succeeded
         self._log_at = -math.inf
         self._probe: gevent.Greenlet[[], None] | None = None
         self._late: set[gevent.Greenlet[..., None]] = set()
+        self._follower: PeriodicTask | None = None
+
+    @property
+    def lost_at(self) -> float:
+        """When the server was last found with other data, on the monotonic clock."""
+        return -math.inf if self._dataset is None else self._dataset.lost_at
+
+    @property
+    def is_away(self) -> bool:
+        """Whether calls fail at once."""
+        return self._away
 
     def raise_if_away(self) -> None:
         """Raises Unsent while the server is away."""
@@ -117,16 +94,24 @@ class RedisClient:
             self._start_probe()
             raise Unsent(f"{self.name} is away")
 
-    def call(self, command: Command, *, resend: bool = True, on_late: OnLate | None = None) -> Any:
+    def call(
+        self,
+        command: Command,
+        *,
+        resend: bool = True,
+        on_late: OnLate | None = None,
+        asking: bool = False,
+    ) -> Any:
         """The answer to a command.
 
         With `resend` it may be sent again over a new connection when an idle connection is broken.
         Raises Unsent when nothing was sent; Pending, with `on_late` only, when the answer may still
-        come; CountersAway when it was sent, or when the server refuses it.
+        come; NotServed when a node of a cluster does not serve it; CountersAway when it was sent,
+        or when the server refuses it.
         """
         with self._free:
             self.raise_if_away()
-            attempt = _Attempt()
+            attempt = Attempt(asking)
             try:
                 answer = self._send_in_time(attempt, command, resend)
             except Late as late:
@@ -137,24 +122,28 @@ class RedisClient:
                 attempt.discard()
                 raise
         self._deadlines.answered()
-        self._idle.append(attempt.connection)
+        self._put_back(attempt.connection)
         self._failures = 0
         return answer
 
     def close(self) -> None:
         """Close the connections, also those with late answers. A later call opens new ones."""
         gevent.killall([*self._late, *([self._probe] if self._probe else [])])
+        if self._follower is not None:
+            self._follower.stop(0)
+            self._follower = None
         self._disconnect_idle()
+        self._server.close()
         self._deadlines.close()
 
-    def _send_in_time(self, attempt: _Attempt, command: Command, resend: bool) -> Any:
+    def _send_in_time(self, attempt: Attempt, command: Command, resend: bool) -> Any:
         self._deadlines.start()
         try:
             return self._send(attempt, command, resend)
         finally:
             self._deadlines.stop()
 
-    def _send(self, attempt: _Attempt, command: Command, resend: bool) -> Any:
+    def _send(self, attempt: Attempt, command: Command, resend: bool) -> Any:
         if self._idle:
             attempt.connection = self._idle.pop()
             try:
@@ -173,21 +162,42 @@ class RedisClient:
 
     def _connect(self, connection: Any) -> None:
         """Connect, and find out whether the server still has its counters."""
-        if self.dataset.update(connect(connection)):
-            self.back_at = self.dataset.lost_at
-            log.warning("counters: %s has lost its counters", self.name)
+        connection.connect()
+        if self._dataset is not None:
+            answer = exchange(connection, dataset_command(DATASET_KEY))
+            if self._dataset.update(answer):
+                self.back_at = self._dataset.lost_at
+                log.warning("counters: %s has lost its counters", self.name)
+        if self._server.may_move and self._follower is None:
+            self._follower = PeriodicTask(self._follow, FOLLOW_INTERVAL)
+            self._follower.start()
+
+    def _follow(self, wait: float) -> float:
+        """Use the server that is the master now, also when the former one still answers."""
+        if self._server.has_moved():
+            log.warning("counters: %s has moved", self.name)
+            self.back_at = time.monotonic()
+            self._disconnect_idle()
+        return FOLLOW_INTERVAL
+
+    def _put_back(self, connection: Any) -> None:
+        """The connection is free for another call."""
+        if self._server.is_current(connection):
+            self._idle.append(connection)
+        else:
+            connection.disconnect()
 
     def _disconnect_idle(self) -> None:
         while self._idle:
             self._idle.pop().disconnect()
 
-    def _timed_out(self, attempt: _Attempt, late: Late, on_late: OnLate | None) -> CountersAway:
+    def _timed_out(self, attempt: Attempt, late: Late, on_late: OnLate | None) -> CountersAway:
         if late.is_silent:
             self._set_away(str(late))
         if not attempt.was_sent:
             attempt.discard()
             return Unsent(f"{self.name}: {late}")
-        if on_late is None or len(self._late) >= self._connections:
+        if on_late is None or attempt.asking or len(self._late) >= self._connections:
             attempt.discard()
             if on_late is None:
                 return CountersAway(f"{self.name}: {late}")
@@ -213,19 +223,21 @@ class RedisClient:
             connection.disconnect()
             raise
         else:
-            self._idle.append(connection)
+            self._put_back(connection)
             self._deadlines.answered()
         on_late(answer)
 
-    def _failed(self, attempt: _Attempt, error: Exception) -> CountersAway:
-        reason = str(error) or type(error).__name__
-        if attempt.was_sent and isinstance(error, ResponseError):  # an error of the server
+    def _failed(self, attempt: Attempt, error: Exception) -> CountersAway:
+        message = f"{self.name}: {error or type(error).__name__}"
+        if attempt.was_sent and isinstance(error, ResponseError) and not is_no_master(error):
             self._deadlines.answered()
-            self._idle.append(attempt.connection)
+            self._put_back(attempt.connection)
+            if isinstance(error, NOT_SERVED):
+                return NotServed(message, error)
         else:
             attempt.discard()
-            self._set_away(reason)
-        return (CountersAway if attempt.was_sent else Unsent)(f"{self.name}: {reason}")
+            self._set_away(str(error) or type(error).__name__)
+        return (CountersAway if attempt.was_sent else Unsent)(message)
 
     def _set_away(self, reason: str) -> None:
         if not self._away:
@@ -234,6 +246,7 @@ class RedisClient:
                 self._log_at = time.monotonic() + _LOG_INTERVAL
                 self._logged = True
                 log.warning("counters: %s is away: %s", self.name, reason)
+            self._server.forget()
             self._disconnect_idle()
         self._start_probe()
 
@@ -245,17 +258,18 @@ class RedisClient:
         while self._away:
             self._failures = min(self._failures + 1, 10)
             gevent.sleep(_BACKOFF.compute(self._failures))
-            connection = self._server.new_connection()
-            timer = gevent.Timeout.start_new(PROBE_TIMEOUT)
+            attempt, timer = Attempt(False), gevent.Timeout.start_new(PROBE_TIMEOUT)
             try:
-                self._connect(connection)
+                attempt.connection = self._server.new_connection()
+                self._connect(attempt.connection)
             except (RedisError, OSError, gevent.Timeout) as error:
-                connection.disconnect()
+                attempt.discard()
+                self._server.forget()
                 log.debug("counters: %s is still away: %s", self.name, error)
                 continue
             finally:
                 timer.close()
-            self._idle.append(connection)
+            self._put_back(attempt.connection)
             self._away = False
             self.back_at = time.monotonic()
             if self._logged:

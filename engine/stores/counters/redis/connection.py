@@ -1,4 +1,4 @@
-"""Connections to a Redis server, and whether it still has the data that it had.
+"""Commands on connections to a Redis server, and whether it still has the data that it had.
 
 redis-py makes the connections, and parses the protocol with hiredis. Its pool is not used: before
 each command `get_connection` polls the socket through gevent's loop, which costs 40 us of CPU where
@@ -20,67 +20,23 @@ from typing import Any
 
 import hiredis
 import orjson
-import redis
-from gevent import monkey
-from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
-from redis.retry import Retry
 
 from engine.stores.counters.redis.deadlines import Late
-from engine.stores.counters.redis.scripts import DATASET_ID, DATASET_KEY, SCRIPTS
-
-_SCHEMES = ("redis://", "rediss://", "unix://")
+from engine.stores.counters.redis.scripts import DATASET_ID, SCRIPTS
 
 Command = tuple[str | int, ...]
 
 
-class RedisServer:
-    """The server at `url`. `name` is its address for messages, without the password. ValueError for
-    another URL."""
-
-    def __init__(self, url: str, timeout: float) -> None:
-        try:
-            if not url.startswith(_SCHEMES):
-                raise ValueError
-            # Late bounds a call, except in processes without gevent's monkey patches.
-            blocking = None if monkey.is_module_patched("socket") else timeout
-            self._source = redis.ConnectionPool.from_url(
-                url,
-                protocol=2,
-                retry=Retry(NoBackoff(), 0),
-                socket_timeout=blocking,
-                socket_connect_timeout=blocking,
-            )
-            sample = self.new_connection()
-        except (ValueError, TypeError):  # its message may contain the password
-            raise ValueError(
-                "counters: expected redis://[[user]:password@]host[:port][/db], rediss://... or "
-                "unix:///path/to/socket; special characters of a password are percent-encoded"
-            ) from None
-        address = getattr(sample, "path", None) or f"{sample.host}:{sample.port}"
-        self.name = f"redis at {address}"
-
-    def new_connection(self) -> Any:
-        """A connection of redis-py, for `connect`."""
-        return self._source.connection_class(**self._source.connection_kwargs)
-
-
-def connect(connection: Any) -> str:
-    """Connect, and return the id of the server's data."""
-    connection.connect()
-    new_id = os.urandom(8).hex()
-    _write(connection, ("EVAL", DATASET_ID, 1, DATASET_KEY, new_id))
-    return str(read(connection).decode())
-
-
-def exchange(connection: Any, command: Command) -> Any:
-    """Send a command, and return its answer; raises Late when that comes late."""
-    _write(connection, command)
+def exchange(connection: Any, command: Command, *, asking: bool = False) -> Any:
+    """Send a command, and return its answer; raises Late when that comes late. `asking`: the node
+    of a cluster is getting the slot of the keys (Redis Cluster specification, ASK redirection)."""
+    _write(connection, command, asking)
     try:
-        return _read_in_time(connection)
+        return _read_in_time(connection, asking)
     except NoScriptError:  # EVAL makes the server store the script
-        _write(connection, ("EVAL", SCRIPTS[str(command[1])].source, *command[2:]))
-        return _read_in_time(connection)
+        _write(connection, ("EVAL", SCRIPTS[str(command[1])].source, *command[2:]), asking)
+        return _read_in_time(connection, asking)
 
 
 def read(connection: Any) -> Any:
@@ -88,28 +44,37 @@ def read(connection: Any) -> Any:
     return connection.read_response(disconnect_on_error=False)
 
 
-def _write(connection: Any, command: Command) -> None:
+def _write(connection: Any, command: Command, asking: bool) -> None:
     packed = hiredis.pack_command(command)  # type: ignore[arg-type]
+    if asking:
+        packed = hiredis.pack_command(("ASKING",)) + packed
     connection.send_packed_command([packed], check_health=False)
 
 
-def _read_in_time(connection: Any) -> Any:
+def _read_in_time(connection: Any, asking: bool) -> Any:
     try:
+        if asking:
+            read(connection)
         return read(connection)
     except Late:
         # The answer may have arrived in time while this process was busy.
-        if not connection.can_read(0):
+        if asking or not connection.can_read(0):
             raise
         return connection.read_response(timeout=0.001)
 
 
-class Dataset:
-    """The last known id of the data at `server`, shared in `folder`; without a folder, of this
-    process alone. `lost_at` is when the server was last found with other data."""
+def dataset_command(key: str) -> Command:
+    """Asks for the id of the data that `key` lies with; the answer is of `Dataset.update`."""
+    return ("EVAL", DATASET_ID, 1, key, os.urandom(8).hex())
 
-    def __init__(self, server: str, folder: Path | None) -> None:
-        name = f"redis-{sha256(server.encode()).hexdigest()[:16]}.json"
-        self._file = folder and folder / name
+
+class Dataset:
+    """The last known id of the data called `name`, shared in `folder`; without a folder, of this
+    process alone. `lost_at` is when it was last found to be other data."""
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        file = f"redis-{sha256(name.encode()).hexdigest()[:16]}.json"
+        self._file = folder and folder / file
         self._id = ""
         self.lost_at = -math.inf
         if self._file is not None and self._file.exists():
@@ -117,8 +82,9 @@ class Dataset:
             if lost_at is not None and lost_at < time.monotonic():  # else from before a reboot
                 self.lost_at = lost_at
 
-    def update(self, id_: str) -> bool:
-        """Note the id that the server has now. Returns whether it has lost its data."""
+    def update(self, answer: bytes) -> bool:
+        """Note the id that the data has now. Returns whether data was lost."""
+        id_ = answer.decode()
         if id_ == self._id:
             return False
         is_lost = self._id != ""

@@ -20,7 +20,7 @@ import gevent
 from gevent.event import Event
 from gevent.lock import BoundedSemaphore
 
-from engine.stores.counters.redis.client import Pending, RedisClient, Unsent
+from engine.stores.counters.redis.call import PartitionClient, Pending, Unsent
 from engine.stores.counters.redis.connection import Command
 from engine.stores.counters.redis.scripts import SETTLE
 from engine.values.counters import CountersAway
@@ -55,7 +55,7 @@ class CorrectionQueue:
 
     def __init__(
         self,
-        client: RedisClient,
+        client: PartitionClient,
         renewals: Callable[[], Iterator[Command]],
         interval: float,
         now: Callable[[], int | str],

@@ -10,16 +10,17 @@ import gevent
 import pytest
 from redis import Connection
 
-from engine.stores.counters.redis.client import RedisClient, Unsent
-from engine.stores.counters.redis.connection import RedisServer
+from engine.stores.counters.redis.address import RedisOptions
+from engine.stores.counters.redis.call import Unsent
 from engine.stores.counters.redis.deadlines import Late
+from engine.stores.counters.redis.server import FixedServer
 from engine.values.counters import CountersAway
-from tests.support.counters import PATIENT
+from tests.support.counters import client_at
 from tests.support.redis_faults import back, break_next_answer
 
 
 def test_a_worker_reconnects_any_number_of_times(server):
-    client = RedisClient(server.url, PATIENT)
+    client = client_at(server.url)
     for _ in range(250):
         assert client.call(("PING",)) == b"PONG"
         server.say("CLIENT KILL TYPE normal SKIPME yes")
@@ -27,7 +28,7 @@ def test_a_worker_reconnects_any_number_of_times(server):
 
 
 def test_a_server_that_restarts_again_and_again_is_used_again(server):
-    client = RedisClient(server.url, PATIENT)
+    client = client_at(server.url)
     for _ in range(5):
         server.kill()
         with pytest.raises(CountersAway):
@@ -40,11 +41,11 @@ def test_a_server_that_restarts_again_and_again_is_used_again(server):
 
 def test_calls_fail_at_once_while_the_server_is_away(server, monkeypatch):
     server.kill()
-    client = RedisClient(server.url, PATIENT)
+    client = client_at(server.url)
     with pytest.raises(Unsent):
         client.call(("PING",))
     connections = []
-    monkeypatch.setattr(RedisServer, "new_connection", connections.append)
+    monkeypatch.setattr(FixedServer, "new_connection", connections.append)
     for _ in range(100):
         with pytest.raises(Unsent, match="is away"):
             client.call(("PING",))
@@ -54,7 +55,7 @@ def test_calls_fail_at_once_while_the_server_is_away(server, monkeypatch):
 
 def test_an_outage_and_its_end_are_logged_once_each_without_the_password(server, caplog):
     with caplog.at_level(logging.DEBUG):
-        client = RedisClient(server.url.replace("redis://", "redis://somebody:s3cret@"), PATIENT)
+        client = client_at(server.url.replace("redis://", "redis://somebody:s3cret@"))
         for _ in range(20):
             with pytest.raises(CountersAway) as refused:
                 client.call(("PING",))
@@ -70,15 +71,15 @@ def test_an_outage_and_its_end_are_logged_once_each_without_the_password(server,
 
 
 def test_only_a_server_that_lost_its_data_counts_as_lost(server, caplog):
-    client = RedisClient(server.url, PATIENT)
+    client = client_at(server.url)
     client.call(("PING",))
     server.say("CLIENT KILL TYPE normal SKIPME yes")
     client.call(("PING",))
-    assert client.dataset.lost_at < 0
+    assert client.lost_at < 0
     server.kill()
     server.start()
     client.call(("PING",))
-    assert time.monotonic() - client.dataset.lost_at < 60
+    assert time.monotonic() - client.lost_at < 60
     assert caplog.text.count("has lost its counters") == 1
     client.close()
 
@@ -86,12 +87,12 @@ def test_only_a_server_that_lost_its_data_counts_as_lost(server, caplog):
 def test_a_call_to_a_missing_server_is_unsent(server):
     server.kill()
     with pytest.raises(Unsent):
-        RedisClient(server.url, PATIENT).call(("PING",), resend=False)
+        client_at(server.url).call(("PING",), resend=False)
 
 
 def test_an_answer_that_arrived_while_the_worker_was_busy_is_not_late(server, monkeypatch):
     """The deadline may end before the answer is read when a worker was busy."""
-    client = RedisClient(server.url, PATIENT)
+    client = client_at(server.url)
     client.call(("PING",))
     read, late = Connection.read_response, []
 
@@ -99,7 +100,7 @@ def test_an_answer_that_arrived_while_the_worker_was_busy_is_not_late(server, mo
         if not late:
             while not connection.can_read(0.01):
                 pass
-            late.append(Late(PATIENT, is_silent=True))
+            late.append(Late(2.0, is_silent=True))
             raise late[0]
         return read(connection, **options)
 
@@ -111,7 +112,7 @@ def test_an_answer_that_arrived_while_the_worker_was_busy_is_not_late(server, mo
 
 def test_a_call_that_waits_for_a_free_connection_has_not_begun(server):
     """While the server answers others, it waits for as long as it takes."""
-    client = RedisClient(server.url, 0.5, connections=1)
+    client = client_at(server.url, RedisOptions(timeout=0.5, connections=1))
     waits = [gevent.spawn(client.call, ("BLPOP", "nothing", 0.2)) for _ in range(5)]
     gevent.sleep(0)
     assert client.call(("PING",)) == b"PONG"
@@ -121,7 +122,7 @@ def test_a_call_that_waits_for_a_free_connection_has_not_begun(server):
 
 @pytest.mark.parametrize(("again", "times"), [(True, b"2"), (False, b"1")])
 def test_only_idempotent_commands_are_sent_again(server, monkeypatch, again, times):
-    client = RedisClient(server.url, PATIENT)
+    client = client_at(server.url)
     client.call(("PING",))
 
     break_next_answer(monkeypatch)
@@ -131,6 +132,6 @@ def test_only_idempotent_commands_are_sent_again(server, monkeypatch, again, tim
         with pytest.raises(CountersAway) as raised:
             client.call(("INCR", "once"), resend=False)
         assert not isinstance(raised.value, Unsent)
-    arrived = RedisClient(server.url, PATIENT)
+    arrived = client_at(server.url)
     assert arrived.call(("GET", "once")) == times
     arrived.close()

@@ -8,17 +8,18 @@ import gevent
 import pytest
 
 from engine.stores.counters.redis import corrections
-from engine.stores.counters.redis.client import RedisClient, Unsent
+from engine.stores.counters.redis.call import Unsent
+from engine.stores.counters.redis.client import RedisClient
 from engine.stores.counters.redis.counters import RedisCounters
 from engine.stores.counters.redis.scripts import RENEW, TAKE
 from engine.values.counters import CountersAway
-from tests.support.counters import PATIENT, RATE, Limit, arrived, take
+from tests.support.counters import RATE, Limit, arrived, take
 from tests.support.redis_faults import back, break_next_answer
 
 
 def test_corrections_wait_until_the_server_is_back(server, monkeypatch):
     monkeypatch.setattr(corrections, "RETRY_DELAY", 0.01)
-    store = RedisCounters(server.url, timeout=PATIENT, lease=3600.0)  # no renewal wakes what sends
+    store = RedisCounters(server.url, lease=3600.0)  # no renewal wakes what sends
     receipts = [take(store, RATE).receipt for _ in range(5)]
     server.say("SAVE")
     server.kill()
@@ -34,7 +35,7 @@ def test_corrections_wait_until_the_server_is_back(server, monkeypatch):
 
 def test_the_queue_of_corrections_is_bounded(server, monkeypatch, caplog):
     monkeypatch.setattr(corrections, "MAX_QUEUED", 3)
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     receipts = [take(store, [Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
     server.kill()
     for receipt in receipts:
@@ -45,7 +46,7 @@ def test_the_queue_of_corrections_is_bounded(server, monkeypatch, caplog):
 
 
 def test_a_connection_that_the_server_closed_loses_no_correction(server):
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     result = take(store, RATE)
     server.say("CLIENT KILL TYPE normal SKIPME yes")
     store.settle(result.receipt, [0])
@@ -57,7 +58,7 @@ def test_a_connection_that_the_server_closed_loses_no_correction(server):
 
 def test_a_released_slot_is_free_for_the_next_take(server):
     """However soon the next take comes."""
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     slot = [Limit("slots:next", 1, 0.0)]
     for _ in range(200):
         result = take(store, slot)
@@ -67,7 +68,7 @@ def test_a_released_slot_is_free_for_the_next_take(server):
 
 
 def test_a_slot_is_released_after_its_renewal(server, monkeypatch):
-    store = RedisCounters(server.url, timeout=PATIENT, lease=0.15)
+    store = RedisCounters(server.url, lease=0.15)
     result = take(store, [Limit("slots:a", 1, 0.0)])
     call, keys_of_take = RedisClient.call, []
 
@@ -91,7 +92,7 @@ def test_a_slot_is_released_after_its_renewal(server, monkeypatch):
 
 
 def test_corrections_of_an_unsent_take_stay_queued(server, monkeypatch):
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     result = take(store, RATE)
     server.kill()
     store.settle(result.receipt, [0])
@@ -103,7 +104,7 @@ def test_corrections_of_an_unsent_take_stay_queued(server, monkeypatch):
 
 def test_a_take_carries_a_bounded_number_of_corrections(server, monkeypatch):
     monkeypatch.setattr(corrections, "BATCH_DELAY", 60.0)
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     wide = [Limit("rate:wide", 1000, 60.0)]
     receipts = [take(store, wide).receipt for _ in range(40)]
     for receipt in receipts:
@@ -116,7 +117,7 @@ def test_a_take_carries_a_bounded_number_of_corrections(server, monkeypatch):
 
 def test_after_a_lost_answer_only_releases_of_slots_are_sent_again(server, monkeypatch):
     monkeypatch.setattr(corrections, "BATCH_DELAY", 60.0)
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     both = [*RATE, Limit("slots:a", 5, 0.0)]
     store.settle(take(store, both).receipt, [1, 1])
 
@@ -126,4 +127,4 @@ def test_after_a_lost_answer_only_releases_of_slots_are_sent_again(server, monke
     assert len(store.corrections) == 2, "the slot of the first, and that of the one that broke"
     back(store.ping)
     store.close()
-    assert take(RedisCounters(server.url, timeout=PATIENT), RATE).remaining == [10 - 1 - 2 - 2]
+    assert take(RedisCounters(server.url), RATE).remaining == [10 - 1 - 2 - 2]

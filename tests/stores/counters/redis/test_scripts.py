@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from engine.stores.counters.redis.client import RedisClient
 from engine.stores.counters.redis.counters import RedisCounters
 from engine.stores.counters.redis.scripts import DATASET_KEY, TAKE
 from engine.values.calendar import Calendar
-from tests.support.counters import PATIENT, RATE, Limit, arrived, take
+from tests.support.counters import RATE, Limit, arrived, client_at, take
 
 
 def test_scripts_that_the_server_lost_are_sent_again(server):
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     result = take(store, RATE)
     server.say("SCRIPT FLUSH")
     assert take(store, RATE).remaining[0] == 6
@@ -23,7 +22,7 @@ def test_scripts_that_the_server_lost_are_sent_again(server):
 
 
 def test_every_key_expires_and_has_the_same_hash_tag(server):
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     first = take(store, [*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
     store.settle(first.receipt, [0, 700, 1])
     take(store, [Limit("money:a", 5, Calendar("month"), 2)])
@@ -39,16 +38,16 @@ def test_every_key_expires_and_has_the_same_hash_tag(server):
 
 
 def test_the_sha_of_a_script_is_the_servers(server):
-    connection = RedisClient(server.url, PATIENT)
+    connection = client_at(server.url)
     assert connection.call(("SCRIPT", "LOAD", TAKE.source)) == TAKE.sha.encode()
     connection.close()
 
 
 def test_corrections_of_a_take_survive_a_lost_script(server):
-    store = RedisCounters(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url)
     receipts = [take(store, RATE).receipt for _ in range(2)]
     store.settle(receipts[0], [0])
     server.say("SCRIPT FLUSH")
     assert take(store, RATE).denied is None
     store.close()
-    assert take(RedisCounters(server.url, timeout=PATIENT), RATE).remaining[0] == 4
+    assert take(RedisCounters(server.url), RATE).remaining[0] == 4

@@ -1,0 +1,30 @@
+"""The counters in Redis that a config asks for: in a server, a Sentinel's master or a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.config.stores import Stores
+from engine.stores.counters.fallback import SharedCounters
+from engine.stores.counters.redis.address import RedisOptions
+from engine.stores.counters.redis.counters import RedisCounters
+
+
+def open_redis(stores: Stores, folder: Path | None) -> SharedCounters:
+    """The counters of one worker, which share what they know of the servers in `folder`."""
+    return RedisCounters(stores.counters, redis_options(stores), folder=folder)
+
+
+def redis_options(stores: Stores) -> RedisOptions:
+    """What the URL of the counters does not say."""
+    redis = stores.redis
+    return RedisOptions(
+        timeout=stores.counters_timeout,
+        away_after=redis.away_after,
+        connections=redis.connections,
+        ca=redis.tls.ca,
+        certificate=redis.tls.certificate,
+        key=redis.tls.key,
+        sentinel_user=redis.sentinel.user,
+        sentinel_password=redis.sentinel.password,
+    )

@@ -1,0 +1,29 @@
+"""The files of a section `tls`: of an upstream, or of the stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from engine.source.files import is_file
+from engine.source.problem import Findings, Path, Source
+
+
+def tls_files(
+    section: Mapping[str, Any], at: Path, folder: FilePath, source: Source, findings: Findings
+) -> dict[str, Any]:
+    """The section at the path `at` with absolute paths from the config's folder; what is wrong with
+    the files goes to the findings."""
+    files: dict[str, str] = {}
+    for key in ("ca", "certificate", "key"):
+        if key in section:
+            path = folder / section[key]
+            files[key] = str(path)
+            if not is_file(path):
+                message = f"there is no file '{section[key]}'"
+                findings.error(source, (*at, key), "MW106", message)
+    if "key" in section and "certificate" not in section:
+        message = "a key without its certificate"
+        findings.error(source, (*at, "key"), "MW105", message, "name the certificate")
+    return {**section, **files}

@@ -1,0 +1,179 @@
+"""URLs of Redis servers, of Sentinels and of clusters, as redis-py's arguments of connections.
+
+redis-py reads the parts of a URL: users, passwords, databases and its own options behind `?`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import redis
+from gevent import monkey
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+FORMS = (
+    "expected redis://[[user]:password@]host[:port][/db], rediss://... (TLS), "
+    "unix:///path/to/socket, redis+sentinel://host[:port],host.../master[/db], "
+    "redis+cluster://host[:port],host..., rediss+sentinel://... or rediss+cluster://...; "
+    "special characters of a password are percent-encoded"
+)
+_PORT = "the port is not a number from 0 to 65535"
+_SOCKET = "the path of the socket is missing; write unix:///run/redis.sock"
+_MASTER = "the name of the master is missing; write redis+sentinel://host:26379/mymaster"
+_DATABASE = "a cluster has one database; leave out the path"
+_SEVERAL = re.compile(r"(rediss?)\+(sentinel|cluster)://([^/?#]*)(/[^?#]*)?(\?[^#]*)?")
+_SENTINEL_PORT = 26379
+
+
+@dataclass(frozen=True, slots=True)
+class RedisOptions:
+    """What a URL does not say. `timeout` and `away_after` are seconds (see `CallDeadlines`),
+    `connections` those of a worker to each server. `ca`, `certificate` and `key` are files in PEM
+    for TLS; `sentinel_user` and `sentinel_password` are shown to Sentinels."""
+
+    timeout: float = 5.0
+    away_after: float = 2.0
+    connections: int = 50
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    sentinel_user: str | None = None
+    sentinel_password: str | None = None
+
+
+DEFAULTS = RedisOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """How to connect to one server: redis-py's class of the connection and its arguments."""
+
+    connection_class: Any
+    arguments: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The address, without the password."""
+        path = self.arguments.get("path")
+        return path or f"{self.arguments.get('host', 'localhost')}:{self.port}"
+
+    @property
+    def port(self) -> int:
+        return int(self.arguments.get("port", 6379))
+
+    def at(self, host: str, port: int) -> Endpoint:
+        """The same for a server at another address."""
+        return Endpoint(self.connection_class, {**self.arguments, "host": host, "port": port})
+
+    def connection(self) -> Any:
+        """A connection of redis-py that is not connected yet."""
+        return self.connection_class(**self.arguments)
+
+    def client(self, more: dict[str, Any]) -> redis.Redis:
+        """A client of redis-py, with its pool; `more` are further arguments of connections."""
+        arguments = {**self.arguments, **more}
+        pool = redis.ConnectionPool(connection_class=self.connection_class, **arguments)
+        return redis.Redis(connection_pool=pool)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What a URL says: `kind` is `server`, `sentinel` or `cluster`. `endpoints` are the server, the
+    masters that Sentinels may name (one for each Sentinel, at its address), or nodes of a cluster;
+    `sentinels` are the Sentinels, of which `master` is one of the masters."""
+
+    kind: str
+    endpoints: tuple[Endpoint, ...]
+    sentinels: tuple[Endpoint, ...] = ()
+    master: str = ""
+
+
+def parse(url: str, options: RedisOptions) -> Address:
+    """The address of a URL. Raises ValueError, whose message never has the URL: it may contain a
+    password."""
+    try:
+        several = _SEVERAL.fullmatch(url)
+        address = _one(url, options) if several is None else _several(several, options)
+        for endpoint in (*address.endpoints, *address.sentinels):
+            endpoint.connection()
+    except _WrongAddress as error:
+        raise ValueError(str(error)) from None
+    except (ValueError, TypeError):
+        raise ValueError(FORMS) from None
+    return address
+
+
+class _WrongAddress(Exception):
+    """A URL with a known form that cannot be right."""
+
+
+def _one(url: str, options: RedisOptions) -> Address:
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError
+    return Address("server", (_endpoint(url, options),))
+
+
+def _several(url: re.Match[str], options: RedisOptions) -> Address:
+    scheme, kind, authority, path, query = (part or "" for part in url.groups())
+    login, at, hosts = authority.rpartition("@")
+    steps = path.strip("/").split("/")
+    if kind == "cluster":
+        if steps != [""]:
+            raise _WrongAddress(_DATABASE)
+        database, master = "", ""
+    else:
+        master, database = steps[0], "/".join(steps[1:])
+        if not master:
+            raise _WrongAddress(_MASTER)
+        if not re.fullmatch(r"\d{0,5}", database):
+            raise ValueError
+    names = hosts.split(",")
+    if "" in names:
+        raise ValueError
+    endpoints = tuple(
+        _endpoint(f"{scheme}://{login}{at}{host}/{database}{query}", options) for host in names
+    )
+    if kind == "cluster":
+        return Address(kind, endpoints)
+    sentinels = tuple(_sentinel(f"{scheme}://{host}", options) for host in names)
+    return Address(kind, endpoints, sentinels, master)
+
+
+def _sentinel(url: str, options: RedisOptions) -> Endpoint:
+    endpoint = _endpoint(url, options)
+    login = {"username": options.sentinel_user, "password": options.sentinel_password}
+    arguments = {"port": _SENTINEL_PORT, **endpoint.arguments}
+    return Endpoint(
+        endpoint.connection_class, arguments | {name: text for name, text in login.items() if text}
+    )
+
+
+def _endpoint(url: str, options: RedisOptions) -> Endpoint:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise (_WrongAddress(_PORT) if "range" in str(error) else error) from None
+    if parts.scheme != "unix" and not re.fullmatch(r"/?\d*", parts.path):
+        raise ValueError  # redis-py takes any other path for database 0
+    # Late bounds a call, except in processes without gevent's monkey patches.
+    blocking = None if monkey.is_module_patched("socket") else options.timeout
+    more: dict[str, Any] = {"socket_timeout": blocking, "socket_connect_timeout": blocking}
+    if parts.scheme != "unix":
+        more["socket_keepalive"] = True
+    if parts.scheme == "rediss":
+        files = {
+            "ssl_ca_certs": options.ca,
+            "ssl_certfile": options.certificate,
+            "ssl_keyfile": options.key,
+        }
+        more |= {name: file for name, file in files.items() if file is not None}
+    pool = redis.ConnectionPool.from_url(url, protocol=2, retry=Retry(NoBackoff(), 0), **more)
+    endpoint = Endpoint(pool.connection_class, dict(pool.connection_kwargs))
+    if parts.scheme == "unix" and not endpoint.arguments.get("path"):
+        raise _WrongAddress(_SOCKET)
+    return endpoint

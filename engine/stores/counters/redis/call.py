@@ -1,0 +1,91 @@
+"""One call to a Redis server: its connection, and the ways in which it can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from redis.exceptions import (
+    AskError,
+    ClusterDownError,
+    MasterDownError,
+    ReadOnlyError,
+    ResponseError,
+    TryAgainError,
+)
+
+from engine.stores.counters.redis.connection import Command, exchange
+from engine.values.counters import CountersAway
+
+OnLate = Callable[[Any], None]
+"""Called with the answer to a call that timed out, or None when no answer will come."""
+
+
+class Unsent(CountersAway):
+    """The server cannot be reached; nothing of this call was sent."""
+
+
+class Pending(CountersAway):
+    """The call was sent and timed out; `on_late` is called with the answer."""
+
+
+class NotServed(Unsent):
+    """The node of a cluster does not serve these keys, or not now; nothing was done. `error` is its
+    answer."""
+
+    def __init__(self, message: str, error: ResponseError) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+NOT_SERVED = (AskError, TryAgainError, ClusterDownError)
+"""Answers of which `NotServed` is made; MovedError is an AskError."""
+
+
+class PartitionClient(Protocol):
+    """What counters need of a `RedisClient`, or of a cluster. `lost_at` is when its data was
+    last found to be lost, `back_at` when it was last available again: both on the monotonic clock,
+    -inf if never."""
+
+    name: str
+
+    @property
+    def lost_at(self) -> float: ...
+
+    @property
+    def back_at(self) -> float: ...
+
+    def raise_if_away(self) -> None: ...
+
+    def call(
+        self, command: Command, *, resend: bool = True, on_late: OnLate | None = None
+    ) -> Any: ...
+
+    def close(self) -> None: ...
+
+
+class Attempt:
+    """The connection of a call, and whether the command was sent on it."""
+
+    __slots__ = ("asking", "connection", "was_sent")
+
+    def __init__(self, asking: bool) -> None:
+        self.asking = asking
+        self.connection: Any = None
+        self.was_sent = False
+
+    def exchange(self, command: Command) -> Any:
+        """Send the command, and return its answer."""
+        self.was_sent = True
+        return exchange(self.connection, command, asking=self.asking)
+
+    def discard(self) -> None:
+        """Close the connection: a late answer must not be that of the next call."""
+        if self.connection is not None:
+            self.connection.disconnect()
+
+
+def is_no_master(error: ResponseError) -> bool:
+    """Whether the server does not take writes, because it is a replica: others are to be used.
+    Redis before version 7 hides READONLY in the error of the script."""
+    return isinstance(error, ReadOnlyError | MasterDownError) or "READONLY" in str(error)

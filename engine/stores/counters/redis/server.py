@@ -1,0 +1,118 @@
+"""The server that a client connects to: one address, or the master that Sentinels name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+from engine.stores.counters.redis.address import Address, Endpoint
+
+SENTINEL_TIMEOUT = 1.0
+"""Seconds of a question to a Sentinel; then the next one is asked."""
+
+
+class RedisServer(Protocol):
+    """Makes connections to a server. `name` is for messages and never has a password; `may_move`:
+    the address may change."""
+
+    name: str
+    may_move: bool
+
+    def new_connection(self) -> Any:
+        """A connection of redis-py that is not connected yet. Raises RedisError."""
+        ...
+
+    def is_current(self, connection: Any) -> bool:
+        """Whether a connection is to the address of now."""
+        ...
+
+    def forget(self) -> None:
+        """The server failed: its address is to be asked for again."""
+        ...
+
+    def has_moved(self) -> bool:
+        """Asks for the address; whether it is another one."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class FixedServer:
+    """The server at one address."""
+
+    may_move = False
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self.name = f"redis at {endpoint.name}"
+
+    def new_connection(self) -> Any:
+        return self._endpoint.connection()
+
+    def is_current(self, connection: Any) -> bool:
+        return True
+
+    def forget(self) -> None:
+        """The address is always the same."""
+
+    def has_moved(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        """It has no connections of its own."""
+
+
+class SentinelMaster:
+    """The master that the Sentinels of `address` name.
+
+    They are asked before the first connection, once a second (`has_moved`), and when the master
+    failed. As long as no Sentinel answers, the master is the last known one.
+    """
+
+    may_move = True
+
+    def __init__(self, address: Address) -> None:
+        self._endpoint, self._master = address.endpoints[0], address.master
+        self._address: tuple[str, int] | None = None
+        self.name = f"redis master '{self._master}'"
+        timeouts = {
+            "socket_timeout": SENTINEL_TIMEOUT,
+            "socket_connect_timeout": SENTINEL_TIMEOUT,
+            "retry": Retry(NoBackoff(), 0),
+        }
+        create: Callable[..., Any] = Sentinel  # redis-py has no types for it
+        self._sentinels = create([])
+        for sentinel in address.sentinels:
+            self._sentinels.sentinels.append(sentinel.client(timeouts))
+
+    def new_connection(self) -> Any:
+        if self._address is None:
+            self._address = self._ask()
+        return self._endpoint.at(*self._address).connection()
+
+    def is_current(self, connection: Any) -> bool:
+        return (connection.host, connection.port) == self._address
+
+    def forget(self) -> None:
+        self._address = None
+
+    def has_moved(self) -> bool:
+        try:
+            address = self._ask()
+        except (RedisError, OSError):
+            return False
+        previous, self._address = self._address, address
+        return previous not in (None, address)
+
+    def close(self) -> None:
+        for sentinel in self._sentinels.sentinels:
+            sentinel.connection_pool.disconnect()
+
+    def _ask(self) -> tuple[str, int]:
+        host, port = self._sentinels.discover_master(self._master)
+        return str(host), int(port)
