@@ -34,6 +34,7 @@ from engine.stages.meter import meter
 from engine.stages.report import mismatches, report_responses
 from engine.stages.transform import ModelPlaces, transform
 from engine.stages.validate import validate
+from engine.telemetry.metrics.admission import queue_collector
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
 from engine.telemetry.metrics.upstreams import upstream_collector
@@ -41,6 +42,7 @@ from engine.transforms.compile import compile_all
 from engine.transforms.for_operation import for_operation
 from engine.transforms.transform import Transform
 from engine.upstream import choose
+from engine.upstream.admission.gates import gates_of
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
@@ -140,7 +142,8 @@ def _parts(
 ) -> _Parts:
     config = plan.config
     configured = config.upstreams.items()
-    upstreams = {name: connect(each, client, open_credential) for name, each in configured}
+    queues = services.queues
+    upstreams = {name: connect(each, client, open_credential, queues) for name, each in configured}
     health = HealthMonitor(config.upstreams, upstreams, services.machine)
     catalog = build_catalog(
         config.models, upstreams, partial(choose.build, services), listed_models(config)
@@ -261,6 +264,7 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
         declared=[p.name for p in route.operation.parameters if p.place == "header"],
         declared_responses=route.operation.response_headers,
         debug=config.server.debug_headers,
+        priority=route.priority,
     )
     if route.model is not None and operation.counts:
         return estimate_tokens(operation, forward)
@@ -306,6 +310,7 @@ def _add_collectors(parts: _Parts) -> None:
     parts.services.collectors.extend(
         [
             upstream_collector(parts.upstreams),
+            queue_collector(lambda: gates_of(each.gates for each in parts.upstreams.values())),
             report_collector(mismatches.codes),
             in_flight_collector(lambda: parts.lifecycle.open),
             session_collector(lambda: len(parts.sessions)),

@@ -22,6 +22,7 @@ from engine.plan.route import CannotConnect
 from engine.stores.machine_state import SharedState
 from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
+from engine.values.admission import AdmissionQueues
 from engine.values.counters import Counters, CountersAway
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.periodic import PeriodicTask
@@ -79,6 +80,7 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
         collectors=telemetry.collectors,
         page=telemetry.page,
         health=telemetry.health,
+        queues=_queues(config, telemetry),
         machine=_machine_state(config, telemetry),
         background=telemetry.background,
         closing=closing,
@@ -102,6 +104,28 @@ def _machine_state(config: Config, telemetry: Observing) -> MachineState:
     task.start()
     telemetry.closing += [state.close, lambda: task.stop(_RELEASE_SECONDS)]
     return state
+
+
+def _queues(config: Config, telemetry: Observing) -> AdmissionQueues | None:
+    """Who may send to upstreams with `max_in_flight`; a rehearsal takes no place of others."""
+    if not telemetry.background or not _is_bounded(config):
+        return None
+    from engine.stores.admission.shared_queue import QueueFolder
+
+    try:
+        folder = QueueFolder(_runtime_directory(config) / "admission")
+    except OSError as error:
+        raise CannotConnect(f"requests in flight cannot be counted: {error}") from error
+    telemetry.closing.append(folder.close)
+    return folder
+
+
+def _is_bounded(config: Config) -> bool:
+    """Whether an upstream or a target has a bound of requests at one time."""
+    lists = [model.to for model in config.models.values()] + [route.to for route in config.routes]
+    bounds = [upstream.max_in_flight for upstream in config.upstreams.values()]
+    bounds += [target.max_in_flight for targets in lists for target in targets]
+    return any(bound is not None for bound in bounds)
 
 
 def open_shared(config: Config) -> OpenCredential:

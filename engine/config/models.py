@@ -26,13 +26,14 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class TargetConfig:
     """An upstream by name, the name of the model there ("": the name that the caller uses; or
-    STAR), and the weight."""
+    STAR), the weight, and how many requests it gets at one time, None for any number."""
 
     upstream: str
     model: str
     weight: float
     at: Path
     transform: tuple[TransformConfig, ...] = ()
+    max_in_flight: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ def read_targets(entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig,
             weight=float(target.get("weight", default("models.*.to.*.weight"))),
             at=(*at, "to", index),
             transform=read_transform(target, (*at, "to", index)),
+            max_in_flight=target.get("max_in_flight"),
         )
         for index, target in enumerate(entries)
     )

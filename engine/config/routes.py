@@ -35,6 +35,15 @@ class WebSocket:
 
 
 @dataclass(frozen=True, slots=True)
+class Hedge:
+    """A second attempt beside a slow first one: `after` a percentile of the target, such as `p95`,
+    or a duration. `idempotent`: requests may be sent twice, whatever their method."""
+
+    after: str = default("routes.*.hedge.after")
+    idempotent: bool = default("routes.*.hedge.idempotent")
+
+
+@dataclass(frozen=True, slots=True)
 class RouteConfig:
     """Operations as written, and where they go: by model, to fixed targets, or to an answer of the
     gateway."""
@@ -52,6 +61,8 @@ class RouteConfig:
     unknown_fields: str = default("routes.*.unknown_fields")
     validate_responses: str = default("routes.*.validate_responses")
     websocket: WebSocket | None = None
+    priority: str = default("routes.*.priority")
+    hedge: Hedge | None = None
 
 
 def read_policies(entries: list[dict[str, Any]], at: Path, group: str = "") -> tuple[Policy, ...]:
@@ -92,4 +103,6 @@ def read_route(section: dict[str, Any], at: Path) -> RouteConfig:
         unknown_fields=values["unknown_fields"],
         validate_responses=values["validate_responses"],
         websocket=WebSocket(**values["websocket"]) if "websocket" in values else None,
+        priority=values["priority"],
+        hedge=Hedge(**values["hedge"]) if "hedge" in values else None,
     )

@@ -54,6 +54,14 @@ class BreakerConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueConfig:
+    """Where requests wait for a place: `size` at one time, each at most `wait` seconds."""
+
+    size: int = default("upstreams.*.queue.size")
+    wait: float = default("upstreams.*.queue.wait")
+
+
+@dataclass(frozen=True, slots=True)
 class HeaderChanges:
     """Changes to the headers of requests to an upstream; names in lower case."""
 
@@ -70,6 +78,7 @@ class UpstreamConfig:
     a report of usage. `missing_paths` are ends of paths of the dialect that it does not have.
     `provider` "" is none; `variables` are all of the provider's.
     `transform` are the transforms in order: the provider's and its own.
+    `max_in_flight` None is any number of requests at one time, `queue` None lets none wait.
     """
 
     name: str
@@ -94,6 +103,8 @@ class UpstreamConfig:
     provider: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
     transform: tuple[TransformConfig, ...] = ()
+    max_in_flight: int | None = None
+    queue: QueueConfig | None = None
 
 
 class UpstreamReader:
@@ -142,6 +153,8 @@ class UpstreamReader:
                 *_provider_transform(completed.transform, at),
                 *read_transform(values, at),
             ),
+            max_in_flight=values.get("max_in_flight"),
+            queue=QueueConfig(**values["queue"]) if "queue" in values else None,
         )
 
     def _credentials(

@@ -69,9 +69,9 @@ class RequestRecord:
     lists those that ended; `reached_upstream`: some of the request was sent to an upstream.
 
     Seconds: `first_byte` from the start to the first content, `wait_time` for upstreams and for the
-    request body, `duration` in total. `response_end` is when the upstream's response ended, on the
-    monotonic clock, 0 before that. `events` counts the events of a stream and `longest_gap` is the
-    longest time between two of them.
+    request body, `queue_time` of it for a place at an upstream, `duration` in total. `response_end`
+    is when the upstream's response ended, on the monotonic clock, 0 before that. `events` counts
+    the events of a stream and `longest_gap` is the longest time between two of them.
 
     `estimate` is the estimated usage, where something needed it (`metering.estimate.expected`);
     `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`).
@@ -90,6 +90,7 @@ class RequestRecord:
     served_entry: str = ""
     attempt_count: int = 0
     wait_time: float = 0.0
+    queue_time: float = 0.0
     duration: float = 0.0
     response_end: float = 0.0
     events: int = 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.exchange.exchange import Observer
+from engine.values.admission import AdmissionQueues
 from engine.values.caller import Caller
 from engine.values.client_address import Network
 from engine.values.counters import Counters
@@ -67,8 +68,9 @@ class Services:
 
     `begin` is called when an exchange begins, `observers` when it has ended. `collectors` sample
     the gauges, `page` returns the text of all metrics, None without metrics; `health` says whether
-    the worker is ready. `machine` is what the workers of this machine share. `background` is
-    whether parts may work beside the requests. `closing` is what `close` calls.
+    the worker is ready. `queues` say who may send to upstreams with a bound, None where none has
+    one. `machine` is what the workers of this machine share. `background` is whether parts may work
+    beside the requests. `closing` is what `close` calls.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -85,6 +87,7 @@ class Services:
     collectors: list[Collector] = field(default_factory=list)
     page: Callable[[], bytes] | None = None
     health: WorkerHealth | None = None
+    queues: AdmissionQueues | None = None
     machine: MachineState = field(default_factory=LocalState)
     background: bool = False
     closing: Sequence[Callable[[], None]] = ()

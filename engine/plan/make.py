@@ -135,6 +135,8 @@ def _route(
         unknown_fields=route.unknown_fields,
         answers=operations.answers(claim, specifications, findings),
         at=claim.at,
+        priority=route.priority,
+        hedge=route.hedge,
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Choice, TargetConfig
-from engine.config.routes import Policy, WebSocket
+from engine.config.routes import Hedge, Policy, WebSocket
 from engine.dialects import Dialect
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
@@ -55,6 +55,8 @@ class Route:
     answers: ResponseValidators | None = None
     at: Path = ()
     choose: Choice = field(default_factory=Choice)
+    priority: str = "normal"
+    hedge: Hedge | None = None
 
     @property
     def by_model(self) -> ModelOperation:

@@ -29,7 +29,7 @@ FIELDS = (
     *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
     *("operation", "model", "model_served", "upstream", "target", "attempts"),
     *("status", "outcome", "code", "limit", "bytes_in", "bytes_out"),
-    *("first_byte", "duration", "own", "stream", "usage", "cost", "currency", "websocket"),
+    *("first_byte", "duration", "own", "queue", "stream", "usage", "cost", "currency", "websocket"),
 )
 """The fields of a line, in their default order."""
 
@@ -188,6 +188,8 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "cost": record.cost / 1e9,
         "currency": currency,
     }
+    if record.queue_time:
+        row["queue"] = _round(record.queue_time)
     if exchange.traffic is not None:
         row["websocket"] = _session(exchange.traffic)
     if not fields:

@@ -2,29 +2,38 @@
 
 The law: a target is attempted if its breaker allows it and a credential is available; every target
 once before any of them twice. Those that are to be asked last (see `target_state`) come after all
-others. A retry at an upstream takes from its retry budget and waits as `retry` says, never beyond
+others, and those without a free place (see `admission/`) at the end, when a request waits for one.
+A retry at an upstream takes from its retry budget and waits as `retry` says, never beyond
 the first upstream's `total`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from engine.credentials.interface.credential import LiveCredential
+from engine.exchange.record import RequestRecord
 from engine.upstream import retry
+from engine.upstream.admission.gate import Gate, Wait
+from engine.upstream.admission.places import NoPlace, Places, take_places, wait_for_places
 from engine.upstream.credentials import REFUSED_SECONDS
-from engine.upstream.error_response import credentials_refused, unavailable
-from engine.upstream.target import Target
+from engine.upstream.error_response import all_busy, credentials_refused, unavailable
+from engine.upstream.target import Target, Upstream
+from engine.values.admission import NORMAL
 from engine.values.errors import GatewayError
 
 
 class Candidate(NamedTuple):
-    """A target to attempt with a credential, after a `wait` of so many seconds."""
+    """A target to attempt with a credential, after a `wait` of so many seconds. `places` are those
+    that the attempt holds, None where the target has no bounds; a retry takes them after its wait.
+    """
 
     target: Target
     credential: LiveCredential | None
     wait: float
+    places: Places | None = None
 
 
 class Candidates:
@@ -32,7 +41,8 @@ class Candidates:
 
     `targets` are in the order of attempts; they are taken one by one, as they are needed.
     `carries` is whether a target can get the request, None if every target can. `attempts` are
-    counted by target. Times are those of `clock`; `deadline` is the last for an attempt.
+    counted by target. Times are those of `clock`; `deadline` is the last for an attempt. `rank` is
+    that of the request's priority; the time in queues is noted on its `record`.
     """
 
     def __init__(
@@ -41,6 +51,8 @@ class Candidates:
         clock: Callable[[], float],
         dice: Callable[[], float],
         carries: Callable[[Target], bool] | None = None,
+        rank: int = NORMAL,
+        record: RequestRecord | None = None,
     ) -> None:
         self.deadline = clock() + targets[0].upstream.timeouts.total
         self.attempts: dict[Target, int] = {}
@@ -48,6 +60,10 @@ class Candidates:
         self._waiting = iter(targets)  # for their first attempt
         self._passed: list[Target] = []
         self._asked_last: list[Target] = []
+        self._full: list[Target] = []
+        self._busy: list[Gate] = []
+        self._rank, self._record = rank, record
+        self._held: Places | None = None
         self._clock = clock
         self._dice = dice
         self._carries = carries
@@ -66,6 +82,9 @@ class Candidates:
         while self._asked_last:
             if candidate := self._first_attempt(self._asked_last.pop(0)):
                 return candidate
+        while self._full:
+            if candidate := self._after_queue(self._full.pop(0)):
+                return candidate
         for target in sorted(self._passed, key=lambda target: self.attempts.get(target, 0)):
             if candidate := self._candidate(target, self.attempts.get(target, 0)):
                 return candidate
@@ -75,9 +94,42 @@ class Candidates:
         self._passed.append(target)
         return self._candidate(target, 0)
 
-    def _candidate(self, target: Target, count: int) -> Candidate | None:
+    def hold_places(self, candidate: Candidate) -> Places | None:
+        """The places for the attempt of a candidate with bounds, waited for if need be; None if
+        there are none in time. They are given back when the attempt fails."""
+        self._held = candidate.places or self._wait_for_places(candidate.target)
+        return self._held
+
+    def _after_queue(self, target: Target) -> Candidate | None:
+        """A target that had no free place, once there is one; None if that takes too long, or if
+        the target may not be attempted then."""
+        places = self._wait_for_places(target)
+        candidate = None if places is None else self._candidate(target, 0, places)
+        if candidate is None and places is not None:
+            places.release()
+        return candidate
+
+    def _wait_for_places(self, target: Target) -> Places | None:
+        """The places of an attempt at a target, None if there are none in time."""
+        start = self._clock()
+        try:
+            return wait_for_places(target.gates, self._rank, self.deadline - start)
+        except NoPlace as refusal:
+            self._busy.append(refusal.gate)
+            if refusal.result is Wait.FULL:
+                start = math.inf  # it has not waited
+            return None
+        finally:
+            if self._record is not None:
+                waited = max(0.0, self._clock() - start)
+                self._record.queue_time += waited
+                self._record.wait_time += waited
+
+    def _candidate(
+        self, target: Target, count: int, places: Places | None = None
+    ) -> Candidate | None:
         """A target that has been attempted `count` times, which counts as an attempt; None if it
-        may not be attempted now."""
+        may not be attempted now. A first attempt has `places`, or takes those that are free."""
         if self._carries is not None and not self._carries(target):
             return None
         upstream = target.upstream
@@ -95,15 +147,25 @@ class Candidates:
         breaker = target.state.breaker
         if breaker.wait(moment) > 0:
             return None
-        if self.attempts and any(other.upstream is upstream for other in self.attempts):
-            if not upstream.budget.take():
+        if target.gates and not count and places is None:
+            places = take_places(target.gates, self._rank)
+            if places is None:
+                self._full.append(target)
                 return None
-        else:
-            upstream.budget.request()
-        if not breaker.allows(moment):
+        if not self._within_budget(upstream) or not breaker.allows(moment):
+            if places is not None:
+                places.release()
             return None
         self.attempts[target] = count + 1
-        return Candidate(target, credential, wait)
+        return Candidate(target, credential, wait, places)
+
+    def _within_budget(self, upstream: Upstream) -> bool:
+        """Whether an upstream may get an attempt, which counts against its retry budget unless it
+        is the first of this request there."""
+        if self.attempts and any(other.upstream is upstream for other in self.attempts):
+            return upstream.budget.take()
+        upstream.budget.request()
+        return True
 
     def _wait(self, target: Target, attempts: int) -> float | None:
         """Seconds to wait before another attempt; None if there may be none."""
@@ -126,6 +188,8 @@ class Candidates:
         """Apply a failure, by its class, to the breaker, the credential and the time of the next
         attempt. `retry_after` are the seconds that the upstream asks to wait."""
         now = self._clock()
+        if self._held is not None:
+            self._held.release()
         self._ready.pop(target, None)
         if retry_after is not None:
             self._ready[target] = now + retry_after
@@ -142,6 +206,10 @@ class Candidates:
 
     def unavailable(self) -> GatewayError:
         """The error if no target could be attempted."""
+        if self._busy:
+            if self._record is not None:
+                self._record.limit = "max_in_flight"
+            return all_busy(min(gate.retry_after() for gate in self._busy))
         now, targets = self._clock(), self._targets
         if all(target.upstream.credentials.all_refused(now) for target in targets):
             return credentials_refused()

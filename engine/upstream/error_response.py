@@ -158,6 +158,19 @@ def unavailable(wait: float) -> GatewayError:
     )
 
 
+def all_busy(wait: float) -> GatewayError:
+    """429 while every target has as many requests as it may, and no room for one that waits; `wait`
+    seconds until a place is likely to be free."""
+    seconds = str(max(1, math.ceil(wait)))
+    return GatewayError(
+        429,
+        "upstream_busy",
+        "As many requests as allowed are being answered, and no place became free in time. "
+        f"Try again in {seconds} s.",
+        headers=[("retry-after", seconds)],
+    )
+
+
 def sentence(words: str) -> str:
     """Words with a capital letter first."""
     return words[:1].upper() + words[1:]

@@ -31,6 +31,7 @@ from engine.upstream.request import build_request, edit_request
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.translations import RouteTranslations, TranslatedRequests, translated_request
+from engine.values.admission import rank_of
 
 log = logging.getLogger("modelway")
 _SAFE = "/:@+,;=()[]"
@@ -41,7 +42,7 @@ class Forward:
 
     Headers that the document declares for requests (`declared`) and for responses
     (`declared_responses`) pass, besides those of dialect and upstream. `translations` are those of
-    the route, None where no target needs one. With `debug` the response
+    the route, None where no target needs one. `priority` is the route's. With `debug` the response
     names its target. Raises GatewayError 502, 503 or 504 if no target responds, AbortConnection if
     the caller disconnects.
     """
@@ -58,6 +59,7 @@ class Forward:
         translations: RouteTranslations | None = None,
         declared: Sequence[str] = (),
         declared_responses: Sequence[str] = (),
+        priority: str = "",
         debug: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -75,6 +77,7 @@ class Forward:
         self._dialect = dialect
         self._services = services
         self._watcher = watcher
+        self._rank = rank_of(priority)
         self._debug = debug
         self._clock = clock
 
@@ -85,10 +88,17 @@ class Forward:
         if self._translations is not None and self._translations.translate_some:
             requests = TranslatedRequests(self._translations, exchange)
             carries = requests.carries
-        candidates = Candidates(targets, self._clock, self._services.dice, carries)
+        caller, rank = exchange.caller, self._rank
+        if caller is not None and caller.priority:
+            rank = rank_of(caller.priority)
+        dice, record = self._services.dice, exchange.record
+        candidates = Candidates(targets, self._clock, dice, carries, rank, record)
         result = None
         with self._watcher.watch(exchange.connection):
             while (candidate := candidates.next()) is not None:
+                waits = candidate.wait or candidate.target.gates
+                if waits and not self._may_begin(candidate, candidates, exchange):
+                    continue
                 if result is not None:
                     result.close()
                 result = self._attempt(candidate, candidates.deadline, exchange, requests)
@@ -103,6 +113,18 @@ class Forward:
                 raise candidates.unavailable()
             return self._respond(result, exchange)
 
+    def _may_begin(self, candidate: Candidate, candidates: Candidates, exchange: Exchange) -> bool:
+        """Wait as a candidate has to. Returns whether it may be attempted then."""
+        if candidate.wait:
+            gevent.sleep(candidate.wait)
+            exchange.record.wait_time += candidate.wait
+        if not candidate.target.gates:
+            return True
+        places = candidates.hold_places(candidate)
+        if places is not None:
+            exchange.on_end.append(places.release)
+        return places is not None
+
     def _attempt(
         self,
         candidate: Candidate,
@@ -111,11 +133,8 @@ class Forward:
         requests: TranslatedRequests | None,
     ) -> AttemptResult:
         """Attempt a target, and record that."""
-        target, credential, wait = candidate
+        target, credential = candidate.target, candidate.credential
         record = exchange.record
-        if wait:
-            gevent.sleep(wait)
-            record.wait_time += wait
         record.attempt_count += 1
         record.upstream, record.model = target.upstream.name, target.exact_entry or exchange.model
         record.upstream_model = target.model or exchange.model

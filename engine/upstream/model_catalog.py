@@ -75,6 +75,7 @@ def build_catalog(
                 target.model,
                 name,
                 target.transform,
+                target.max_in_flight,
             )
             for target in models[name].to
         ]
@@ -102,5 +103,13 @@ def fixed_targets(
     to: Iterable[TargetConfig], upstreams: Mapping[str, Upstream], picks: Picks
 ) -> TargetGroup:
     """The targets of a route that goes to fixed ones, with its strategy."""
-    targets = [upstreams[t.upstream].target(t.model, t.weight, transform=t.transform) for t in to]
+    targets = [
+        upstreams[target.upstream].target(
+            target.model,
+            target.weight,
+            transform=target.transform,
+            max_in_flight=target.max_in_flight,
+        )
+        for target in to
+    ]
     return TargetGroup(targets, picks)

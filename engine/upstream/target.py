@@ -18,6 +18,8 @@ from engine.transforms.header_edits import HeaderEdits
 from engine.transforms.template import literal
 from engine.transforms.transform import RequestEdits, Transform
 from engine.transforms.upstream_side import UpstreamEdits
+from engine.upstream.admission.gate import Gate
+from engine.upstream.admission.gates import Gates
 from engine.upstream.breaker import CircuitBreaker
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
@@ -25,6 +27,7 @@ from engine.upstream.credentials import Credentials
 from engine.upstream.location_headers import UpstreamUrl
 from engine.upstream.retry import Budget
 from engine.upstream.target_state import TargetState
+from engine.values.admission import AdmissionQueues
 from engine.values.redaction import Redaction, is_secret_name
 
 
@@ -50,6 +53,7 @@ class Upstream:
     redaction: Redaction = field(default_factory=lambda: Redaction(()))
     states: dict[tuple[str, str], TargetState] = field(default_factory=dict)
     transforms: tuple[Transform, ...] = ()
+    gates: Gates | None = None
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
         """The request headers that pass from a route of a dialect; `needed` ones always do."""
@@ -75,10 +79,11 @@ class Upstream:
         configured: str = "",
         entry: str = "",
         transform: Sequence[TransformConfig] = (),
+        max_in_flight: int | None = None,
     ) -> Target:
         """A target of this upstream, for an `entry` under `models`. `model` is its name for the
         model, `configured` the one in the config; targets that share both share their state.
-        `transform` is the target's own."""
+        `transform` and `max_in_flight` are the target's own."""
         state = self.states.get((entry, configured))
         if state is None:
             breaker = CircuitBreaker(**asdict(self.breaker))
@@ -86,7 +91,9 @@ class Upstream:
                 breaker, "/".join(filter(None, (entry, configured)))
             )
         edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
-        return Target(self, model, weight, state, entry, "" if "*" in entry else entry, edits)
+        gates = self.gates.of_target(model, entry, max_in_flight) if self.gates else ()
+        exact_entry = "" if "*" in entry else entry
+        return Target(self, model, weight, state, entry, exact_entry, edits, gates)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +101,7 @@ class Target:
     """An upstream with its name for the model ("" for the requested name), a weight, its state.
 
     `entry` is the key under `models`; `exact_entry` is the same, or "" for a wildcard. `edits` are
-    those of its requests.
+    those of its requests. `gates` bound how many it gets at one time.
     """
 
     upstream: Upstream
@@ -104,6 +111,7 @@ class Target:
     entry: str = ""
     exact_entry: str = ""
     edits: UpstreamEdits = field(default_factory=UpstreamEdits)
+    gates: tuple[Gate, ...] = ()
 
     @property
     def name(self) -> str:
@@ -120,9 +128,11 @@ def connect(
     config: UpstreamConfig,
     client: Callable[..., Client] = Client,
     open_credential: OpenCredential = open_alone,
+    queues: AdmissionQueues | None = None,
 ) -> Upstream:
     """Build an upstream; `client` makes its client, which opens sockets on first use, and
-    `open_credential` its credentials, which fetch nothing before."""
+    `open_credential` its credentials, which fetch nothing before. Without `queues` it gets any
+    number of requests at one time."""
     tls = config.tls
     timeouts = Timeouts(**config.timeouts)
     built = client(
@@ -158,6 +168,7 @@ def connect(
             *header_changes(config.headers, config.at),
             *compile_all(config.transform, upstream=True),
         ),
+        gates=Gates(config, queues),
     )
     redact()
     return upstream

@@ -63,3 +63,9 @@ class AdmissionQueue(Protocol):
         ...
 
     def figures(self) -> Figures: ...
+
+
+class AdmissionQueues(Protocol):
+    """The queues of a machine by name."""
+
+    def queue(self, name: str, /) -> AdmissionQueue: ...

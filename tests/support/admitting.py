@@ -30,7 +30,7 @@ def say(value: object) -> None:
 
 
 def crowd(queue: SharedQueue, bound: str, size: str, callers: str) -> None:
-    gate = Gate("vendor", GateConfig(int(bound), int(size), _LONG), queue)
+    gate = Gate("vendor", "", GateConfig(int(bound), int(size), _LONG), queue)
     held: list[tuple[float, float]] = []
 
     def call() -> None:
@@ -55,7 +55,7 @@ def hold(queue: SharedQueue, places: str, tickets: str) -> None:
 
 
 def wait(queue: SharedQueue, bound: str) -> None:
-    gate = Gate("vendor", GateConfig(int(bound), 1, _LONG), queue)
+    gate = Gate("vendor", "", GateConfig(int(bound), 1, _LONG), queue)
     say(gate.wait(NORMAL, _LONG))
     time.sleep(_LONG)
 

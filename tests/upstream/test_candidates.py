@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
+import gevent
 import pytest
 
 from engine.config.upstreams import BreakerConfig, Retry
 from engine.credentials.interface.fixed import HeaderCredential
+from engine.exchange.record import RequestRecord
+from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.candidates import Candidates
+from engine.upstream.retry import Budget
 from engine.upstream.target import Target
+from engine.values.admission import NORMAL
+from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
 from tests.support.upstreams import Client, target
 
@@ -17,9 +26,13 @@ KEYS = [HeaderCredential("header", "authorization", key) for key in ("Bearer aaa
 
 
 def candidates(
-    *targets: Target, clock: Clock | None = None, carries: Callable[[Target], bool] | None = None
+    *targets: Target,
+    clock: Callable[[], float] | None = None,
+    carries: Callable[[Target], bool] | None = None,
+    rank: int = NORMAL,
+    record: RequestRecord | None = None,
 ) -> Candidates:
-    return Candidates(targets, clock or Clock(), lambda: 0.5, carries)
+    return Candidates(targets, clock or Clock(), lambda: 0.5, carries, rank, record)
 
 
 def attempted(of: Candidates, count: int) -> list[Target | None]:
@@ -105,3 +118,128 @@ def test_a_fixed_credential_that_is_refused_is_not_tried_again() -> None:
     assert candidate is not None
     tried.failed(candidate.target, candidate.credential, "credential", None)
     assert tried.next() is None
+
+
+def bounded(name: str, bound: int = 1, size: int = 0, **more: Any) -> Target:
+    """A target with a bound of its own."""
+    gate = Gate(name, "", GateConfig(bound, size, 5.0), QueueInProcess())
+    return replace(target(Client(), name=name, **more), gates=(gate,))
+
+
+def full(name: str, size: int = 0, **more: Any) -> Target:
+    """A target whose only place is taken."""
+    of = bounded(name, size=size, **more)
+    assert of.gates[0].try_enter(NORMAL)
+    return of
+
+
+def in_flight(of: Target) -> int:
+    return of.gates[0].figures().in_flight
+
+
+def test_an_attempt_at_a_target_with_a_bound_holds_a_place() -> None:
+    only = bounded("a")
+    candidate = candidates(only).next()
+    assert candidate is not None
+    assert candidate.places is not None
+    assert in_flight(only) == 1
+
+
+def test_a_target_without_a_free_place_comes_after_all_others() -> None:
+    a, b, c = full("a"), bounded("b"), target(Client(), name="c")
+    assert attempted(candidates(a, b, c), 2) == [b, c]
+
+
+def test_a_failed_attempt_gives_its_place_back() -> None:
+    only = bounded("a")
+    of = candidates(only)
+    candidate = of.next()
+    assert candidate is not None
+    assert of.hold_places(candidate) is candidate.places
+    of.failed(only, None, "5xx", None)
+    assert in_flight(only) == 0
+
+
+def test_a_request_waits_for_a_place_where_all_targets_are_full() -> None:
+    a, b = full("a", size=1), full("b", size=1)
+    record = RequestRecord()
+    of = candidates(a, b, clock=time.monotonic, record=record)
+    waiting = gevent.spawn(of.next)
+    gevent.sleep(0.02)
+    a.gates[0].release(1.0)
+    candidate = waiting.get(timeout=5)
+    assert candidate is not None
+    assert candidate.target is a
+    assert record.queue_time == record.wait_time > 0
+
+
+def test_a_full_queue_leads_to_the_next_target_and_then_to_a_429() -> None:
+    a, b = full("a"), full("b")
+    of = candidates(a, b)
+    assert of.next() is None
+    error = of.unavailable()
+    assert (error.status, error.code) == (429, "upstream_busy")
+    assert ("retry-after", "1") in error.headers
+
+
+def test_a_request_that_cannot_wait_has_waited_for_nothing() -> None:
+    record = RequestRecord()
+    of = candidates(full("a"), clock=time.monotonic, record=record)
+    assert of.next() is None
+    of.unavailable()
+    assert (record.queue_time, record.limit) == (0.0, "max_in_flight")
+
+
+def test_a_target_that_is_out_takes_no_place_and_is_not_waited_for() -> None:
+    only = full("a", size=1, breaker=BreakerConfig(failures=1))
+    only.state.failed("5xx", 0.0)
+    of = candidates(only)
+    assert of.next() is None
+    assert of.unavailable().code == "upstream_unavailable"
+
+
+def test_a_target_that_went_out_during_the_wait_is_not_attempted_and_its_place_is_free() -> None:
+    only = full("a", size=1, breaker=BreakerConfig(failures=1))
+    of = candidates(only)
+    waiting = gevent.spawn(of.next)
+    gevent.sleep(0)
+    only.state.failed("5xx", 0.0)
+    only.gates[0].release(1.0)
+    assert waiting.get(timeout=5) is None
+    assert in_flight(only) == 0
+
+
+def test_an_attempt_beyond_the_retry_budget_keeps_no_place() -> None:
+    only = bounded("a", retry=Retry(attempts=2, budget=0.0))
+    first = replace(only, gates=())
+    only.upstream.budget = Budget(0.0, spare=0)
+    of = candidates(first, only)
+    assert attempted(of, 2) == [first, None]
+    assert in_flight(only) == 0
+
+
+def test_a_retry_takes_its_place_after_its_wait() -> None:
+    only = bounded("a", retry=Retry(attempts=2))
+    of = candidates(only)
+    first = of.next()
+    assert first is not None
+    of.hold_places(first)
+    of.failed(only, None, "5xx", None)
+    again = of.next()
+    assert again is not None
+    assert again.places is None
+    assert in_flight(only) == 0
+    assert of.hold_places(again) is not None
+    assert in_flight(only) == 1
+
+
+def test_a_higher_rank_is_admitted_first() -> None:
+    only = full("a", size=2)
+    low = gevent.spawn(candidates(only, rank=NORMAL - 1).next)
+    gevent.sleep(0)
+    high = gevent.spawn(candidates(only, rank=NORMAL + 1).next)
+    gevent.sleep(0)
+    only.gates[0].release(1.0)
+    assert high.get(timeout=5) is not None
+    assert not low.ready()
+    low.kill()

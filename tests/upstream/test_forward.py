@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -20,11 +21,15 @@ from engine.exchange.services import Services
 from engine.spec.expression import parse
 from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
+from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.client import failures
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.forward import Forward
 from engine.upstream.target import Target
+from engine.values.admission import NORMAL
+from engine.values.caller import Caller
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
 from tests.support.documents import exchange, form_data
 from tests.support.upstreams import (
@@ -356,6 +361,28 @@ def test_a_failure_is_a_502_or_a_504(
 def test_the_detail_of_a_failure_is_not_sent_to_the_caller() -> None:
     cause = failures.ConnectFailed("10.1.2.3:443 refused")
     assert "10.1.2.3" not in refusal(chat(), target(Client(cause))).message
+
+
+def test_a_place_is_held_until_the_end_of_the_exchange() -> None:
+    gate = Gate("vendor", "", GateConfig(1), QueueInProcess())
+    request = chat()
+    send(request, replace(target(Client()), gates=(gate,)))
+    assert gate.figures().in_flight == 1
+    request.end()
+    assert gate.figures().in_flight == 0
+
+
+@pytest.mark.parametrize(("of_token", "admitted"), [("", False), ("high", True), ("low", False)])
+def test_the_priority_of_the_token_comes_before_that_of_the_route(of_token, admitted) -> None:
+    """A place is free, and somebody of normal priority waits for it."""
+    queue = QueueInProcess()
+    gate = Gate("vendor", "", GateConfig(1), queue)
+    queue.join(NORMAL, 1, 1e9)
+    request = chat()
+    request.caller = Caller("alice", priority=of_token)
+    with suppress(GatewayError):
+        send(request, replace(target(Client()), gates=(gate,)), priority="low")
+    assert gate.figures().in_flight == admitted
 
 
 def test_a_response_is_closed_at_the_end_of_the_exchange() -> None:

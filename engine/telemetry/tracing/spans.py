@@ -145,6 +145,8 @@ def _request_attributes(exchange: Exchange) -> dict[str, Value]:
         "modelway.outcome": str(record.outcome),
         "modelway.attempts": record.attempt_count,
     }
+    if record.queue_time:
+        attributes["modelway.queue_seconds"] = record.queue_time
     if exchange.operation:
         attributes["modelway.operation"] = exchange.operation
     if exchange.caller is not None:

@@ -57,7 +57,8 @@ class _Waiter:
 
 
 class Gate:
-    """A bound of the name `name`, in one worker; `queue` is shared by the workers of the machine.
+    """A bound in one worker: of an `upstream`, or of one `target` of it, "" for all of them.
+    `queue` is shared by the workers of the machine.
 
     `results` counts how waits ended, `waited` the seconds of all. Times are those of `clock`, which
     is monotonic.
@@ -65,18 +66,24 @@ class Gate:
 
     def __init__(
         self,
-        name: str,
+        upstream: str,
+        target: str,
         config: GateConfig,
         queue: AdmissionQueue,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.name, self.config = name, config
-        self.results = dict.fromkeys(Wait, 0)
+        self.upstream, self.target, self.config = upstream, target, config
+        self.results: dict[str, int] = dict.fromkeys(Wait, 0)
         self.waited = 0.0
         self._queue, self._clock = queue, clock
         self._waiters: dict[int, _Waiter] = {}
         self._polling = False
         self._mean_hold = 0.0
+
+    @property
+    def bound(self) -> int:
+        """The most requests at one time."""
+        return self.config.bound
 
     def try_enter(self, rank: int) -> bool:
         """Take a place, if one is free and not due to others."""

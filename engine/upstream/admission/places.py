@@ -12,6 +12,14 @@ from collections.abc import Callable, Sequence
 from engine.upstream.admission.gate import Gate, Wait
 
 
+class NoPlace(Exception):
+    """There is no place at a gate: how the wait for one ended."""
+
+    def __init__(self, gate: Gate, result: Wait) -> None:
+        super().__init__(result.value)
+        self.gate, self.result = gate, result
+
+
 class Places:
     """A place of each of the gates, until `release`, which may be called repeatedly."""
 
@@ -45,18 +53,15 @@ def wait_for_places(
     rank: int,
     timeout: float,
     clock: Callable[[], float] = time.monotonic,
-) -> Places | Wait:
-    """A place of every gate, waited for in turn, `timeout` seconds in all; else why there is
-    none."""
+) -> Places:
+    """A place of every gate, waited for in turn, `timeout` seconds in all. Raises NoPlace."""
     end = clock() + timeout
     for index, gate in enumerate(gates):
-        entered = False
         try:
             result = Wait.ADMITTED if gate.try_enter(rank) else gate.wait(rank, end - clock())
-            entered = result is Wait.ADMITTED
-        finally:
-            if not entered:
-                Places(gates[:index], clock).release()
-        if not entered:
-            return result
+            if result is not Wait.ADMITTED:
+                raise NoPlace(gate, result)
+        except BaseException:
+            Places(gates[:index], clock).release()
+            raise
     return Places(gates, clock)

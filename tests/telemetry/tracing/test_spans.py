@@ -92,6 +92,11 @@ def test_a_request_has_its_attributes():
     }
 
 
+def test_the_wait_for_a_place_is_an_attribute():
+    (span,) = spans(exchange(queue_time=0.5))
+    assert span.attributes["modelway.queue_seconds"] == 0.5
+
+
 def test_a_translated_attempt_names_its_language():
     translated = attempt()._replace(language="messages")
     _, first, second = spans(exchange(attempt(failure="5xx"), translated))

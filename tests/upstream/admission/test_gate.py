@@ -23,7 +23,7 @@ def queue() -> QueueInProcess:
 @pytest.fixture
 def gate(queue) -> Gate:
     """One place, and room for two who wait."""
-    return Gate("vendor", GateConfig(1, 2, 5.0), queue)
+    return Gate("vendor", "", GateConfig(1, 2, 5.0), queue)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -83,7 +83,7 @@ def test_a_full_queue_sheds_a_lower_priority(gate):
 
 
 def test_a_wait_ends_with_its_time(queue):
-    gate = Gate("vendor", GateConfig(1, 2, 0.02), queue)
+    gate = Gate("vendor", "", GateConfig(1, 2, 0.02), queue)
     gate.try_enter(NORMAL)
     assert gate.wait(NORMAL, 5.0) is Wait.TIMEOUT
     assert gate.figures() == Figures(1, 0)
@@ -96,7 +96,7 @@ def test_the_time_of_a_request_ends_its_wait_earlier(gate):
 
 def test_a_ticket_whose_time_is_over_is_no_shed_one(queue):
     now = [100.0]
-    gate = Gate("vendor", GateConfig(1, 2, 5.0), queue, clock=lambda: now[0])
+    gate = Gate("vendor", "", GateConfig(1, 2, 5.0), queue, clock=lambda: now[0])
     gate.try_enter(NORMAL)
     greenlet = waiting(gate)
     now[0], queue.now = 106.0, 106 * 10**6
@@ -127,7 +127,7 @@ def test_who_leaves_after_he_was_admitted_passes_the_place_on(gate):
 
 def test_ends_of_waits_and_their_seconds_are_counted(queue):
     now = [0.0]
-    gate = Gate("vendor", GateConfig(1, 1, 5.0), queue, clock=lambda: now[0])
+    gate = Gate("vendor", "", GateConfig(1, 1, 5.0), queue, clock=lambda: now[0])
     gate.try_enter(NORMAL)
     greenlet = waiting(gate)
     now[0] = 2.0

@@ -6,13 +6,13 @@ import gevent
 import pytest
 
 from engine.upstream.admission.gate import Gate, GateConfig, Wait
-from engine.upstream.admission.places import Places, take_places, wait_for_places
+from engine.upstream.admission.places import NoPlace, Places, take_places, wait_for_places
 from engine.values.admission import NORMAL
 from tests.support.admission import QueueInProcess
 
 
 def gate(bound: int, size: int = 0, wait: float = 5.0) -> Gate:
-    return Gate("vendor", GateConfig(bound, size, wait), QueueInProcess())
+    return Gate("vendor", "", GateConfig(bound, size, wait), QueueInProcess())
 
 
 def in_flight(*gates: Gate) -> list[int]:
@@ -58,7 +58,9 @@ def test_places_are_waited_for_one_after_another():
 def test_a_wait_without_success_keeps_no_place(size, result):
     gates = gate(2), gate(1, size, wait=0.02)
     take_places(gates, NORMAL)
-    assert wait_for_places(gates, NORMAL, 5.0) is result
+    with pytest.raises(NoPlace) as refusal:
+        wait_for_places(gates, NORMAL, 5.0)
+    assert (refusal.value.gate, refusal.value.result) == (gates[1], result)
     assert in_flight(*gates) == [1, 1]
 
 
@@ -81,4 +83,5 @@ def test_one_time_counts_for_all_gates():
     gevent.sleep(0)
     now[0] = 3.0
     first.release()
-    assert greenlet.get(timeout=5) is Wait.FULL
+    with pytest.raises(NoPlace, match="full"):
+        greenlet.get(timeout=5)

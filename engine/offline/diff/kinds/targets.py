@@ -35,11 +35,13 @@ def _place(route: Route) -> str:
 
 
 def shares(targets: Sequence[TargetConfig]) -> str:
-    """`openai 90%, azure as gpt-4o-prod 10%`: in order, with the share of each."""
+    """`openai 90%, azure as gpt-4o-prod 10% (4 at a time)`: in order, with the share and the bound
+    of each."""
     total = sum(target.weight for target in targets)
     parts = []
     for target in targets:
         model = f" as {target.model}" if target.model else ""
         share = f" {100 * target.weight / total:.3g}%" if len(targets) > 1 else ""
-        parts.append(f"{target.upstream}{model}{share}")
+        bound = f" ({target.max_in_flight} at a time)" if target.max_in_flight else ""
+        parts.append(f"{target.upstream}{model}{share}{bound}")
     return ", ".join(parts) or "none"

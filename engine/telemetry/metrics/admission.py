@@ -1,0 +1,73 @@
+"""Metrics of upstreams and targets with `max_in_flight`: places, and requests that wait for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
+
+from engine.values.admission import Figures
+from engine.values.metric import Collector, Sample, counter, gauge
+
+IN_FLIGHT = gauge(
+    "modelway_queue_in_flight",
+    "upstream target",
+    "Requests that hold a place at an upstream with max_in_flight, of all workers of the machine; "
+    "target is empty for the bound of the upstream itself.",
+    "livemax",
+)
+BOUND = gauge("modelway_queue_max_in_flight", "upstream target", "max_in_flight.", "livemax")
+WAITING = gauge(
+    "modelway_queue_waiting",
+    "upstream target",
+    "Requests that wait for a place, of all workers of the machine.",
+    "livemax",
+)
+WAITS = counter(
+    "modelway_queue_waits_total",
+    "upstream target result",
+    "Requests that found no free place: admitted (after a wait), full (no room in the queue), shed "
+    "(for one of higher priority) or timeout.",
+)
+SECONDS = counter(
+    "modelway_queue_wait_seconds_total", "upstream target", "Seconds that requests waited."
+)
+
+
+class Gate(Protocol):
+    """A bound of an upstream, or of one `target` of it."""
+
+    @property
+    def upstream(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def bound(self) -> int: ...
+    @property
+    def results(self) -> Mapping[str, int]: ...
+    @property
+    def waited(self) -> float: ...
+    def figures(self) -> Figures: ...
+
+
+def queue_collector(gates: Callable[[], Iterable[Gate]]) -> Collector:
+    """The places of each gate, and how waits for one ended. Targets with one name are one sample:
+    the fullest of them."""
+
+    def collect() -> Iterator[Sample]:
+        for labels, same in _by_labels(gates()).items():
+            figures = [gate.figures() for gate in same]
+            yield IN_FLIGHT, labels, max(figure.in_flight for figure in figures)
+            yield WAITING, labels, max(figure.waiting for figure in figures)
+            yield BOUND, labels, max(gate.bound for gate in same)
+            yield SECONDS, labels, sum(gate.waited for gate in same)
+            for result in same[0].results:
+                yield WAITS, (*labels, result), sum(gate.results[result] for gate in same)
+
+    return collect
+
+
+def _by_labels(gates: Iterable[Gate]) -> Mapping[tuple[str, ...], list[Gate]]:
+    groups: dict[tuple[str, ...], list[Gate]] = {}
+    for gate in gates:
+        groups.setdefault((gate.upstream, gate.target), []).append(gate)
+    return groups

@@ -1,0 +1,42 @@
+"""The gates of an upstream and of its targets, as the config has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.config.upstreams import UpstreamConfig
+from engine.upstream.admission.gate import Gate, GateConfig
+from engine.values.admission import AdmissionQueues
+
+
+class Gates:
+    """Makes the gates of one upstream in one worker; none without `queues`, as in a rehearsal.
+
+    `all` are those that were made. The upstream's queue counts for each gate: its size and time.
+    """
+
+    def __init__(self, config: UpstreamConfig, queues: AdmissionQueues | None) -> None:
+        self.all: list[Gate] = []
+        self._name, self._queue, self._queues = config.name, config.queue, queues
+        self._own = self._gates(f"upstream/{config.name}", "", config.max_in_flight)
+
+    def of_target(self, model: str, entry: str, bound: int | None) -> tuple[Gate, ...]:
+        """The gates of a target, its own bound first, for an `entry` under `models`; `model` is the
+        upstream's name for the model. Targets that share all three share their places."""
+        name = f"{self._name}/{model}" if model else self._name
+        return (*self._gates(f"target/{entry}/{name}", name, bound), *self._own)
+
+    def _gates(self, key: str, target: str, bound: int | None) -> tuple[Gate, ...]:
+        if bound is None or self._queues is None:
+            return ()
+        config = GateConfig(bound)
+        if self._queue is not None:
+            config = GateConfig(bound, self._queue.size, self._queue.wait)
+        gate = Gate(self._name, target, config, self._queues.queue(key))
+        self.all.append(gate)
+        return (gate,)
+
+
+def gates_of(upstreams: Iterable[Gates | None]) -> list[Gate]:
+    """The gates of several upstreams."""
+    return [gate for gates in upstreams if gates is not None for gate in gates.all]

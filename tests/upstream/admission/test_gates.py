@@ -1,0 +1,67 @@
+"""The gates of an upstream, as the config has them."""
+
+from __future__ import annotations
+
+from engine.config.upstreams import UpstreamConfig
+from engine.upstream.admission.gate import GateConfig
+from engine.upstream.admission.gates import Gates
+from engine.values.admission import NORMAL
+from tests.support.admission import QueueInProcess
+from tests.support.configs import read_config
+
+
+class Queues:
+    """The queues that were asked for, by name."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, QueueInProcess] = {}
+
+    def queue(self, name: str) -> QueueInProcess:
+        return self.made.setdefault(name, QueueInProcess())
+
+
+def upstream(text: str = "") -> UpstreamConfig:
+    return read_config(f"upstreams: {{main: {{url: 'https://a.test'{text}}}}}\n").upstreams["main"]
+
+
+def test_without_a_bound_there_is_no_gate():
+    assert Gates(upstream(), Queues()).of_target("m", "entry", None) == ()
+
+
+def test_the_targets_of_an_upstream_share_its_gate():
+    gates = Gates(upstream(", max_in_flight: 3"), Queues())
+    one, other = gates.of_target("m", "a", None), gates.of_target("m", "b", None)
+    assert one == other
+    assert [gate.config for gate in one] == [GateConfig(3)]
+
+
+def test_a_target_with_a_bound_has_its_own_gate_before_that_of_the_upstream():
+    gates = Gates(upstream(", max_in_flight: 3"), Queues())
+    own, shared = gates.of_target("m", "a", 2)
+    assert (own.upstream, own.target, own.config.bound) == ("main", "main/m", 2)
+    assert (shared.upstream, shared.target, shared.config.bound) == ("main", "", 3)
+    assert gates.all == [shared, own]
+
+
+def test_the_queue_of_the_upstream_counts_for_every_gate():
+    gates = Gates(upstream(", max_in_flight: 3, queue: {size: 7, wait: 2s}"), Queues())
+    assert [gate.config for gate in gates.of_target("m", "a", 2)] == [
+        GateConfig(2, 7, 2.0),
+        GateConfig(3, 7, 2.0),
+    ]
+
+
+def test_the_queue_has_defaults():
+    (gate,) = Gates(upstream(", max_in_flight: 3, queue: {}"), Queues()).of_target("m", "a", None)
+    assert gate.config == GateConfig(3, 100, 10.0)
+
+
+def test_targets_of_different_entries_share_no_places():
+    gates = Gates(upstream(), Queues())
+    (one,), (other,) = gates.of_target("m", "a", 1), gates.of_target("m", "b", 1)
+    assert one.try_enter(NORMAL)
+    assert other.try_enter(NORMAL)
+
+
+def test_a_rehearsal_has_no_gates():
+    assert Gates(upstream(", max_in_flight: 3"), None).of_target("m", "a", 2) == ()
