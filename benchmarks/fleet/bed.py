@@ -22,6 +22,9 @@ from benchmarks.fleet.servers.replicas import Replica
 from benchmarks.fleet.waiting import until
 from engine.values.caller import digest
 
+_PERIODS = ("hour", "day", "32 days")
+"""Of the sums that `modelway usage` reads."""
+
 
 class Bed:
     """A fleet in `folder`. `resolver` is the resolv.conf of its nodes, None on loopback.
@@ -137,7 +140,7 @@ def check_ledger(report: Report, server: Postgres, results: Sequence[Result]) ->
     finished = {result.request_id for result in results if result.finished}
 
     def rows() -> Counter[object]:
-        return Counter(row[0] for row in server.run("SELECT id FROM usage"))
+        return Counter(row[0] for row in server.run("SELECT id FROM ledger"))
 
     try:
         seconds = until(lambda: finished <= rows().keys(), "every row is there")
@@ -146,9 +149,14 @@ def check_ledger(report: Report, server: Postgres, results: Sequence[Result]) ->
     ledger = rows()
     missing = len(finished - ledger.keys())
     twice = sum(count > 1 for count in ledger.values())
-    text = f"{sum(ledger.values()):,} rows for {len(finished):,} finished requests: "
+    count = sum(ledger.values())
+    text = f"{count:,} rows for {len(finished):,} finished requests: "
     text += f"{missing} missing, {twice} twice; complete {seconds:.1f} s after healing"
     report.law(missing == 0 and twice == 0, "ledger", text)
+    sums = server.run("SELECT sum(requests)::bigint FROM ledger_totals GROUP BY period")
+    totals = sorted(int(str(row[0])) for row in sums)
+    text = f"{', '.join(f'{total:,}' for total in totals)} requests by hour, day and 32 days"
+    report.law(totals == [count] * len(_PERIODS), "sums", text)
 
 
 def _url(replica: Replica) -> str:

@@ -68,6 +68,7 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
             "default": route.default_model,
             "answer": route.answer,
             "targets": _upstreams(route, upstreams),
+            "choose": route.choose.text if route.to else None,
             "guards": _guards(route),
         }
         for route in plan.routes
@@ -113,6 +114,7 @@ def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
         models.append(
             {
                 "model": name,
+                "choose": plan.config.models[name].choose.text,
                 "formats": [_format(name, chat, operations) for chat in chats.values()],
                 "operations": [op.id for op in has if not op.language],
                 "listed": listed.get(name, []),
@@ -174,22 +176,25 @@ def _goes_to(route: Document) -> str:
     if route["answer"]:
         return "the gateway itself"
     names = ", ".join(_marked(o["upstream"], o["translated"]) for o in route["targets"])
-    return names if route["model"] is None else f"by model: {names or 'none'}"
+    if route["model"] is not None:
+        return f"by model: {names or 'none'}"
+    return names if route["choose"] == "weighted" else f"{names} ({route['choose']})"
 
 
 def _model_table(models: Sequence[Document]) -> Table:
-    headings = ("MODEL", "FORMATS", "OTHER OPERATIONS", "LISTED MODELS")
-    shown = len(headings) if any(model["listed"] for model in models) else len(headings) - 1
-    rows = (
-        (
-            model["model"],
-            ", ".join(_marked(o["format"], o["translated"]) for o in model["formats"]) or "-",
-            ", ".join(model["operations"]) or "-",
-            _shortened(model["listed"]) or "-",
-        )
-        for model in models
-    )
-    return _table(headings[:shown], (row[:shown] for row in rows))
+    columns = {
+        "MODEL": [model["model"] for model in models],
+        "FORMATS": [
+            ", ".join(_marked(o["format"], o["translated"]) for o in model["formats"]) or "-"
+            for model in models
+        ],
+        "OTHER OPERATIONS": [", ".join(model["operations"]) or "-" for model in models],
+    }
+    if any(model["choose"] != "weighted" for model in models):
+        columns["CHOOSES"] = [model["choose"] for model in models]
+    if any(model["listed"] for model in models):
+        columns["LISTED MODELS"] = [_shortened(model["listed"]) or "-" for model in models]
+    return _table(tuple(columns), zip(*columns.values(), strict=True))
 
 
 def _shortened(names: Sequence[str]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
 from engine import policies
-from engine.config.json_schema import editor_schema, schema
+from engine.config import json_schema
 from engine.config.key_reference import markdown
 from engine.config.keys import describe
+from engine.upstream import choose
 
 
 @click.command()
@@ -47,16 +47,13 @@ def command(output: Path | None, expanded: bool, output_format: str) -> None:
 
 def text(*, expanded: bool = False) -> str:
     """The schema of this version."""
-    document = _expanded() if expanded else editor_schema(schema(), policies.schema())
+    make = json_schema.expanded if expanded else json_schema.editor_schema
+    document = make(json_schema.schema(), policies.schema(), choose.forms())
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def reference() -> str:
     """The reference of all keys of this version, as Markdown."""
-    return markdown(describe(_expanded()))
-
-
-def _expanded() -> dict[str, Any]:
-    exact = schema()
-    policy_list = {**exact["$defs"]["policies"], "items": policies.schema()}
-    return {**exact, "$defs": {**exact["$defs"], "policies": policy_list}}
+    return markdown(
+        describe(json_schema.expanded(json_schema.schema(), policies.schema(), choose.forms()))
+    )

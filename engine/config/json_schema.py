@@ -3,7 +3,7 @@
 Editors and other validators see the file as it is written, where any value may be `${VAR}`; the
 gateway sees it filled in. `schemas/gateway.schema.json` has the first form. Its sections are edited
 there, in either form: `exact` takes out whatever `editor_schema` puts in. The keys of `credential`
-are those of `credentials.schema()`.
+are those of `credentials.schema()`; options of policies and strategies come from their rooms.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _SCALARS = frozenset({"integer", "number", "boolean", "null"})
 _ONE_OF = ("const", "enum")
 _KEPT_OUTSIDE = ("description", "default", "x-modelway")
 _POLICY = ("description", "type", "minProperties", "maxProperties")
+_CHOICE = [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]
 
 
 @cache
@@ -44,24 +45,33 @@ def schema() -> Schema:
     return document
 
 
-def editor_schema(schema: Schema, policy: Schema) -> Schema:
-    """The form for editors, from either form. `policy` is the schema of one entry of `policies`."""
+def expanded(schema: Schema, policy: Schema, choice: list[Schema]) -> Schema:
+    """The exact form with all options: `policy` is the schema of one entry of `policies`, `choice`
+    are the forms of `choose`."""
     plain = exact(schema)
+    plain["$defs"]["policies"] = {**plain["$defs"]["policies"], "items": policy}
+    plain["$defs"]["choose"] = {**plain["$defs"]["choose"], "anyOf": choice}
+    return plain
+
+
+def editor_schema(schema: Schema, policy: Schema, choice: list[Schema]) -> Schema:
+    """The form for editors, from either form; the options as for `expanded`."""
+    plain = expanded(schema, policy, choice)
     result = _with_references(plain)
     result["$defs"] = {name: _with_references(below) for name, below in plain["$defs"].items()}
-    result["$defs"]["policies"]["items"] = _with_references(policy)
     result["$defs"][_NAME] = dict(_REFERENCE)
     return result
 
 
 def exact(schema: Schema) -> Schema:
-    """The form for values that are filled in, from either form. Options of policies are left open:
-    the plan holds them against their own schemas."""
+    """The form for values that are filled in, from either form. Options of policies and strategies
+    are left open: the plan holds them against their own schemas."""
     result = _without_references(schema)
     below = {name: _without_references(child) for name, child in schema["$defs"].items()}
     below.pop(_NAME, None)
     policy = below["policies"]["items"]
     below["policies"]["items"] = {key: policy[key] for key in _POLICY}
+    below["choose"] = {**below["choose"], "anyOf": _CHOICE}
     result["$defs"] = below
     return result
 

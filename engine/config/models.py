@@ -22,6 +22,18 @@ class Choice:
     options: Any = None
     at: Path = ()
 
+    @property
+    def is_configured(self) -> bool:
+        """Whether it differs from the default."""
+        return self.strategy != "weighted"
+
+    @property
+    def text(self) -> str:
+        """The strategy in a line, as in the config: `affinity: $request.header.session-id`."""
+        if self.options is None:
+            return self.strategy
+        return f"{self.strategy}: {_flow(self.options)}"
+
 
 @dataclass(frozen=True, slots=True)
 class TargetConfig:
@@ -72,7 +84,24 @@ def read_model(name: str, section: dict[str, Any]) -> Model:
         translate=values["translate"],
         drop=tuple(values.get("drop", ())),
         transform=read_transform(values, at),
+        choose=read_choice(values, at),
     )
+
+
+def _flow(value: Any) -> str:
+    """Options in YAML's flow style."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_flow(below)}' for key, below in value.items())}}}"
+    return str(value)
+
+
+def read_choice(values: dict[str, Any], at: Path) -> Choice:
+    """`choose` of the entry at `at`: a name, or a mapping of a name to its options."""
+    choice, at = values["choose"], (*at, "choose")
+    if isinstance(choice, str):
+        return Choice(choice, None, at)
+    ((name, options),) = choice.items()
+    return Choice(name, options, (*at, name))
 
 
 def read_targets(entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
-from engine.config.models import TargetConfig, read_targets
+from engine.config.models import Choice, TargetConfig, read_choice, read_targets
 from engine.source.problem import Path
 
 
@@ -58,6 +58,7 @@ class RouteConfig:
     validate: str
     policies: tuple[Policy, ...]
     at: Path
+    choose: Choice = field(default_factory=Choice)
     unknown_fields: str = default("routes.*.unknown_fields")
     validate_responses: str = default("routes.*.validate_responses")
     websocket: WebSocket | None = None
@@ -93,6 +94,7 @@ def read_route(section: dict[str, Any], at: Path) -> RouteConfig:
         default_model="" if isinstance(expression, str) else expression.get("default", ""),
         also=() if isinstance(expression, str) else tuple(expression.get("also", ())),
         to=read_targets(values.get("to", []), at),
+        choose=read_choice(values, at),
         answer=values.get("answer", ""),
         public=values.get("auth") == "none",
         validate=values["validate"],

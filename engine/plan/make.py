@@ -124,6 +124,7 @@ def _route(
         default_model=route.default_model,
         also=model_location.repeating(claim, model, config, findings),
         to=route.to,
+        choose=route.choose,
         answer=route.answer,
         public=route.public,
         validate=route.validate,

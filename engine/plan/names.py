@@ -8,13 +8,14 @@ from functools import cache
 from engine import dialects, policies
 from engine.config import schema_check
 from engine.config.config import Config
-from engine.config.models import STAR, Model, TargetConfig
+from engine.config.models import STAR, Choice, Model, TargetConfig
 from engine.config.routes import Policy, RouteConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.plan.transforms import check_transforms_of_callers
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
+from engine.upstream import choose
 from engine.values.wildcard import matches
 
 
@@ -29,6 +30,7 @@ def check_names(config: Config, findings: Findings) -> None:
         checker.forwarded(upstream)
     for entry in config.models.values():
         checker.targets(entry.to, entry.name)
+        checker.choice(entry.choose)
         checker.fallbacks(entry)
     checker.cycles()
     checker.policies(config.policies)
@@ -41,6 +43,12 @@ def check_names(config: Config, findings: Findings) -> None:
 def _options_validator(name: str) -> schema_check.Validator:
     """The validator of the options of a policy."""
     return schema_check.validator(policies.get(name).SCHEMA)
+
+
+@cache
+def _choice_validator(name: str) -> schema_check.Validator:
+    """The validator of the options of a strategy."""
+    return schema_check.validator(choose.get(name).SCHEMA)
 
 
 class _Checker:
@@ -80,6 +88,20 @@ class _Checker:
                 message = "a target's model is a name, not a wildcard"
                 hint = 'only "*", under a name with one *: what that stands for'
                 self.error((*target.at, "model"), "MW314", message, hint)
+
+    def choice(self, choice: Choice) -> None:
+        name, at = choice.strategy, choice.at
+        if name not in choose.names():
+            hint = did_you_mean(name, choose.names()) or f"one of {', '.join(choose.names())}"
+            key = choice.options is not None
+            self.error(at, "MW380", f"unknown strategy '{name}'", hint, key=key)
+            return
+        if choice.options is None and not choose.takes_no_options(name):
+            message = f"the strategy '{name}' needs an option"
+            self.error(at, "MW381", message, f"write {choose.get(name).FORM}")
+            return
+        validator = _choice_validator(name)
+        schema_check.check(choice.options, validator, self.config.source, at, self.findings)
 
     def fallbacks(self, entry: Model) -> None:
         for index, name in enumerate(entry.fallback):
@@ -136,6 +158,10 @@ class _Checker:
 
     def route(self, route: RouteConfig) -> None:
         self.targets(route.to)
+        self.choice(route.choose)
+        if not route.to and route.choose.is_configured:
+            message = "'choose' stands beside 'to'; a model has a strategy of its own"
+            self.error(route.choose.at, "MW381", message, "write it under 'models'", key=True)
         self.policies(route.policies)
         goals = [key for key in ("model", "to", "answer") if getattr(route, key)]
         if len(goals) != 1:

@@ -72,7 +72,7 @@ class AttemptResult:
     def succeeded(self) -> None:
         """The response is relayed."""
         self.target.state.succeeded()
-        if self.open is not None:
+        if self.open is not None and self.open.end is None:
             self.open.response = self.response
             self.open.answered()
 
@@ -103,7 +103,7 @@ def attempt(
     `timeout` seconds in all. A `translated` one has its response translated back."""
     result = AttemptResult(target, path=request.path)
     if target.state.observers:
-        result.open = OpenAttempt(target.state.observers, exchange.record, credential)
+        result.open = OpenAttempt(target.state.observers, exchange.record, credential=credential)
     exchange.upstream_usage = None
     try:
         if credential is not None:
@@ -133,8 +133,8 @@ def attempt(
 
 
 def _tell_failure(result: AttemptResult) -> None:
-    """Tell the observers of the target that the attempt failed."""
-    if result.open is not None:
+    """Tell the observers of the target if the attempt failed."""
+    if result.open is not None and result.failure:
         result.open.response = result.response
         result.open.failed(result.failure)
 

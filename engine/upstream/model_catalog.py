@@ -9,7 +9,7 @@ from engine.config.models import STAR, Choice, Model, TargetConfig
 from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions
 from engine.upstream.target import Target, Upstream
-from engine.upstream.target_groups import Picks, TargetGroup, TargetOrder
+from engine.upstream.target_groups import Strategy, TargetGroup, TargetOrder
 from engine.values.wildcard import ByName, covered
 
 
@@ -61,7 +61,7 @@ class Catalog(ByName[ServedModel]):
 def build_catalog(
     models: Mapping[str, Model],
     upstreams: Mapping[str, Upstream],
-    strategy: Callable[[Choice], Picks],
+    strategy: Callable[[Choice], Strategy],
     listed: Iterable[str] = (),
 ) -> Catalog:
     """The catalog of a config in which every name is resolved. `strategy` builds what a model
@@ -100,7 +100,7 @@ def build_catalog(
 
 
 def fixed_targets(
-    to: Iterable[TargetConfig], upstreams: Mapping[str, Upstream], picks: Picks
+    to: Iterable[TargetConfig], upstreams: Mapping[str, Upstream], strategy: Strategy
 ) -> TargetGroup:
     """The targets of a route that goes to fixed ones, with its strategy."""
     targets = [
@@ -112,4 +112,4 @@ def fixed_targets(
         )
         for target in to
     ]
-    return TargetGroup(targets, picks)
+    return TargetGroup(targets, strategy)

@@ -88,7 +88,7 @@ class Upstream:
         if state is None:
             breaker = CircuitBreaker(**asdict(self.breaker))
             state = self.states[entry, configured] = TargetState(
-                breaker, "/".join(filter(None, (entry, configured)))
+                breaker, f"{self.name}/{entry}/{configured}"
             )
         edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
         gates = self.gates.of_target(model, entry, max_in_flight) if self.gates else ()

@@ -9,25 +9,81 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import overload
+from typing import Protocol, overload
 
 from engine.exchange.exchange import Exchange
 from engine.upstream.target import Target
 
-Picks = Callable[["TargetGroup", Exchange], Iterator[Target]]
-"""A strategy: the targets of a group for a request, the first choice first, each once. The iterator
-is lazy: most requests take one pick."""
+Dice = Callable[[], float]
+"""Gives a number from 0 up to 1."""
+
+
+class Strategy(Protocol):
+    """Orders the targets of groups in one worker (see `choose/`)."""
+
+    def watch(self, group: TargetGroup, /) -> None:
+        """Called once for each group, before its first request."""
+
+    def picks(self, group: TargetGroup, exchange: Exchange, /) -> Iterator[Target]:
+        """The two or more targets of a group for a request, the first choice first, each once. The
+        iterator is lazy: most requests take one pick."""
+        ...
+
+
+class Shares:
+    """Targets that are drawn by their weights, in time that hardly depends on their number."""
+
+    __slots__ = ("_sums", "targets")
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        self.targets = targets
+        self._sums = tuple(accumulate(target.weight for target in targets))
+
+    def draw(self, dice: Dice) -> int:
+        """The index of one target, drawn by weight: of weight 0 only where all are."""
+        return self._at(dice() * self._sums[-1])
+
+    def draw_other(self, index: int, dice: Dice) -> int:
+        """The index of another target, drawn by weight among the others; `index` itself where all
+        others have weight 0."""
+        sums = self._sums
+        before = sums[index - 1] if index else 0.0
+        weight = sums[index] - before
+        point = dice() * (sums[-1] - weight)
+        return self._at(point if point < before else point + weight)
+
+    @property
+    def average(self) -> float:
+        """The average weight."""
+        return self._sums[-1] / len(self._sums) or 1.0
+
+    def others(self, index: int) -> list[int]:
+        """The indexes of the other targets, without those of weight 0 unless all others have it."""
+        others = [i for i in range(len(self.targets)) if i != index]
+        return [i for i in others if self.targets[i].weight > 0] or others
+
+    def without(self, index: int) -> Shares:
+        """The other targets."""
+        return Shares([*self.targets[:index], *self.targets[index + 1 :]])
+
+    def _at(self, point: float) -> int:
+        sums = self._sums
+        index = bisect_right(sums, point)
+        # Rounding may leave the point behind the last weight.
+        return index if index < len(sums) else sums.index(sums[-1])
 
 
 class TargetGroup:
     """Targets beside each other, with the strategy that orders them."""
 
-    __slots__ = ("_sums", "strategy", "targets")
+    __slots__ = ("shares", "strategy", "targets")
 
-    def __init__(self, targets: Sequence[Target], strategy: Picks) -> None:
+    def __init__(self, targets: Sequence[Target], strategy: Strategy) -> None:
         self.targets = tuple(targets)
         self.strategy = strategy
-        self._sums = tuple(accumulate(target.weight for target in self.targets))
+        self.shares = Shares(self.targets)
+        if len(self.targets) > 1:
+            strategy.watch(self)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -36,18 +92,10 @@ class TargetGroup:
         """A group of some of the targets with the same strategy."""
         return TargetGroup(targets, self.strategy)
 
-    def draw(self, dice: Callable[[], float]) -> int:
-        """The index of one target, drawn by weight: of weight 0 only where all are. `dice` gives a
-        number from 0 up to 1."""
-        sums, total = self._sums, self._sums[-1]
-        index = bisect_right(sums, dice() * total)
-        # Rounding may leave the point behind the last weight.
-        return index if index < len(sums) else sums.index(total)
-
     def picks(self, exchange: Exchange) -> Iterator[Target]:
         """The targets for a request, the first choice first."""
         targets = self.targets
-        return self.strategy(self, exchange) if len(targets) > 1 else iter(targets)
+        return self.strategy.picks(self, exchange) if len(targets) > 1 else iter(targets)
 
     def order(self, exchange: Exchange) -> Sequence[Target]:
         """The targets for a request, in the order of attempts."""

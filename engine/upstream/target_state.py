@@ -17,9 +17,11 @@ from typing import Protocol
 from engine.credentials.interface.credential import LiveCredential
 from engine.exchange.record import RequestRecord
 from engine.upstream import retry
+from engine.upstream.answer_times import AnswerTimes
 from engine.upstream.breaker import CircuitBreaker
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.credentials import CredentialLimits
+from engine.values.machine_state import SharedCounter
 
 
 class AttemptObserver(Protocol):
@@ -43,28 +45,38 @@ class AttemptObserver(Protocol):
 class OpenAttempt:
     """An attempt that is told to the observers of its target.
 
-    `start`, `first_content` and `end` are on the monotonic clock, None before they happened.
+    `start`, `first_content` and `end` are times of `clock`, None before they happened.
     `failure` is its class, "" for none; `response` is the upstream's, if it sent one, as it is
     relayed, `headers` are its headers as they came. `record` is that of the request, `credential`
     the one that the request carries.
     """
 
     __slots__ = (
-        *("_observers", "credential", "end", "failure", "first_content", "headers", "record"),
-        *("response", "start"),
+        "_observers",
+        "clock",
+        "credential",
+        "end",
+        "failure",
+        "first_content",
+        "headers",
+        "record",
+        "response",
+        "start",
     )
 
     def __init__(
         self,
         observers: Sequence[AttemptObserver],
         record: RequestRecord,
+        clock: Callable[[], float] = time.monotonic,
         credential: LiveCredential | None = None,
     ) -> None:
         self._observers = observers
         self.record = record
         self.credential = credential
         self.headers: Sequence[tuple[str, str]] = ()
-        self.start = time.monotonic()
+        self.clock = clock
+        self.start = clock()
         self.first_content: float | None = None
         self.end: float | None = None
         self.failure = ""
@@ -74,7 +86,7 @@ class OpenAttempt:
 
     def answered(self) -> None:
         """The first content has arrived."""
-        self.first_content = time.monotonic()
+        self.first_content = self.clock()
         for observer in self._observers:
             observer.answered(self)
 
@@ -87,26 +99,35 @@ class OpenAttempt:
     def close(self) -> None:
         """The attempt has ended; once is enough."""
         if self.end is None:
-            self.end = time.monotonic()
+            self.end = self.clock()
             for observer in self._observers:
                 observer.ended(self)
+
+
+class Load(AttemptObserver, Protocol):
+    """The load of a target (`engine.upstream.target_load.TargetLoad`)."""
+
+    in_flight: SharedCounter
+    times: AnswerTimes
 
 
 class TargetState:
     """The state of one target in one worker, shared by the targets of one upstream that have the
     same entry and name for the model.
 
-    `name` is the target's in metrics: `entry/model` as under models, "" for those of a route.
-    `observers` are told of each attempt; `conditions` are called with the time, and while one of
-    them is true the target is asked last. `limits` say which of several credentials has enough left
-    of the vendor's rate limits, None where that is not known.
+    `name` identifies it on this machine: upstream, entry and name for the model. `observers` are
+    told of each attempt; `conditions` are called with the time, and while one of them is true the
+    target is asked last. `load` is one of the observers, None where no strategy needs it. `limits`
+    say which of several credentials has enough left of the vendor's rate limits, None where that is
+    not known.
     """
 
-    __slots__ = ("breaker", "conditions", "limits", "name", "observers")
+    __slots__ = ("breaker", "conditions", "limits", "load", "name", "observers")
 
     def __init__(self, breaker: CircuitBreaker, name: str = "") -> None:
         self.breaker = breaker
         self.name = name
+        self.load: Load | None = None
         self.observers: list[AttemptObserver] = []
         self.conditions: list[Callable[[float], bool]] = []
         self.limits: CredentialLimits | None = None

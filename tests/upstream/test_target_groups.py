@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.exchange.exchange import Exchange
 from engine.upstream.target import Target
-from engine.upstream.target_groups import TargetGroup, TargetOrder
+from engine.upstream.target_groups import Shares, TargetGroup, TargetOrder
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
 
@@ -18,22 +22,25 @@ TARGETS = [target(Client(), name=name) for name in "abc"]
 class Counted:
     """A strategy in the order of the file, whose picks are counted."""
 
-    picks = 0
+    count = 0
 
-    def __call__(self, group: TargetGroup, exchange: Exchange) -> Iterator[Target]:
+    def watch(self, group: TargetGroup) -> None:
+        """Nothing is needed."""
+
+    def picks(self, group: TargetGroup, exchange: Exchange) -> Iterator[Target]:
         for each in group.targets:
-            self.picks += 1
+            self.count += 1
             yield each
 
 
 def test_a_target_is_picked_when_it_is_needed() -> None:
     strategy = Counted()
     order = TargetGroup(TARGETS, strategy).order(new_exchange())
-    assert strategy.picks == 0
+    assert strategy.count == 0
     assert order[0] is TARGETS[0]
-    assert strategy.picks == 1
+    assert strategy.count == 1
     assert next(iter(order)) is TARGETS[0]
-    assert strategy.picks == 1
+    assert strategy.count == 1
 
 
 def test_an_order_is_read_again_without_another_pick() -> None:
@@ -41,7 +48,7 @@ def test_an_order_is_read_again_without_another_pick() -> None:
     order = TargetGroup(TARGETS, strategy).order(new_exchange())
     assert [*order] == [*order] == TARGETS
     assert (len(order), order[-1], order[1:]) == (3, TARGETS[2], TARGETS[1:])
-    assert strategy.picks == 3
+    assert strategy.count == 3
 
 
 def test_an_order_ends_where_its_picks_end() -> None:
@@ -54,4 +61,31 @@ def test_an_order_ends_where_its_picks_end() -> None:
 def test_without_a_choice_there_is_no_pick(targets: list[Target]) -> None:
     strategy = Counted()
     assert list(TargetGroup(targets, strategy).order(new_exchange())) == targets
-    assert strategy.picks == 0
+    assert strategy.count == 0
+
+
+def test_another_target_is_drawn_by_weight_among_the_others() -> None:
+    shares = Shares([target(Client(), weight=weight) for weight in (5, 0, 1, 3)])
+    dice, rounds = random.Random(7).random, 4_000
+    counts = Counter(shares.draw_other(0, dice) for _ in range(rounds))
+    assert set(counts) == {2, 3}
+    assert abs(counts[3] / rounds - 0.75) < 0.03
+
+
+def test_where_all_others_have_no_weight_there_is_no_other() -> None:
+    shares = Shares([target(Client(), weight=weight) for weight in (0, 2, 0)])
+    assert shares.draw_other(1, lambda: 0.5) == 1
+    assert shares.others(1) == [0, 2]
+
+
+@given(
+    st.lists(st.floats(0, 1000), min_size=2, max_size=6),
+    st.floats(0, 1, exclude_max=True),
+    st.data(),
+)
+def test_a_draw_is_always_one_of_the_targets(
+    weights: list[float], dice: float, data: st.DataObject
+) -> None:
+    shares = Shares([target(Client(), weight=weight) for weight in weights])
+    index = data.draw(st.integers(0, len(weights) - 1))
+    assert shares.draw_other(index, lambda: dice) in range(len(weights))

@@ -23,7 +23,7 @@ def run(bed: Bed) -> Report:
     for strategy in _STRATEGIES:
         models = {"chat": {**config["models"]["chat"], "choose": strategy}}
         gateway.write({**config, "models": models})
-        gateway.reload()
+        gateway.command("reload")
         slow.behave(slow=1)
         even = _load(bed)
         slow.behave(slow=_SLOW)

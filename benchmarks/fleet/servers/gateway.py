@@ -92,9 +92,14 @@ class Gateway:
         until(refuses, f"{self.node.name} is gone")
         return Kill(sent, time.monotonic())
 
-    def reload(self) -> None:
-        """Let it load its config again. Raises OSError with what it says if it does not."""
-        words = [sys.executable, "-m", "engine", "reload", "-c", "gateway.yaml"]
+    @property
+    def journal(self) -> Path:
+        """The folder of its rows that are not in the database."""
+        return self._folder / "var/journal"
+
+    def command(self, *arguments: str) -> str:
+        """What a command of `modelway` prints with its config. Raises OSError if it fails."""
+        words = [sys.executable, "-m", "engine", *arguments, "-c", "gateway.yaml"]
         environ = {**os.environ, "PYTHONPATH": str(ROOT)}
         result = subprocess.run(
             [*self.node.prefix, *words],
@@ -106,6 +111,7 @@ class Gateway:
         )
         if result.returncode:
             raise OSError(f"{self.node.name}: {result.stdout}{result.stderr}")
+        return result.stdout.strip()
 
     def stop(self) -> int:
         """Ask it to end, as systemd does, and wait; its exit status."""

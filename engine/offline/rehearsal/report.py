@@ -45,7 +45,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "policies": verdicts(route, rehearsal, config.currency),
         "validation": _validation(route, rehearsal),
         "model": _model(route, rehearsal, planned.plan),
-        "targets": _targets(rehearsal, route),
+        "targets": _targets(rehearsal, route, config),
         "timeouts": _timeouts(rehearsal, route, config),
         "transforms": _transforms(route, rehearsal, planned.plan),
         "outgoing": [
@@ -198,19 +198,25 @@ def _document(body: bytes) -> Any:
         return body.decode(errors="replace")
 
 
-def _targets(rehearsal: Rehearsal, route: Route) -> list[Report]:
-    """The targets in the order of attempts, if every weighted choice takes the first."""
+def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]:
+    """The targets in the order of attempts, if every draw takes the first and nothing is known of
+    their load."""
     if route.to:
-        return [{"upstream": t.upstream, "model": t.model, "weight": t.weight} for t in route.to]
+        choose = route.choose.text
+        return [
+            {"upstream": t.upstream, "model": t.model, "weight": t.weight, "choose": choose}
+            for t in route.to
+        ]
     exchange = rehearsal.exchange
     if exchange is None:
         return []
-    not_reached = [None] * len(exchange.targets)
+    not_reached, models = [None] * len(exchange.targets), config.models
     return [
         {
             "upstream": target.upstream.name,
             "model": target.model or exchange.model,
             "weight": target.weight,
+            "choose": models[target.entry].choose.text,
             "fallback": target.exact_entry
             if target.exact_entry not in ("", exchange.model)
             else "",
@@ -239,7 +245,7 @@ def _translation(translation: TargetTranslation | None) -> Report | None:
 def _timeouts(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
     """Timeouts (seconds), retries and breaker of each upstream that may be asked."""
     report: Report = {}
-    for name in dict.fromkeys(target["upstream"] for target in _targets(rehearsal, route)):
+    for name in dict.fromkeys(target["upstream"] for target in _targets(rehearsal, route, config)):
         upstream = config.upstreams[name]
         timeouts = Timeouts(**upstream.timeouts)._asdict()
         retry, breaker = upstream.retry, upstream.breaker

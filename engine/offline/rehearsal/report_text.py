@@ -130,6 +130,8 @@ def _targets(targets: list[Report], timeouts: Report) -> Iterator[str]:
         share = f", weight {target['weight']:g} of {total:g}" if len(primary) > 1 else ""
         if target.get("fallback"):
             share = f", fallback {target['fallback']}"
+        if target["choose"] != "weighted":
+            share += f", chosen by {target['choose']}"
         yield _line(f"target {number}", f"{target['upstream']}{model}{share}")
         yield from _translation(target.get("translation"))
     for name, report in timeouts.items():

@@ -1,7 +1,7 @@
 """Strategies: which target of a group is asked first, and which after it. ONE STRATEGY = ONE FILE.
 
 A strategy is a module here, found by its place; no other module names it. It defines `SCHEMA`, the
-JSON Schema of its options, and `build(options, services)`, which returns its `Picks` for one
+JSON Schema of its options, and `build(options, services)`, which returns the `Strategy` of one
 worker. A strategy without options is written as its name alone, `choose: least_busy`; one with
 options as a mapping, `choose: {affinity: ...}`.
 """
@@ -13,9 +13,10 @@ import pkgutil
 from functools import cache
 from typing import Any
 
+from engine.config.json_schema import types_of
 from engine.config.models import Choice
 from engine.exchange.services import Services
-from engine.upstream.target_groups import Picks
+from engine.upstream.target_groups import Strategy
 
 
 @cache
@@ -30,7 +31,30 @@ def get(name: str) -> Any:
     return importlib.import_module(f"{__name__}.{name}")
 
 
-def build(services: Services, choice: Choice) -> Picks:
+@cache
+def forms() -> list[dict[str, Any]]:
+    """The JSON Schemas of `choose`: a name, or a name with its options."""
+    without = [name for name in names() if takes_no_options(name)]
+    options = {name: get(name).SCHEMA for name in names() if name not in without}
+    return [
+        {"description": "A strategy without options.", "type": "string", "enum": without},
+        {
+            "description": "A strategy with its options.",
+            "type": "object",
+            "additionalProperties": False,
+            "minProperties": 1,
+            "maxProperties": 1,
+            "properties": options,
+        },
+    ]
+
+
+def takes_no_options(name: str) -> bool:
+    """Whether a strategy is complete without options."""
+    return "null" in types_of(get(name).SCHEMA)
+
+
+def build(services: Services, choice: Choice) -> Strategy:
     """The strategy that a config chooses, for one worker."""
-    picks: Picks = get(choice.strategy).build(choice.options, services)
-    return picks
+    strategy: Strategy = get(choice.strategy).build(choice.options, services)
+    return strategy

@@ -6,34 +6,40 @@ Targets are drawn one after another by weight from those that remain; of weight 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
 from engine.upstream.target import Target
-from engine.upstream.target_groups import Picks, TargetGroup
+from engine.upstream.target_groups import Dice, Strategy, TargetGroup
 
 SCHEMA: dict[str, Any] = {"type": "null"}
 
 
-def build(options: None, services: Services) -> Picks:
+def build(options: None, services: Services) -> Strategy:
     """The strategy with the dice of a worker."""
-    dice = services.dice
+    return _Weighted(services.dice)
 
-    def picks(group: TargetGroup, exchange: Exchange) -> Iterator[Target]:
-        targets = group.targets
-        first = group.draw(dice)
+
+class _Weighted:
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+
+    def watch(self, group: TargetGroup) -> None:
+        """Nothing of the targets is needed."""
+
+    def picks(self, group: TargetGroup, exchange: Exchange) -> Iterator[Target]:
+        targets, dice = group.targets, self._dice
+        first = group.shares.draw(dice)
         yield targets[first]
         others = [*targets[:first], *targets[first + 1 :]]
         if len(others) > 1:
             others.sort(key=lambda target: _log_arrival(target.weight, dice))
         yield from others
 
-    return picks
 
-
-def _log_arrival(weight: float, dice: Callable[[], float]) -> float:
+def _log_arrival(weight: float, dice: Dice) -> float:
     """The logarithm of a random arrival time at the rate `weight`: targets sorted by it are drawn
     by weight (Efraimidis and Spirakis, 2006). The time itself would overflow for a weight near 0,
     which a config may have."""

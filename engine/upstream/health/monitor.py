@@ -112,7 +112,7 @@ class HealthMonitor:
         upstream, state = target.upstream, target.state
         config, machine = self._configs[upstream.name], self._machine
         probe = self.probes.get(upstream.name)
-        name = f"{upstream.name}/{state.name}"
+        name, label = state.name, state.name.removeprefix(f"{upstream.name}/").strip("/")
         health = TargetHealth(
             name,
             machine,
@@ -134,7 +134,7 @@ class HealthMonitor:
         state.conditions += [health.asked_last, limits.asked_last]
         if len(upstream.credentials) > 1:
             state.limits = limits
-        self._watched[state] = WatchedTarget(upstream.name, state.name, health, limits)
+        self._watched[state] = WatchedTarget(upstream.name, label, health, limits)
 
     def _judge_groups(self, _: float) -> float:
         self._judge.step(self._clock())

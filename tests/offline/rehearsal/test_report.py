@@ -10,7 +10,7 @@ from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
 from engine.stages.report import mismatches
 from engine.values.caller import Caller
-from tests.support.rehearsing import CONFIG, DOCUMENT, planned
+from tests.support.rehearsing import CONFIG, DOCUMENT, patched, planned
 
 ALICE = Caller("alice")
 
@@ -70,6 +70,14 @@ def test_targets_are_in_the_order_of_attempts(result):
         ("spare", "big", 1.0, ""),
         ("spare", "real-small", 1.0, "small"),
     ]
+
+
+def test_targets_name_the_strategy_of_their_entry(tmp_path):
+    patch = {"models": {"big": {"choose": "least_busy"}}}
+    project = planned(tmp_path, patched(CONFIG, patch))
+    document = chat(project)
+    assert [t["choose"] for t in document["targets"]] == ["least_busy", "least_busy", "weighted"]
+    assert ", chosen by least_busy" in text(document)
 
 
 def test_timeouts_and_retries_are_those_in_force(result):

@@ -58,7 +58,7 @@ def answer(
     credential: LiveCredential | None = None,
 ) -> None:
     """An attempt that ends with these headers."""
-    attempt = OpenAttempt([limits], RequestRecord(), credential)
+    attempt = OpenAttempt([limits], RequestRecord(), credential=credential)
     attempt.headers = headers
     if failure:
         attempt.failed(failure)

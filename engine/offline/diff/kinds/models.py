@@ -49,6 +49,9 @@ def _changes(
     refusing_level = Effect.BREAKING if refuses else Effect.CHANGED
     if shares(now.to) != shares(was.to):
         yield Effect.CHANGED, "model-targets", f"goes to {shares(now.to)}, was {shares(was.to)}"
+    if now.choose.text != was.choose.text:
+        words = f"chooses its targets by {now.choose.text}, was {was.choose.text}"
+        yield Effect.CHANGED, "model-choice", words
     if now.operations != was.operations:
         names, past = (", ".join(model.operations) or "all" for model in (now, was))
         yield callable_level, "model-operations", f"has the operations {names}, was {past}"

@@ -28,6 +28,7 @@ def _facts(old: Route, new: Route) -> Iterator[tuple[str, str, str]]:
         yield "model place", _place(old), _place(new)
         yield "default model", old.default_model or "none", new.default_model or "none"
     yield "targets", shares(old.to), shares(new.to)
+    yield "choice", old.choose.text, new.choose.text
 
 
 def _place(route: Route) -> str:

@@ -1,0 +1,119 @@
+"""How fast a target answers, as decaying averages that the workers of a machine share.
+
+Three averages: the seconds from a request to the first content of a stream, the seconds for each
+token of output after it, and the share of attempts that failed.
+
+An answer that is not a stream does not tell the first two apart. It scales both, by what it took
+compared with what they predict for its length: a short answer is not taken for a fast one. An
+attempt that its caller left took at least as long as it lasted, so it can only raise an average.
+How fast an attempt failed says nothing.
+
+Pure: times are seconds of one monotonic clock. Of two samples at the same moment one may be lost.
+"""
+
+from __future__ import annotations
+
+import math
+
+from engine.values.machine_state import MachineState
+
+MEMORY = 10.0
+"""Seconds after which a sample replaces 63 % of the average before it."""
+
+LEAST_WEIGHT = 0.05
+"""The weight of a sample, however soon it follows another: a burst is not its first answer."""
+
+TYPICAL_TOKENS = 200
+"""The length of the answers that are compared."""
+
+PREFILL_TOKENS = 25
+"""Where only answers without streams are known, the first content takes as long as so many
+tokens."""
+
+MOST_FAILURES = 0.99
+
+
+class DecayingAverage:
+    """An average in which a sample counts the more, the longer ago the last one was."""
+
+    __slots__ = ("_number", "_time")
+
+    def __init__(self, machine: MachineState, name: str) -> None:
+        self._number = machine.number(name)
+        self._time = machine.number(f"{name}/time")
+
+    @property
+    def value(self) -> float:
+        """The average, 0.0 without a sample."""
+        return self._number.value
+
+    def add(self, sample: float, now: float) -> None:
+        """Count a sample of this moment; the first one is the average."""
+        last, number = self._time.value, self._number
+        if last:
+            weight = max(LEAST_WEIGHT, 1.0 - math.exp((last - now) / MEMORY))
+            number.value += (sample - number.value) * weight
+        else:
+            number.value = sample
+        self._time.value = now
+
+
+class AnswerTimes:
+    """The averages of one target, under a name in the state of the machine."""
+
+    __slots__ = ("_failures", "_first_content", "_per_token")
+
+    def __init__(self, machine: MachineState, name: str) -> None:
+        self._first_content = DecayingAverage(machine, f"first_content/{name}")
+        self._per_token = DecayingAverage(machine, f"per_token/{name}")
+        self._failures = DecayingAverage(machine, f"failures/{name}")
+
+    @property
+    def first_content(self) -> float:
+        """Seconds to the first content, 0.0 as long as no answer was measured."""
+        return self._first_content.value
+
+    @property
+    def per_token(self) -> float:
+        """Seconds for a token of output, 0.0 where none was measured."""
+        return self._per_token.value
+
+    @property
+    def typical(self) -> float:
+        """Seconds for an answer of TYPICAL_TOKENS; 0.0 as long as no answer was measured."""
+        return self._first_content.value + TYPICAL_TOKENS * self._per_token.value
+
+    @property
+    def failures(self) -> float:
+        """The share of attempts that failed, at most MOST_FAILURES."""
+        return min(self._failures.value, MOST_FAILURES)
+
+    def judge(self, now: float, *, failed: bool) -> None:
+        """An attempt was answered, or failed."""
+        self._failures.add(1.0 if failed else 0.0, now)
+
+    def stream_began(self, seconds: float, now: float) -> None:
+        """The first content of a stream came after so many seconds."""
+        self._first_content.add(seconds, now)
+
+    def stream_ended(self, seconds: float, tokens: int, now: float) -> None:
+        """A stream of so many tokens ended so many seconds after its first content."""
+        if tokens > 1:
+            self._per_token.add(seconds / (tokens - 1), now)
+
+    def answered(self, seconds: float, tokens: int, now: float) -> None:
+        """An answer that is not a stream was complete after so many seconds."""
+        first, per_token = self._first_content.value, self._per_token.value
+        if not first:
+            first = PREFILL_TOKENS
+        if not per_token and tokens:
+            per_token = first / PREFILL_TOKENS
+        scale = seconds / (first + tokens * per_token)
+        self._first_content.add(first * scale, now)
+        if tokens:
+            self._per_token.add(per_token * scale, now)
+
+    def unanswered(self, seconds: float, now: float) -> None:
+        """The caller left after so many seconds without an answer."""
+        if seconds > self._first_content.value:
+            self._first_content.add(seconds, now)

@@ -1,0 +1,81 @@
+"""Draw a few targets by weight and take the best of them: the power of two choices.
+
+To take the best of all would send the requests of all workers to one target until its load is
+known; to compare a few costs the same for any number of targets. One request in a hundred goes to
+the first that is drawn if that is idle, so that a target which was slow or failed is measured
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from engine.exchange.exchange import Exchange
+from engine.exchange.services import Services
+from engine.upstream.target import Target
+from engine.upstream.target_groups import Shares, TargetGroup
+from engine.upstream.target_load import load_of
+
+EXPLORED = 0.01
+"""The share of requests that measure an idle target, whatever is known of it."""
+
+
+class Drawn:
+    """A target that was drawn, by its `index`.
+
+    `in_flight` is the number of its requests on this machine, `share` its weight divided by the
+    average weight, `typical` the seconds of a typical answer (0.0 if unknown), `failures` the share
+    of its attempts that failed.
+    """
+
+    __slots__ = ("failures", "in_flight", "index", "share", "typical")
+
+    def __init__(self, shares: Shares, index: int) -> None:
+        target = shares.targets[index]
+        load = target.state.load
+        assert load is not None  # since `watch`
+        self.index = index
+        self.in_flight = load.in_flight.total()
+        self.share = target.weight / shares.average or 1.0
+        self.typical = load.times.typical
+        self.failures = load.times.failures
+
+
+Best = Callable[[Sequence[Drawn]], Drawn]
+"""The best of the drawn targets. Where two are as good it is the one that was drawn first."""
+
+
+class BestOfDrawn:
+    """A strategy that draws up to `count` targets and takes the best."""
+
+    def __init__(self, services: Services, count: int, best: Best) -> None:
+        self._dice = services.dice
+        self._machine = services.machine
+        self._count = count
+        self._best = best
+
+    def watch(self, group: TargetGroup) -> None:
+        for target in group.targets:
+            load_of(target, self._machine)
+
+    def picks(self, group: TargetGroup, exchange: Exchange) -> Iterator[Target]:
+        shares = group.shares
+        while len(shares.targets) > 1:
+            index = self.pick(shares)
+            yield shares.targets[index]
+            shares = shares.without(index)
+        yield shares.targets[0]
+
+    def pick(self, shares: Shares) -> int:
+        """The index of the best of two or more targets, or of an idle one to be measured."""
+        dice = self._dice
+        first = Drawn(shares, shares.draw(dice))
+        if dice() < EXPLORED and not first.in_flight:
+            return first.index
+        if len(shares.targets) <= self._count:
+            others = shares.others(first.index)
+        else:
+            others = [shares.draw_other(first.index, dice)]
+            others += [shares.draw(dice) for _ in range(self._count - 2)]
+        drawn = [first, *(Drawn(shares, i) for i in dict.fromkeys(others) if i != first.index)]
+        return self._best(drawn).index

@@ -1,0 +1,67 @@
+"""What the workers of a machine know together of a target's load: the requests that it is
+answering, and how fast it answers."""
+
+from __future__ import annotations
+
+from engine.upstream.answer_times import AnswerTimes
+from engine.upstream.first_content import is_event_stream
+from engine.upstream.target import Target
+from engine.upstream.target_state import Load, OpenAttempt
+from engine.values.machine_state import MachineState
+
+_BUSY = frozenset({408, 429})
+
+
+class TargetLoad:
+    """The load of one target, told by its attempts: `in_flight` counts the requests that it is
+    answering."""
+
+    __slots__ = ("in_flight", "times")
+
+    def __init__(self, machine: MachineState, name: str) -> None:
+        self.in_flight = machine.counter(f"in_flight/{name}")
+        self.times = AnswerTimes(machine, name)
+
+    def began(self, attempt: OpenAttempt) -> None:
+        self.in_flight.add(1)
+
+    def answered(self, attempt: OpenAttempt) -> None:
+        response, now = attempt.response, attempt.first_content
+        assert response is not None
+        assert now is not None
+        # A dialect that relays every status has no failures of its own.
+        self.times.judge(now, failed=response.status >= 500 or response.status in _BUSY)
+        if response.status == 101 or (response.status < 300 and is_event_stream(response)):
+            self.times.stream_began(now - attempt.start, now)
+
+    def failed(self, attempt: OpenAttempt) -> None:
+        self.times.judge(attempt.clock(), failed=True)
+
+    def ended(self, attempt: OpenAttempt) -> None:
+        self.in_flight.add(-1)
+        now, response, record = attempt.end, attempt.response, attempt.record
+        assert now is not None
+        if attempt.failure:
+            return
+        if attempt.first_content is None:
+            if response is None:
+                self.times.unanswered(now - attempt.start, now)
+            return
+        assert response is not None
+        end, tokens = record.response_end, record.usage.output
+        if response.status >= 300 or response.status == 101 or not end:
+            return
+        if is_event_stream(response):
+            self.times.stream_ended(end - attempt.first_content, tokens, now)
+        else:
+            self.times.answered(end - attempt.start, tokens, now)
+
+
+def load_of(target: Target, machine: MachineState) -> Load:
+    """The load of a target, which is observed from now on. Targets that share their state share
+    it."""
+    state = target.state
+    if state.load is None:
+        state.load = TargetLoad(machine, state.name)
+        state.observers.append(state.load)
+    return state.load
