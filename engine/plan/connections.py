@@ -7,7 +7,6 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path as FilePath
-from urllib.parse import urlsplit
 
 from engine.config.config import Config
 from engine.config.stores import RedisTls, Stores
@@ -28,8 +27,6 @@ _HINTS = {
     "user": "write credential: {header: authorization, value: Basic ...}",
 }
 """What to write for a part that the URL of an upstream cannot have."""
-
-_PORT = "the port is not a number from 0 to 65535"
 
 
 def check_connections(config: Config, findings: Findings) -> None:
@@ -115,7 +112,7 @@ def _records_problem(url: str) -> str:
         open_database(url).close()
     except BadUrl as error:
         return str(error)
-    return "" if url.startswith("sqlite:") or _has_port(url) else _PORT
+    return ""
 
 
 def _counters_problem(url: str) -> str:
@@ -126,12 +123,3 @@ def _counters_problem(url: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _has_port(url: str) -> bool:
-    """Whether the URL has no port, or a valid one."""
-    try:
-        _ = urlsplit(url).port
-    except ValueError:
-        return False
-    return True

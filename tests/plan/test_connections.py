@@ -21,6 +21,7 @@ def problems(text, environ=None):
         "upstreams: {main: {url: 'https://api.example.com/v1'}}",
         "upstreams: {main: {url: 'http://127.0.0.1:8000', proxy: 'http://proxy:3128'}}",
         "stores: {records: 'sqlite:///modelway.db'}",
+        "stores: {records: 'postgresql+psycopg://u@db1:5432,db2:5432/modelway'}",
         "stores: {counters: 'redis://127.0.0.1:6379/0'}",
     ],
 )

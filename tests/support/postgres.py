@@ -30,9 +30,12 @@ def binaries() -> Path | None:
 
 
 class Postgres:
-    """A server: `url` names its database `postgres`, `fresh()` makes an empty one."""
+    """A server: `url` names its database `postgres`, `fresh()` makes an empty one.
 
-    def __init__(self, programs: Path, folder: Path) -> None:
+    With a `primary` it is a standby that follows it, until it is promoted.
+    """
+
+    def __init__(self, programs: Path, folder: Path, primary: Postgres | None = None) -> None:
         self._programs = programs
         self._data = folder / "data"
         self._numbers = count(1)
@@ -45,7 +48,10 @@ class Postgres:
             self._record = {**ids, "cwd": folder}
         self.port = free_port()
         self._folder = folder
-        self._make()
+        if primary is None:
+            self._make()
+        else:
+            self._copy(primary)
         self.start()
 
     @property
@@ -70,6 +76,15 @@ class Postgres:
         """Run one statement outside of any transaction, or some in one."""
         with self._connect(database) as connection:
             connection.execute(statement)  # type: ignore[arg-type]
+
+    def promote(self) -> None:
+        """Make a standby the primary."""
+        self.run("SELECT pg_promote()")
+
+    def commit_with_standby(self) -> None:
+        """From now on a commit waits until the standby has it."""
+        self.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.run("SELECT pg_reload_conf()")
 
     def start(self) -> None:
         """Start, and wait until it answers."""
@@ -146,8 +161,16 @@ class Postgres:
 
     def _make(self) -> None:
         command = [self._programs / "initdb", "-D", self._data, "-U", "modelway", "-A", "trust"]
+        self._execute([*command, "--no-sync", "-E", "UTF8", "--locale=C"])
+
+    def _copy(self, primary: Postgres) -> None:
+        address = ["-h", "127.0.0.1", "-p", str(primary.port), "-U", "modelway"]
+        command = [self._programs / "pg_basebackup", "-D", self._data, *address]
+        self._execute([*command, "-R", "-X", "stream", "-c", "fast", "--no-sync"])
+
+    def _execute(self, command: list[Path | str]) -> None:
         process = subprocess.run(
-            [*command, "--no-sync", "-E", "UTF8", "--locale=C"],
+            command,
             capture_output=True,
             **self._record,  # type: ignore[call-overload]
         )
@@ -155,14 +178,15 @@ class Postgres:
 
 
 @contextmanager
-def running() -> Iterator[Postgres]:
-    """A server for as long as it is needed; skips the test, saying so, where it is missing."""
+def running(primary: Postgres | None = None) -> Iterator[Postgres]:
+    """A server, or a standby of `primary`, for as long as it is needed; skips the test, saying so,
+    where PostgreSQL is missing."""
     programs = binaries()
     if programs is None:
         pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
     folder = Path(tempfile.mkdtemp(prefix="modelway-pg-"))
     try:
-        server = Postgres(programs, folder)
+        server = Postgres(programs, folder, primary)
         try:
             yield server
         finally:

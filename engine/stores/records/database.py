@@ -14,11 +14,13 @@ from typing import Any, TypeVar
 
 from gevent import monkey
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from engine.stores.records.failures import BadUrl, DatabaseAway, failure
+from engine.stores.records.connector import SESSION_LIMITS, Connector
+from engine.stores.records.failures import READ_ONLY, BadUrl, DatabaseAway, failure
+from engine.stores.records.postgresql_url import display, parse_url, with_primary
 
 T = TypeVar("T")
 
@@ -30,7 +32,7 @@ _CONNECTION_LIMITS = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "application_name": "modelway",
-    "options": "-c statement_timeout=2000 -c lock_timeout=2000",  # ms
+    "options": SESSION_LIMITS,
 }
 """Time limits of connections to PostgreSQL; the URL overrides them."""
 _TRANSACTION_LIMITS = "SET LOCAL statement_timeout = 2000; SET LOCAL lock_timeout = 2000"
@@ -44,28 +46,30 @@ _CONSISTENT = {
     ),
 }
 """The beginning of a transaction whose statements see the database at one moment."""
-_POOLER_REFUSES = "unsupported startup parameter"
 
 
 class Database:
     """Runs functions on connections, whatever the database is. Made by `open_database`.
 
     `display_url` is the URL without its password; `kind` is `sqlite` or `postgresql`; `file` is
-    SQLite's, None for a server. `pooled` is True once a pooler in transaction mode, such as
-    PgBouncer, was detected before PostgreSQL.
+    SQLite's, None for a server.
     """
 
     def __init__(self, engine: Engine, url: URL) -> None:
-        # Without its query, which may contain a password.
-        self.display_url = url.set(query={}).render_as_string(hide_password=True)
+        self.display_url = display(url)
         self.kind = url.get_backend_name()
         self.file = Path(str(url.database)) if self.kind == "sqlite" else None
         self.engine = engine
-        self.pooled = False
+        self._connector = Connector()
         if self.kind == "postgresql":
             self._listen()
         options = {"reads": True} if self.file else {"isolation_level": "AUTOCOMMIT"}
         self._reader = engine.execution_options(**options)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a pooler in transaction mode, such as PgBouncer, was detected."""
+        return self._connector.pooled
 
     def read(self, query: Callable[[Connection], T]) -> T:
         """Run a query outside of transactions. Raises RecordsError.
@@ -120,25 +124,22 @@ class Database:
         self.engine.dispose()
 
     def _listen(self) -> None:
-        @event.listens_for(self.engine, "do_connect")
-        def connect(dialect: Any, record: object, arguments: Any, options: dict[str, Any]) -> Any:
-            if self.pooled:
-                options.pop("options", None)
-            try:
-                return dialect.connect(*arguments, **options)
-            except dialect.loaded_dbapi.OperationalError as error:
-                sets_limits = options.get("options") == _CONNECTION_LIMITS["options"]
-                if not sets_limits or _POOLER_REFUSES not in str(error):
-                    raise
-            self.pooled = True
-            options.pop("options")
-            return dialect.connect(*arguments, **options)
+        event.listen(self.engine, "do_connect", self._connect)
+
+        @event.listens_for(self.engine, "handle_error")
+        def handle_error(context: ExceptionContext) -> None:
+            # The primary became a standby: connections are made again, to the new primary.
+            if getattr(context.original_exception, "sqlstate", None) == READ_ONLY:
+                context.is_disconnect = True
 
         @event.listens_for(self.engine, "begin")
         def begin(connection: Connection) -> None:
             options = connection.get_execution_options()
             if self.pooled and options.get("isolation_level") != "AUTOCOMMIT":
                 connection.exec_driver_sql(options.get("limits", _TRANSACTION_LIMITS))
+
+    def _connect(self, dialect: Any, record: object, arguments: Any, options: Any) -> Any:
+        return self._connector.connect(dialect, arguments, options)
 
     def _run(self, connect: Callable[[], Any], function: Callable[[Connection], T]) -> T:
         try:
@@ -151,18 +152,19 @@ class Database:
 def open_database(url: str, *, busy: float = 5.0, pool: int = 5) -> Database:
     """The database of a URL, without a connection yet. Raises BadUrl.
 
-    `sqlite:////absolute/path.db` or `postgresql+psycopg://user:password@host/name`. `busy` is the
+    `sqlite:////absolute/path.db` or `postgresql+psycopg://user:password@host/name`; of several
+    hosts, `host1:5432,host2:5432`, the one that can be written is used. `busy` is the
     seconds that a write to SQLite waits for other writers (it blocks the worker, so workers wait
     less), `pool` the maximum of idle connections.
     """
     try:
-        parsed = make_url(url)
+        parsed = parse_url(url)
     except (ArgumentError, ValueError) as error:  # ValueError: an invalid port
         raise BadUrl(_unknown("this URL")) from error
     if parsed.drivername == "sqlite":
         return Database(_sqlite(parsed, busy, pool), parsed)
     if parsed.drivername in _POSTGRES:
-        parsed = parsed.set(drivername="postgresql+psycopg")
+        parsed = with_primary(parsed.set(drivername="postgresql+psycopg"))
         return Database(_postgresql(parsed, pool), parsed)
     raise BadUrl(_unknown(f"'{parsed.drivername}'"))
 

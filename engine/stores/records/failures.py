@@ -56,9 +56,12 @@ _POSTGRES = {
     "42501": "this user may not do that there: let it own the database, or GRANT it what it needs",
     "42P01": "it has no tables yet: `modelway serve` or `modelway token` make them",
     "42703": "its tables are of another version",
-    "25006": "it can only be read: is this the address of a replica?",
     "53100": "its disk is full",
 }
+READ_ONLY = "25006"
+"""PostgreSQL's SQLSTATE of a write to a standby."""
+READ_ONLY_SESSION = "session is read-only"
+"""The driver's message about a connection to one, where a primary is wanted."""
 _CONNECTING = (
     ("authentication failed", "28"),
     ("no pg_hba.conf entry", "28"),
@@ -82,6 +85,9 @@ def failure(error: DBAPIError | PoolTimeout, display_url: str) -> RecordsError:
     for code, reason in _POSTGRES.items():
         if state.startswith(code):
             return DatabaseRefuses(f"{display_url}: {reason}")
+    if state == READ_ONLY or READ_ONLY_SESSION in str(original):
+        reason = "it can only be read: it is a standby, and no primary was found"
+        return DatabaseAway(f"{display_url}: {reason}", stale=error.connection_invalidated)
     reason = " ".join(str(original).split())[:300] or type(original).__name__
     return DatabaseAway(
         f"{display_url} does not answer: {reason}", stale=error.connection_invalidated
