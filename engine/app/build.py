@@ -12,7 +12,7 @@ from functools import partial
 from engine.app.own_pages import OwnPages
 from engine.app.stores import is_metered, open_shared, services_of
 from engine.config.listed_models import listed_models
-from engine.config.model_operations import ModelOperations
+from engine.config.models import Model
 from engine.config.transforms import TransformConfig
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
@@ -47,11 +47,17 @@ from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
-from engine.upstream.model_catalog import Catalog, build_catalog, fixed_targets
+from engine.upstream.model_catalog import (
+    Catalog,
+    ModelsByOperation,
+    build_catalog,
+    fixed_targets,
+)
+from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.select_model import SelectModel
 from engine.upstream.target import Upstream, connect
 from engine.upstream.token_estimate import estimate_tokens
-from engine.upstream.translations import RouteTranslations
+from engine.upstream.translations import RouteTranslations, TranslationTables
 from engine.upstream.websocket import converse
 
 _DRAIN_SECONDS = 0.5
@@ -75,7 +81,10 @@ class _Parts:
     upstreams: Mapping[str, Upstream]
     health: HealthMonitor
     catalog: Catalog
-    operations: ModelOperations
+    transformed: Sequence[Model]
+    headers: RouteHeaders
+    models: ModelsByOperation
+    translations: TranslationTables
     visible_models: VisibleModels
     watcher: DisconnectWatcher
     wrap_stages: WrapStages
@@ -158,7 +167,10 @@ def _parts(
         upstreams=upstreams,
         health=health,
         catalog=catalog,
-        operations=operations,
+        transformed=[model for model in config.models.values() if model.transform],
+        headers=RouteHeaders(upstreams.values()),
+        models=ModelsByOperation(operations),
+        translations=TranslationTables(operations, config.models),
         visible_models=VisibleModels(config, operations),
         watcher=DisconnectWatcher(),
         wrap_stages=wrap_stages,
@@ -211,7 +223,7 @@ def _select_stage(route: Route, parts: _Parts) -> list[Stage]:
             copies=route.also,
             default=route.default_model,
             operation=route.by_model,
-            operations=parts.operations,
+            models=parts.models,
             catalog=parts.catalog,
         )
     ]
@@ -222,16 +234,16 @@ def _transform_stage(route: Route, parts: _Parts) -> list[Stage]:
     answers."""
     if route.answer:
         return []
-    models = parts.plan.config.models.values() if route.model is not None else ()
+    models = parts.transformed if route.model is not None else ()
+    if not (models or route.guards.transforms):
+        return []
     node = parts.plan.specifications[route.operation.spec].node(route.operation)
 
     def compiled(configs: Sequence[TransformConfig]) -> list[Transform]:
         return [for_operation(each, node) for each in compile_all(configs, upstream=False)]
 
-    of_models = {model.name: compiled(model.transform) for model in models if model.transform}
+    of_models = {model.name: compiled(model.transform) for model in models}
     of_route = compiled(route.guards.transforms)
-    if not (of_route or of_models):
-        return []
     places = None if route.model is None else ModelPlaces(route.model, route.also)
     strict = route.validate == "strict"
     return [transform(of_route, of_models, route.operation, strict=strict, places=places)]
@@ -248,16 +260,16 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
     if route.answer == "models":
         variable = route.wide[0] if route.wide else ""
         return model_list.models(parts.visible_models, route.dialects, variable)
-    models = config.models if route.model is not None else {}
-    operation, clock = route.by_model, parts.services.clock
-    translations = RouteTranslations(operation, parts.operations, models, clock)
+    tables = None if route.model is None else parts.translations
+    operation = route.by_model
+    translations = RouteTranslations(operation, tables, parts.services.clock)
     fixed = fixed_targets(route.to, parts.upstreams, choose.build(parts.services, route.choose))
     parts.health.watch([fixed])
     forward = Forward(
         route.model,
         fixed=fixed,
         dialect=route.dialects[-1],
-        upstreams=list(parts.upstreams.values()),
+        headers=parts.headers,
         services=parts.services,
         watcher=parts.watcher,
         translations=translations or None,

@@ -60,6 +60,16 @@ _NOTHING = ""
 """A name that no operation has."""
 
 
+class Kind(NamedTuple):
+    """What distinguishes operations for models: the dialect, the languages, and which of the
+    `operations` of models allow it, by their numbers."""
+
+    dialect: str
+    language: str
+    counts: str
+    allowing: tuple[int, ...]
+
+
 class _Link(NamedTuple):
     """An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated,
     the dialects of its upstreams, and the languages whose paths an upstream is missing.
@@ -88,28 +98,58 @@ class ModelOperations:
         self._path_suffixes = path_suffixes
         self.all = tuple(operations)
         self._own = frozenset(name for name, model in models.items() if model.operations)
+        self._narrow: dict[object, tuple[str, ...]] = {}
         self._models = models = {name: self._narrowed(model) for name, model in models.items()}
         self._counterparts = counterparts
-        self._of: dict[tuple[_Link, ...], tuple[ModelOperation, ...]] = {}
-        self._patterns = {m.operations: Patterns(m.operations) for m in models.values()}
+        self._of: dict[int, tuple[ModelOperation, ...]] = {}
+        self._patterns = {
+            names: Patterns(names) for names in {m.operations for m in models.values()}
+        }
+        self._kinds = {op.id: self._kind(op) for op in self.all}
+        # One operation of each kind stands for the others.
+        self._examples = {kind: op for op in self.all if (kind := self._kinds[op.id])}
         # The operations of the family of a language that the `operations` of an entry allow.
         self._families = {
             (names, language): [
                 op
-                for op in self.all
+                for op in self._examples.values()
                 if op.language in languages.get(op.dialect, ()) and self._allows(names, op)
             ]
             for names in self._patterns
             for language, languages in counterparts.items()
         }
         self._links = {name: self._link(model) for name, model in models.items()}
+        self._chains: dict[tuple[_Link, ...], int] = {}
+        self._groups: dict[str, int] = {}
+        self._served: dict[tuple[int, Kind], bool] = {}
 
     def of(self, entry: str) -> tuple[ModelOperation, ...]:
         """The operations of an entry, in the order of the routes."""
-        chain = tuple(self._links[name] for name in self._chain(entry))
-        if chain not in self._of:  # most models share a chain of this form
-            self._of[chain] = tuple(op for op in self.all if self._serves(chain, op))
-        return self._of[chain]
+        group = self.group(entry)
+        if group not in self._of:
+            self._of[group] = tuple(op for op in self.all if self.has(entry, op))
+        return self._of[group]
+
+    def has(self, entry: str, operation: ModelOperation) -> bool:
+        """Whether an entry has an operation."""
+        key = self.group(entry), self.kind(operation)
+        if key not in self._served:
+            chain = tuple(self._links[name] for name in self._chain(entry))
+            self._served[key] = self._serves(chain, operation)
+        return self._served[key]
+
+    def group(self, entry: str) -> int:
+        """A number that is equal only for entries with the same operations: most have those of many
+        others."""
+        if entry not in self._groups:
+            chain = tuple(self._links[name] for name in self._chain(entry))
+            self._groups[entry] = self._chains.setdefault(chain, len(self._chains))
+        return self._groups[entry]
+
+    def kind(self, operation: ModelOperation) -> Kind:
+        """What distinguishes an operation for models and targets: those that take one of a kind
+        take all of them, translated into the same language."""
+        return self._kinds.get(operation.id) or self._kind(operation)
 
     def dialects(self, entry: str) -> frozenset[str]:
         """The dialects of an entry's own targets."""
@@ -155,7 +195,9 @@ class ModelOperations:
         if not missing and any(self._is_left_to(link, operation) for link in chain):
             return False
         return any(
-            self._serves(chain, each) for each in self.all if each.language == operation.counts
+            self._serves(chain, each)
+            for each in self._examples.values()
+            if each.language == operation.counts
         )
 
     def _is_left_to(self, link: _Link, operation: ModelOperation) -> bool:
@@ -187,14 +229,25 @@ class ModelOperations:
     def _allows(self, names: tuple[str, ...], operation: ModelOperation) -> bool:
         return not names or self._patterns[names].match(operation.id)
 
+    def _kind(self, operation: ModelOperation) -> Kind:
+        allowing = (
+            index
+            for index, names in enumerate(self._patterns)
+            if names and self._patterns[names].match(operation.id)
+        )
+        return Kind(operation.dialect, operation.language, operation.counts, tuple(allowing))
+
     def _narrowed(self, model: Model) -> Model:
         """The model with the `operations` that all its upstreams have, if it has none of its own
         and an upstream is missing some."""
         upstreams = [self._upstreams[target.upstream] for target in model.to]
         if model.operations or not any(upstream.missing_paths for upstream in upstreams):
             return model
-        names = [op.id for op in self.all if not any(_is_missing(op, each) for each in upstreams)]
-        return replace(model, operations=tuple(names) or (_NOTHING,))
+        key = tuple((upstream.dialect, upstream.missing_paths) for upstream in upstreams)
+        if key not in self._narrow:
+            names = (op.id for op in self.all if not any(_is_missing(op, u) for u in upstreams))
+            self._narrow[key] = tuple(names) or (_NOTHING,)
+        return replace(model, operations=self._narrow[key])
 
     def _link(self, model: Model) -> _Link:
         upstreams = [self._upstreams[target.upstream] for target in model.to]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,30 +78,37 @@ def _path(route: Route) -> str:
     return path
 
 
+@dataclass(frozen=True, slots=True)
+class _Callable:
+    """How the models of a group can be called: the names of their formats, of those in which
+    requests are translated for at least one target, and of their other operations."""
+
+    formats: list[str]
+    translated: list[str]
+    operations: list[str]
+
+
 def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
     """Every model and wildcard, and the models of the providers behind wildcards, with its formats,
     those in which requests are translated for at least one target, its other operations and its
-    price for a million tokens, if it has one."""
+    price for a million tokens, if it has one. Models with the same operations share their lists."""
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
     prices = Prices(plan.config.prices, default_prices(plan.config))
     operations = plan.model_operations()
+    callables: dict[tuple[int, tuple[str, ...] | None], _Callable] = {}
     entries = []
     for model in _all_models(plan.config, operations):
-        has = {operation.id: operation for operation in model.operations(operations)}
-        model_formats = [form for form in formats if form.operation in has]
+        tasks = None if model.known is None else tuple(model.known.tasks)
+        key = operations.group(model.entry.name), tasks
+        if key not in callables:
+            callables[key] = _callable(model, operations, formats, chat_operations)
+        has = callables[key]
         entry: dict[str, Any] = {
             "id": model.name,
             "title": model.title,
-            "formats": [form.name for form in model_formats],
-            "translated": [
-                form.name
-                for form in model_formats
-                if any(
-                    each.language
-                    for each in operations.targets(model.entry.name, has[form.operation])
-                )
-            ],
-            "operations": [name for name in has if name not in chat_operations],
+            "formats": has.formats,
+            "translated": has.translated,
+            "operations": has.operations,
         }
         price = None if "*" in model.name else _price(model, prices)
         if price is not None:
@@ -112,6 +119,26 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
             }
         entries.append(entry)
     return entries
+
+
+def _callable(
+    model: ListedModel,
+    operations: ModelOperations,
+    formats: Sequence[RoutedFormat],
+    chat_operations: Collection[str],
+) -> _Callable:
+    has = {operation.id: operation for operation in model.operations(operations)}
+    model_formats = [form for form in formats if form.operation in has]
+    translated = [
+        form.name
+        for form in model_formats
+        if any(each.language for each in operations.targets(model.entry.name, has[form.operation]))
+    ]
+    return _Callable(
+        [form.name for form in model_formats],
+        translated,
+        [name for name in has if name not in chat_operations],
+    )
 
 
 def _price(model: ListedModel, prices: Prices) -> Price | None:

@@ -44,10 +44,10 @@ _HEAD = """<!doctype html>
 def home(plan: Plan) -> Handler:
     """A handler for the page, which is rendered once for each base URL."""
     formats = routed_formats(plan)
-    entries = models(plan, formats)
 
     @lru_cache(maxsize=_MAX_BASES)
     def page(base: str) -> Asset:
+        entries = models(plan, formats)
         return Asset(_page(plan, base, formats, entries).encode(), "text/html; charset=utf-8")
 
     def handle(exchange: Exchange) -> Response:

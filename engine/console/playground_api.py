@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any
 
 import orjson
@@ -32,12 +33,16 @@ def listing(plan: Plan, services: Services) -> Handler:
 
 def _list(plan: Plan, server: Server) -> Handler:
     formats = routed_formats(plan)
-    entries = [entry for entry in models(plan, formats) if "*" not in entry["id"]]
+
+    @cache
+    def entries() -> list[dict[str, Any]]:
+        """Made for the first page: a gateway of thousands of models starts without them."""
+        return [entry for entry in models(plan, formats) if "*" not in entry["id"]]
 
     @cached(LRUCache(_CACHE_BYTES, len), key=lambda caller: (caller.models, caller.operations))
     def usable(caller: Caller) -> bytes:
         allowed = [routed for routed in formats if caller.may_call(routed.operation)]
-        return orjson.dumps(_usable(entries, allowed, caller))
+        return orjson.dumps(_usable(entries(), allowed, caller))
 
     def handle(exchange: Exchange) -> Response:
         caller = exchange.caller
@@ -72,19 +77,18 @@ def _format(routed: RoutedFormat, base: str) -> dict[str, Any]:
 def _usable(
     entries: Sequence[dict[str, Any]], formats: Sequence[RoutedFormat], caller: Caller
 ) -> list[dict[str, Any]]:
-    """The models that the caller may use, with the formats and operations that it may call; formats
-    without a translation come first."""
+    """The models that the caller may use, with the formats that it may call; those without a
+    translation come first."""
     names = {routed.name for routed in formats}
-    return [_usable_model(entry, names, caller) for entry in entries if caller.may_use(entry["id"])]
+    return [_usable_model(entry, names) for entry in entries if caller.may_use(entry["id"])]
 
 
-def _usable_model(entry: dict[str, Any], names: Collection[str], caller: Caller) -> dict[str, Any]:
+def _usable_model(entry: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
     callable_formats = [name for name in entry["formats"] if name in names]
     translated = [name for name in entry["translated"] if name in names]
     native = [name for name in callable_formats if name not in translated]
     return {
-        **entry,
+        **{key: value for key, value in entry.items() if key != "operations"},
         "formats": [*native, *translated],
         "translated": translated,
-        "operations": [name for name in entry["operations"] if caller.may_call(name)],
     }

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from engine import policies
 from engine.config.config import Config
 from engine.config.joined import JoinedDocument
-from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.model_operations import ModelOperations
 from engine.config.models import Model
 from engine.config.routes import Policy
 from engine.config.upstreams import UpstreamConfig
@@ -93,7 +93,7 @@ class AuditCase:
         return by_operation
 
     @cached_property
-    def _by_operations(self) -> dict[tuple[ModelOperation, ...], list[ModelRoute]]:
+    def _by_group(self) -> dict[int, list[ModelRoute]]:
         return {}
 
     @cached_property
@@ -115,13 +115,13 @@ class AuditCase:
 
         Of equivalent routes (dialect, public, limits) only the first.
         """
-        has = self.operations.of(model.name)
-        if has not in self._by_operations:  # most models have the same operations
+        group = self.operations.group(model.name)
+        if group not in self._by_group:
             equivalent: dict[str, ModelRoute] = {}
-            for operation in has:
+            for operation in self.operations.of(model.name):
                 equivalent.setdefault(*self._model_routes[operation.id])
-            self._by_operations[has] = list(equivalent.values())
-        return self._by_operations[has]
+            self._by_group[group] = list(equivalent.values())
+        return self._by_group[group]
 
 
 def is_loopback(upstream: UpstreamConfig) -> bool:

@@ -43,7 +43,7 @@ def check_operations(
     entries = ByName(config.models)
     for name, operation, at in defaults:
         entry = entries.find(name)
-        if entry is not None and operation not in table.of(entry.name):
+        if entry is not None and not table.has(entry.name, operation):
             message = f"the default model '{name}' does not have {operation.id}"
             hint = f"it has {join_operation_names(table.of(entry.name))}"
             findings.error(config.source, at, "MW342", message, hint)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import quote
 
 import orjson
@@ -55,18 +56,23 @@ def prove_transforms(
 ) -> None:
     """Note what transforms of policies and models do that an operation does not allow. `operations`
     are those of each model. Only for a config without errors."""
-    proved = {route.operation.id: _proved(route, specifications) for route in routes}
+    by_id = {route.operation.id: route for route in routes}
+
+    @cache
+    def proved(operation: str) -> ProvedOperation:
+        return _proved(by_id[operation], specifications)
+
     edited: dict[Path, tuple[TransformConfig, list[ProvedOperation]]] = {}
     for route in routes:
         for policy in route.policies:
             for transform in transform_of(policy):
                 edited.setdefault(transform.at, (transform, []))[1].append(
-                    proved[route.operation.id]
+                    proved(route.operation.id)
                 )
-    for model in config.models.values():
+    for model in (model for model in config.models.values() if model.transform):
         ids = [operation.id for operation in operations.of(model.name)]
         for transform in model.transform:
-            edited[transform.at] = (transform, [proved[id_] for id_ in ids if id_ in proved])
+            edited[transform.at] = (transform, [proved(id_) for id_ in ids if id_ in by_id])
     for transform, served in edited.values():
         faults = Faults()
         _prove(transform, served, faults)

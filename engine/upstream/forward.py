@@ -28,7 +28,8 @@ from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import refuse
 from engine.upstream.relay_response import relay
 from engine.upstream.request import build_request, edit_request
-from engine.upstream.target import Target, Upstream
+from engine.upstream.route_headers import RouteHeaders
+from engine.upstream.target import Target
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.translations import RouteTranslations, TranslatedRequests, translated_request
 from engine.values.admission import rank_of
@@ -41,10 +42,10 @@ class Forward:
     """The last handler of a route: it sends the exchange to its targets, or to the `fixed` ones.
 
     Headers that the document declares for requests (`declared`) and for responses
-    (`declared_responses`) pass, besides those of dialect and upstream. `translations` are those of
-    the route, None where no target needs one. `priority` is the route's. With `debug` the response
-    names its target. Raises GatewayError 502, 503 or 504 if no target responds, AbortConnection if
-    the caller disconnects.
+    (`declared_responses`) pass, besides those of dialect and upstream (`headers`). `translations`
+    are those of the route, None where no target needs one. `priority` is the route's. With `debug`
+    the response names its target. Raises GatewayError 502, 503 or 504 if no target responds,
+    AbortConnection if the caller disconnects.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Forward:
         *,
         fixed: TargetGroup,
         dialect: Dialect,
-        upstreams: Sequence[Upstream],
+        headers: RouteHeaders,
         services: Services,
         watcher: DisconnectWatcher,
         translations: RouteTranslations | None = None,
@@ -66,11 +67,8 @@ class Forward:
         model_header = (
             expression.steps if expression is not None and expression.place == "header" else ()
         )
-        needed = (*model_header, *declared)
-        self._headers = {u.name: u.headers(dialect.request_headers, needed) for u in upstreams}
-        self._response_headers = {
-            u.name: u.response_headers(dialect, declared_responses) for u in upstreams
-        }
+        self._headers = headers.requests(dialect, (*model_header, *declared))
+        self._response_headers = headers.responses(dialect, tuple(declared_responses))
         self._expression = expression
         self._fixed = fixed
         self._translations = translations

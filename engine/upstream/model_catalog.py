@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import STAR, Choice, Model, TargetConfig
 from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions
@@ -56,6 +57,44 @@ class Catalog(ByName[ServedModel]):
     def __init__(self, models: Iterable[ServedModel], listed: Iterable[str] = ()) -> None:
         super().__init__({model.name: model for model in models})
         self.suggestions = Suggestions({*self.names(), *listed})
+
+
+class OperationModels:
+    """The models that have the operations of one kind, with the targets that take them."""
+
+    def __init__(self, operation: ModelOperation, operations: ModelOperations) -> None:
+        self._operation = operation
+        self._operations = operations
+        # By the name of the entry; None for a model that does not have the operations.
+        self._models: dict[str, ServedModel | None] = {}
+
+    def find(self, entry: ServedModel) -> ServedModel | None:
+        """The model with the targets that take the operations; None if it does not have them."""
+        name = entry.name
+        if name not in self._models:
+            has = self._operations.has(name, self._operation)
+            self._models[name] = entry.for_operation(self._language) if has else None
+        return self._models[name]
+
+    def _language(self, target: Target) -> str | None:
+        dialect = target.upstream.dialect
+        return self._operations.language(target.entry, dialect, self._operation)
+
+
+class ModelsByOperation:
+    """The models of each operation, shared by the operations of a kind: there may be thousands of
+    routes, and of models."""
+
+    def __init__(self, operations: ModelOperations) -> None:
+        self.operations = operations
+        self._by_kind: dict[Kind, OperationModels] = {}
+
+    def of(self, operation: ModelOperation) -> OperationModels:
+        """The models of an operation."""
+        kind = self.operations.kind(operation)
+        if kind not in self._by_kind:
+            self._by_kind[kind] = OperationModels(operation, self.operations)
+        return self._by_kind[kind]
 
 
 def build_catalog(

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine import dialects
-from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
+from engine.config.model_operations import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.spec.expression import Expression
-from engine.upstream.model_catalog import Catalog, ServedModel
-from engine.upstream.target import Target
+from engine.upstream.model_catalog import Catalog, ModelsByOperation
 from engine.values.errors import GatewayError
 
 _MAX_SHOWN = 200
@@ -33,18 +32,17 @@ class SelectModel:
         copies: Sequence[Expression],
         default: str,
         operation: ModelOperation,
-        operations: ModelOperations,
+        models: ModelsByOperation,
         catalog: Catalog,
     ) -> None:
         self._expression = expression
         self._copies = copies
         self._default = default
         self._operation = operation
-        self._operations = operations
+        self._operations = models.operations
+        self._models = models.of(operation)
         self._catalog = catalog
         self._prefix = dialects.get(operation.dialect).model_prefix
-        # By the name of the entry; None for a model that does not have the operation.
-        self._models: dict[str, ServedModel | None] = {}
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
         expression = self._expression
@@ -55,7 +53,7 @@ class SelectModel:
             raise _not_allowed(name, expression)
         if entry is None:
             raise _unknown(name, expression, exchange, self._catalog)
-        model = self._with_operation(entry)
+        model = self._models.find(entry)
         if model is None:
             operations = self._operations.of(entry.name)
             raise _without_operation(name, self._operation, operations, expression)
@@ -65,18 +63,6 @@ class SelectModel:
         ]
         exchange.targets = model.order(exchange)
         return following(exchange)
-
-    def _with_operation(self, entry: ServedModel) -> ServedModel | None:
-        """The model with the targets that have the operation; None if it does not have it."""
-        name, operations = entry.name, self._operations
-        if name not in self._models:
-            has = self._operation in operations.of(name)
-            self._models[name] = entry.for_operation(self._language) if has else None
-        return self._models[name]
-
-    def _language(self, target: Target) -> str | None:
-        dialect = target.upstream.dialect
-        return self._operations.language(target.entry, dialect, self._operation)
 
 
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:

@@ -3,11 +3,11 @@ another language gets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine import translations
-from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.media_types import essence
@@ -31,32 +31,55 @@ class TargetTranslation:
     rules: LossRules
 
 
+class TranslationTables:
+    """How requests of each operation are translated, by the entry under `models` and the dialect of
+    a target. The operations of a kind share a table."""
+
+    def __init__(self, operations: ModelOperations, models: Mapping[str, Model]) -> None:
+        self._operations = operations
+        self._models = models
+        self._tables: dict[tuple[Kind, str], Mapping[tuple[str, str], TargetTranslation]] = {}
+
+    def of(
+        self, operation: ModelOperation, source: str
+    ) -> Mapping[tuple[str, str], TargetTranslation]:
+        """The table of an operation whose requests are in the language `source`."""
+        key = self._operations.kind(operation), source
+        if key not in self._tables:
+            self._tables[key] = dict(self._rows(operation, source))
+        return self._tables[key]
+
+    def _rows(
+        self, operation: ModelOperation, source: str
+    ) -> Iterator[tuple[tuple[str, str], TargetTranslation]]:
+        for entry, model in self._models.items():
+            for dialect in self._operations.dialects(entry):
+                name = self._operations.language(entry, dialect, operation)
+                if name:
+                    translation = translations.translation(source, name)
+                    rules = LossRules(model.translate == "lossy", Patterns(model.drop))
+                    yield (entry, dialect), TargetTranslation(translation, rules)
+
+
 class RouteTranslations:
-    """The translations of one route, by the entry under `models` and the dialect of a target."""
+    """The translations of one route."""
 
     def __init__(
         self,
         operation: ModelOperation,
-        operations: ModelOperations,
-        models: Mapping[str, Model],
+        tables: TranslationTables | None,
         clock: Callable[[], float],
     ) -> None:
+        """`tables` are those of a route to models, None for another."""
         source = translations.language_of(operation.dialect, operation.path)
         source = source if operation.language else None
         counted_language = translations.language(operation.counts) if operation.counts else None
         self._relayed = source or counted_language
         self._stream = source is not None and operation.path.endswith(source.stream_suffix or "\0")
         self._clock = clock
-        self._translations: dict[tuple[str, str], TargetTranslation] = {}
-        if source is None:
-            return
-        for entry, model in models.items():
-            rules = LossRules(model.translate == "lossy", Patterns(model.drop))
-            for dialect in operations.dialects(entry):
-                name = operations.language(entry, dialect, operation)
-                if name:
-                    translation = translations.translation(source.name, name)
-                    self._translations[entry, dialect] = TargetTranslation(translation, rules)
+        self._translations: Mapping[tuple[str, str], TargetTranslation] = {}
+        if source is not None and tables is not None:
+            self._translations = tables.of(operation, source.name)
 
     def __bool__(self) -> bool:
         """Whether any target needs one, or a request that may have signatures of other vendors."""

@@ -20,6 +20,7 @@ from engine.upstream.error_response import (
     unavailable,
 )
 from engine.upstream.forward import Forward
+from engine.upstream.route_headers import RouteHeaders
 from engine.values.errors import AbortConnection
 from engine.values.redaction import MARKER
 from tests.support.documents import exchange
@@ -51,7 +52,7 @@ def ask(dialect: str, fake_response: FakeResponse) -> Response:
         None,
         fixed=group(),
         dialect=dialects.get(dialect),
-        upstreams=[failing.upstream],
+        headers=RouteHeaders([failing.upstream]),
         services=SERVICES,
         watcher=WATCHER,
     )(request)

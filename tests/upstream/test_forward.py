@@ -25,6 +25,7 @@ from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.client import failures
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.forward import Forward
+from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
 from engine.values.admission import NORMAL
 from engine.values.caller import Caller
@@ -73,7 +74,7 @@ def send(
         expression,
         fixed=group(*fixed),
         dialect=dialect,
-        upstreams=[each.upstream for each in (*targets, *fixed)],
+        headers=RouteHeaders([each.upstream for each in (*targets, *fixed)]),
         services=services,
         watcher=WATCHER,
         **more,

@@ -11,7 +11,7 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.spec import expression
 from engine.upstream import choose
-from engine.upstream.model_catalog import build_catalog
+from engine.upstream.model_catalog import ModelsByOperation, build_catalog
 from engine.upstream.select_model import SelectModel
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
@@ -65,7 +65,7 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
         [expression.parse(place) for place in also],
         default,
         operation,
-        OPERATIONS,
+        ModelsByOperation(OPERATIONS),
         CATALOG,
     )
     stage(exchange, lambda exchange: Response(200, []))

@@ -12,6 +12,7 @@ from engine import dialects
 from engine.config.upstreams import BreakerConfig, Retry
 from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
+from engine.upstream.route_headers import RouteHeaders
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange
 from tests.support.each import each
@@ -105,7 +106,7 @@ def ask(dialect: str, *clients: Client, **more: Any) -> tuple[Response | Gateway
         None,
         fixed=group(),
         dialect=dialects.get(dialect),
-        upstreams=[each.upstream for each in targets],
+        headers=RouteHeaders([each.upstream for each in targets]),
         services=SERVICES,
         watcher=WATCHER,
     )

@@ -15,6 +15,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.upstream.breaker import CircuitBreaker
 from engine.upstream.client import failures
 from engine.upstream.forward import Forward
+from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
 from engine.upstream.target_state import OpenAttempt, TargetState
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -66,7 +67,7 @@ def forward(request: Exchange, *targets: Target) -> Response:
         None,
         fixed=group(),
         dialect=dialects.get("openai"),
-        upstreams=[each.upstream for each in targets],
+        headers=RouteHeaders([each.upstream for each in targets]),
         services=SERVICES,
         watcher=WATCHER,
     )(request)

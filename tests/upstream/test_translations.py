@@ -12,7 +12,7 @@ from engine.config.model_operations import ModelOperation
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.upstream.target import Target
-from engine.upstream.translations import RouteTranslations, translated_request
+from engine.upstream.translations import RouteTranslations, TranslationTables, translated_request
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, upstream
@@ -32,6 +32,9 @@ class Operations:
     def dialects(self, entry: str) -> frozenset[str]:
         return frozenset({"anthropic", "gemini", "openai"})
 
+    def kind(self, operation: ModelOperation) -> object:
+        return operation.id
+
     def language(self, entry: str, dialect: str, operation: ModelOperation) -> str | None:
         return "messages" if dialect == "anthropic" else ""
 
@@ -39,7 +42,8 @@ class Operations:
 def route(operation: ModelOperation = CHAT, **model: Any) -> RouteTranslations:
     models: Any = {"alias": SimpleNamespace(**vars(MODEL) | model)}
     operations: Any = Operations()
-    return RouteTranslations(operation, operations, models, clock=lambda: 1_700_000_000.5)
+    tables = TranslationTables(operations, models)
+    return RouteTranslations(operation, tables, clock=lambda: 1_700_000_000.5)
 
 
 def target(dialect: str = "anthropic", model: str = "claude-sonnet-4-5") -> Target:

@@ -12,7 +12,7 @@ from engine.plan.route import Plan, Route
 from engine.translations.language import TargetRequest
 from engine.upstream.request import edit_request
 from engine.upstream.target import Target
-from engine.upstream.translations import RouteTranslations, translated_request
+from engine.upstream.translations import RouteTranslations, TranslationTables, translated_request
 from engine.values.errors import GatewayError
 
 
@@ -40,9 +40,9 @@ def translate_for_targets(
     gets the request as it is. The body of the exchange is still open."""
     if route.model is None:
         return []
-    models = plan.config.models
     operations, operation = plan.model_operations(), route.by_model
-    translations = RouteTranslations(operation, operations, models, time.time)
+    tables = TranslationTables(operations, plan.config.models)
+    translations = RouteTranslations(operation, tables, time.time)
     entries: list[TargetTranslation | None] = []
     for target in cast("Sequence[Target]", exchange.targets):
         language = operations.language(target.entry, target.upstream.dialect, operation)
