@@ -8,6 +8,7 @@ from engine import dialects
 from engine.exchange.services import Services
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
+from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target, Upstream, connect
 from engine.upstream.target_groups import TargetGroup
 from engine.values.errors import GatewayError
@@ -55,7 +56,7 @@ class Worker:
             None,
             fixed=groups[0],
             dialect=dialects.get("openai"),
-            upstreams=[*self.upstreams.values()],
+            headers=RouteHeaders(self.upstreams.values()),
             services=dice,
             watcher=WATCHER,
             clock=self.clock,
