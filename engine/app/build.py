@@ -190,7 +190,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         authenticate(route.carriers, route.public, services, same_origin=parts.same_origin),
         *(step.stage(services) for step in guards.early),
         *_report_stage(route),
-        validate(route.operation, route.validate, _needs_body(route), route.unknown_fields),
+        validate(route.operation, route.validate, route.needs_body, route.unknown_fields),
         *(step.stage(services) for step in guards.checks),
         *_select_stage(route, parts),
         *(step.stage(services) for step in guards.late),
@@ -284,12 +284,6 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
         return forward
     limits = SessionLimits(**asdict(route.websocket))
     return converse(forward, route.dialects[-1], limits, parts.sessions)
-
-
-def _needs_body(route: Route) -> bool:
-    """Whether a step needs the parsed body: it names the model, or a policy depends on it."""
-    names_model = route.model is not None and (route.model.place == "body" or bool(route.also))
-    return names_model or route.guards.reads_body
 
 
 def _connect_to_server(app: Application, parts: _Parts) -> None:

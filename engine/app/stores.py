@@ -22,6 +22,7 @@ from engine.plan.route import CannotConnect
 from engine.stores.machine_state import SharedState
 from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
+from engine.upstream import choose
 from engine.values.admission import AdmissionQueues
 from engine.values.counters import Counters, CountersAway
 from engine.values.machine_state import LocalState, MachineState
@@ -191,11 +192,16 @@ def _ping_counters(redis: SharedCounters) -> str:
 
 
 def is_metered(config: Config) -> bool:
-    """Whether anything reads usage: access log, metrics, traces, ledger or limits."""
+    """Whether anything reads usage: access log, metrics, traces, ledger, limits, or the choice of
+    targets by the time of their answers."""
     telemetry = config.telemetry
     has_log = telemetry.access_log.format != "off"
     traces = telemetry.traces is not None
-    return has_log or bool(telemetry.metrics) or traces or _is_limited(config)
+    told = has_log or bool(telemetry.metrics) or traces
+    choices = [model.choose for model in config.models.values()]
+    choices += [route.choose for route in config.routes]
+    by_time = any(choose.compares(choice, "BY_TIME") for choice in choices)
+    return told or by_time or _is_limited(config)
 
 
 def _is_limited(config: Config) -> bool:

@@ -277,6 +277,7 @@ DIALECT = Dialect(
         members=("usageMetadata",),
         schema_members=("usageMetadata", "usage_metadata"),
     ),
+    prompt_members=("systemInstruction", "system_instruction", "contents"),
     request_fields=RequestFields(
         output=OutputFields(
             limits=tuple(product(_CONFIGS, ("maxOutputTokens", "max_output_tokens"))),

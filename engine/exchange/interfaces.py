@@ -26,6 +26,10 @@ class Dialect(Protocol):
     def error(self) -> Callable[[GatewayError, str], dict[str, Any]]:
         """Make the error object of an error and a request id."""
 
+    @property
+    def prompt_members(self) -> tuple[str, ...]:
+        """The members of a JSON body whose texts are the prompt, in its order."""
+
     def gen_ai_operation(self, operation: str, /) -> str:
         """`gen_ai.operation.name` of `spec.operationId`."""
 

@@ -17,6 +17,7 @@ from engine.config.model_operations import ModelOperations
 from engine.config.routes import WebSocket
 from engine.plan import model_location, operations
 from engine.plan.assign import Claim, assign
+from engine.plan.choices import check_choices
 from engine.plan.connections import check_connections
 from engine.plan.denials import check_denials
 from engine.plan.model_checks import check_operations
@@ -36,6 +37,7 @@ from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
 from engine.translations import counterparts
+from engine.upstream import choose
 
 
 def make_plan(
@@ -91,10 +93,21 @@ def _make(
     if not findings.errors:
         models = ModelOperations(config.models, config.upstreams, by_model, counterparts())
         prove_transforms(resolved, models, config, planned.specifications, findings)
+        check_choices(resolved, models, config, planned.specifications, findings)
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:
-        guarded = (replace(r, guards=guards(r.policies, config.currency)) for r in resolved)
+        models_read_body = any(choose.reads_body(m.choose) for m in config.models.values())
+        guarded = (
+            replace(
+                route,
+                guards=guards(route.policies, config.currency),
+                chosen_by_body=models_read_body
+                if route.model is not None
+                else choose.reads_body(route.choose),
+            )
+            for route in resolved
+        )
         planned.plan = Plan(config, tuple(guarded), planned.specifications, by_model)
     return planned
 

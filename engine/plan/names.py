@@ -101,7 +101,12 @@ class _Checker:
             self.error(at, "MW381", message, f"write {choose.get(name).FORM}")
             return
         validator = _choice_validator(name)
-        schema_check.check(choice.options, validator, self.config.source, at, self.findings)
+        if schema_check.check(choice.options, validator, self.config.source, at, self.findings):
+            return
+        try:
+            choose.compiled(choice)
+        except ValueError as error:
+            self.error(at, "MW381", str(error), f"write {choose.get(name).FORM}")
 
     def fallbacks(self, entry: Model) -> None:
         for index, name in enumerate(entry.fallback):

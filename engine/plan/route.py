@@ -32,7 +32,8 @@ class Route:
     `takes` are the request fields that matter for quotas. `guards` are the compiled `policies`.
     `dialects` are those whose callers use the path, the operation's dialect last. `wide` are the
     path variables that may hold slashes, because they name a model. `websocket` holds the limits
-    of its sessions, where the operation is a WebSocket. `at` is the place of the operation's name
+    of its sessions, where the operation is a WebSocket. `chosen_by_body`: its targets, or those of
+    a model, are chosen by a value of the body. `at` is the place of the operation's name
     in the config.
     """
 
@@ -57,6 +58,7 @@ class Route:
     choose: Choice = field(default_factory=Choice)
     priority: str = "normal"
     hedge: Hedge | None = None
+    chosen_by_body: bool = False
 
     @property
     def by_model(self) -> ModelOperation:
@@ -68,6 +70,13 @@ class Route:
         counts = "" if counted is None else counted.name
         task = self.dialects[-1].task(operation.path)
         return ModelOperation(operation.id, dialect, operation.path, name, counts, task)
+
+    @property
+    def needs_body(self) -> bool:
+        """Whether a step needs the parsed body: it names the model, or a policy or the choice of a
+        target depends on it."""
+        names_model = self.model is not None and (self.model.place == "body" or bool(self.also))
+        return names_model or self.guards.reads_body or self.chosen_by_body
 
     @property
     def destination(self) -> str:

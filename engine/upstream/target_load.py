@@ -3,6 +3,9 @@ answering, and how fast it answers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import sha256
+
 from engine.upstream.answer_times import AnswerTimes
 from engine.upstream.first_content import is_event_stream
 from engine.upstream.target import Target
@@ -55,6 +58,39 @@ class TargetLoad:
             self.times.stream_ended(end - attempt.first_content, tokens, now)
         else:
             self.times.answered(end - attempt.start, tokens, now)
+
+
+class GroupLoad:
+    """Counts the requests that the targets of a group are answering, as an observer of each."""
+
+    __slots__ = ("in_flight", "name")
+
+    def __init__(self, machine: MachineState, name: str) -> None:
+        self.name = name
+        self.in_flight = machine.counter(f"in_flight_of_group/{name}")
+
+    def began(self, attempt: OpenAttempt) -> None:
+        self.in_flight.add(1)
+
+    def answered(self, attempt: OpenAttempt) -> None:
+        """It is in flight until it ends."""
+
+    def failed(self, attempt: OpenAttempt) -> None:
+        """It is in flight until it ends."""
+
+    def ended(self, attempt: OpenAttempt) -> None:
+        self.in_flight.add(-1)
+
+
+def group_load(targets: Sequence[Target], machine: MachineState) -> GroupLoad:
+    """The load of a group, which is observed from now on. Groups of the same targets share it."""
+    names = sorted(target.state.name for target in targets)
+    load = GroupLoad(machine, sha256("\n".join(names).encode()).hexdigest()[:16])
+    for target in targets:
+        observers = target.state.observers
+        if not any(isinstance(each, GroupLoad) and each.name == load.name for each in observers):
+            observers.append(load)
+    return load
 
 
 def load_of(target: Target, machine: MachineState) -> Load:

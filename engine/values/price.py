@@ -115,8 +115,8 @@ class PriceTier:
 
 
 class Prices:
-    """The prices of models: those in the config by name or wildcard, else `defaults`, by upstream
-    and its name for the model."""
+    """The prices of models: those in the config by the name of a target, `upstream/model`, or by
+    name or wildcard of the model; else `defaults`, by upstream and its name for the model."""
 
     def __init__(
         self,
@@ -124,11 +124,16 @@ class Prices:
         defaults: Mapping[str, Mapping[str, Price]] | None = None,
     ) -> None:
         self._config = ByName(config or {})
+        self._of_targets = {name: price for name, price in (config or {}).items() if "/" in name}
         self._defaults = defaults or {}
 
     def find(self, model: str, upstream: str = "", upstream_model: str = "") -> Price | None:
         """The price of a model that an upstream serves, None if it has none."""
-        price = self._config.find(model)
+        price = None
+        if self._of_targets:
+            price = self._of_targets.get(f"{upstream}/{upstream_model}")
+        if price is None:
+            price = self._config.find(model)
         if price is None and (models := self._defaults.get(upstream)) is not None:
             price = models.get(upstream_model)
         return price

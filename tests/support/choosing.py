@@ -88,9 +88,11 @@ class Machine:
         tokens: Callable[[], int] = lambda: 20,
         exchanges: Callable[[], Exchange] = new_exchange,
         leave: Sequence[int] = (),
+        picked: Callable[[int], None] = lambda replica: None,
     ) -> Result:
         """So many requests that arrive at `rate` per second at random moments. Replicas in `leave`
-        are out."""
+        are out. `picked` is told the replica of each attempt."""
+        self._picked = picked
         result = Result()
         at = self.now
         for _ in range(requests):
@@ -126,6 +128,7 @@ class Machine:
         number = self.index[picked]
         replica = self.replicas[number]
         result.requests[number] += 1
+        self._picked(number)
         record = RequestRecord()
         attempt = OpenAttempt(picked.state.observers, record, lambda: self.now)
         load = picked.state.load

@@ -217,3 +217,11 @@ def test_a_price_of_the_config_comes_before_that_of_the_provider(
     model, upstream, upstream_model, price
 ):
     assert PRICES.find(model, upstream, upstream_model) is price
+
+
+def test_a_target_has_a_price_of_its_own_under_its_name():
+    one, other, default = (price_of({"input": n}) for n in (1, 2, 3))
+    prices = Prices({"up/there": one, "*": other}, {"up": {"there": default}})
+    assert prices.find("model", "up", "there") is one
+    assert prices.find("model", "up", "elsewhere") is other
+    assert Prices({"up/there": one}, {"up": {"x": default}}).find("model", "up", "x") is default

@@ -32,7 +32,8 @@ class Dialect:
     """The parts in which APIs differ. Every function is pure.
 
     Requests: `claims` recognises by WSGI environ and query a request of this dialect where several
-    dialects could answer. `request_fields` are the members by which usage is estimated.
+    dialects could answer. `request_fields` are the members by which usage is estimated;
+    the texts in `prompt_members` are the prompt, in its order.
 
     Errors: `error` makes the error object for a request id, `is_error` recognises one,
     `error_event` wraps one for a stream whose status is already sent. `stream_error` reads the JSON
@@ -79,6 +80,7 @@ class Dialect:
     model_prefix: str = ""
     claims: Callable[[Mapping[str, Any], str], bool] = _never
     request_fields: RequestFields = field(default_factory=RequestFields)
+    prompt_members: tuple[str, ...] = ("system", "instructions", "messages", "input", "prompt")
     is_error_event: Callable[[Any], bool] = reports_error
     error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
     stream: StreamRules = DEFAULT_RULES

@@ -2,7 +2,12 @@
 
 A strategy is a module here, found by its place; no other module names it. It defines `SCHEMA`, the
 JSON Schema of its options, and `build(options, services)`, which returns the `Strategy` of one
-worker. A strategy without options is written as its name alone, `choose: least_busy`; one with
+worker. One with options also defines `FORM`, an example for hints, and `read(options)`, which
+returns them compiled, as a value with `place` (an Expression, or None) and `reads_body`; it raises
+ValueError for what a schema cannot express. `BY_PRICE = True` says that it compares prices,
+`BY_TIME = True` that it needs the usage of responses.
+
+A strategy without options is written as its name alone, `choose: least_busy`; one with
 options as a mapping, `choose: {affinity: ...}`.
 """
 
@@ -11,12 +16,24 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from engine.config.json_schema import types_of
 from engine.config.models import Choice
 from engine.exchange.services import Services
+from engine.spec.expression import Expression
 from engine.upstream.target_groups import Strategy
+
+
+class CompiledOptions(Protocol):
+    """The options of a strategy: the `place` in requests that it reads, None for none, and whether
+    it `reads_body`, the parsed one."""
+
+    @property
+    def place(self) -> Expression | None: ...
+
+    @property
+    def reads_body(self) -> bool: ...
 
 
 @cache
@@ -52,6 +69,25 @@ def forms() -> list[dict[str, Any]]:
 def takes_no_options(name: str) -> bool:
     """Whether a strategy is complete without options."""
     return "null" in types_of(get(name).SCHEMA)
+
+
+def compiled(choice: Choice) -> CompiledOptions | None:
+    """The options of a choice, None for a strategy without. Raises ValueError."""
+    if takes_no_options(choice.strategy):
+        return None
+    options: CompiledOptions = get(choice.strategy).read(choice.options)
+    return options
+
+
+def reads_body(choice: Choice) -> bool:
+    """Whether a strategy needs the parsed body of requests."""
+    options = compiled(choice)
+    return options is not None and options.reads_body
+
+
+def compares(choice: Choice, what: str) -> bool:
+    """Whether a strategy compares what the attribute of its module says."""
+    return bool(getattr(get(choice.strategy), what, False))
 
 
 def build(services: Services, choice: Choice) -> Strategy:

@@ -17,6 +17,7 @@ from engine.upstream.best_of_drawn import BestOfDrawn, Drawn
 from engine.upstream.target_groups import Strategy
 
 SCHEMA: dict[str, Any] = {"type": "null"}
+BY_TIME = True
 
 _DRAWN = 2
 _SLOW = 2.0

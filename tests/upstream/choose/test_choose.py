@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import yaml
+
 from engine.config.models import Choice
 from engine.exchange.services import Services
 from engine.upstream import choose
@@ -19,7 +21,10 @@ def test_a_model_without_choose_takes_a_strategy_that_exists() -> None:
 
 @each("name", choose.names())
 def test_a_strategy_gives_every_target_once(name: str) -> None:
-    picks = choose.build(Services(dice=random.Random(7).random), Choice(name))
+    options = None
+    if not choose.takes_no_options(name):
+        options = yaml.safe_load(choose.get(name).FORM)[name]
+    picks = choose.build(Services(dice=random.Random(7).random), Choice(name, options))
     for count in (2, 3, 10):
         targets = [target(Client(), name=f"u{n}", weight=n % 4) for n in range(count)]
         order = list(TargetGroup(targets, picks).picks(new_exchange(model="m")))

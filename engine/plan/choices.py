@@ -1,0 +1,107 @@
+"""Checks of `choose`: the value that affinity follows exists, and what `cheapest` compares too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from engine.config.config import Config
+from engine.config.default_prices import default_prices
+from engine.config.model_operations import ModelOperations
+from engine.config.models import Choice, TargetConfig
+from engine.plan.route import Route
+from engine.source.problem import Findings, Level
+from engine.source.suggestion import did_you_mean, near
+from engine.spec.request_places import Presence, find_place
+from engine.spec.spec import Specification
+from engine.upstream import choose
+from engine.values.price import Prices
+
+_KINDS = {"body": "member of the body", "query": "query parameter", "path": "path variable"}
+
+
+def check_choices(
+    routes: Sequence[Route],
+    operations: ModelOperations,
+    config: Config,
+    specifications: Mapping[str, Specification],
+    findings: Findings,
+) -> None:
+    """Note what strategies compare and requests or prices do not have. `operations` are those of
+    each model. Only for a config without errors."""
+    prices = Prices(config.prices, default_prices(config))
+    by_id = {route.operation.id: route for route in routes}
+    for name, model in config.models.items():
+        served = [by_id[op.id] for op in operations.of(name) if op.id in by_id]
+        _check_place(model.choose, f"model '{name}'", served, config, specifications, findings)
+        _check_prices(model.choose, name, model.to, prices, config, findings)
+    fixed: dict[Choice, list[Route]] = {}
+    for route in routes:
+        if route.to:
+            fixed.setdefault(route.choose, []).append(route)
+    for choice, served in fixed.items():
+        _check_place(choice, "this route", served, config, specifications, findings)
+        _check_prices(choice, "", served[0].to, prices, config, findings)
+
+
+def _check_place(
+    choice: Choice,
+    owner: str,
+    routes: Sequence[Route],
+    config: Config,
+    specifications: Mapping[str, Specification],
+    findings: Findings,
+) -> None:
+    """Note a place that no operation names. Headers need not be named."""
+    options = choose.compiled(choice)
+    place = options.place if options is not None else None
+    if place is None or place.place == "header" or not routes:
+        return
+    found = [
+        find_place(
+            route.operation, specifications[route.operation.spec].node(route.operation), place
+        )
+        for route in routes
+        if not (place.place == "body" and route.websocket is not None)
+    ]
+    if any(each.presence is Presence.NAMED for each in found):
+        return
+    names = list(dict.fromkeys(name for each in found for name in each.names))
+    known = near(place.steps[-1], names) is not None
+    sure = known or all(each.presence is Presence.NONE for each in found)
+    message = f"no operation of {owner} has a {_KINDS[place.place]} '{place.param}'"
+    level = Level.ERROR if sure else Level.WARNING
+    otherwise = "name another place" if sure else "requests without it go to the less busy target"
+    hint = did_you_mean(place.steps[-1], names, otherwise)
+    findings.note(config.source, choice.at, level, "MW382", message, hint)
+
+
+def _check_prices(
+    choice: Choice,
+    model: str,
+    targets: Iterable[TargetConfig],
+    prices: Prices,
+    config: Config,
+    findings: Findings,
+) -> None:
+    """Note targets without a price where prices are compared; those of a wildcard are known when a
+    model is requested."""
+    if not choose.compares(choice, "BY_PRICE") or "*" in model:
+        return
+    found = {
+        f"{target.upstream}/{target.model or model}": prices.find(
+            model, target.upstream, target.model or model
+        )
+        for target in targets
+    }
+    without = [name for name, price in found.items() if price is None]
+    example = f"prices: {{{next(iter(found))}: {{input: 1, output: 2}}}}"
+    if len(without) == len(found):
+        message = "no target has a price to compare"
+        findings.error(config.source, choice.at, "MW383", message, f"write {example}")
+    elif without:
+        message = f"{', '.join(without)}: no price is known, so it is asked after all others"
+        findings.note(config.source, choice.at, Level.WARNING, "MW430", message, f"write {example}")
+    elif len({id(price) for price in found.values()}) == 1 < len(found):
+        message = "all targets have the same price, that of the model"
+        hint = f"a target has a price of its own under its name: {example}"
+        findings.note(config.source, choice.at, Level.WARNING, "MW431", message, hint)

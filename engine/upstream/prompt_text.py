@@ -1,0 +1,33 @@
+"""The beginning of a request's prompt: what model servers cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from engine.exchange.exchange import Exchange
+
+
+def prompt_prefix(exchange: Exchange, length: int) -> str:
+    """The first characters of the texts of a prompt, in the order in which the dialect puts them
+    before the model; "" where the body was not parsed or has none."""
+    body = exchange.value
+    if not isinstance(body, dict):
+        return ""
+    parts: list[str] = []
+    for member in exchange.dialect.prompt_members:
+        for text in _texts(body.get(member)):
+            parts.append(text[:length])
+            length -= len(text)
+            if length <= 0:
+                return "".join(parts)
+    return "".join(parts)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All strings in a JSON value, in their order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for below in value.values() if isinstance(value, dict) else value:
+            yield from _texts(below)

@@ -1,0 +1,217 @@
+"""`affinity`: who gets the requests of a key, and when somebody else does."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from engine.config.models import Choice
+from engine.exchange.exchange import Exchange
+from engine.exchange.services import Services
+from engine.upstream import choose
+from engine.upstream.choose import affinity
+from engine.upstream.target import Target
+from engine.upstream.target_groups import TargetGroup
+from tests.support.choosing import Machine, Replica
+from tests.support.each import each
+from tests.support.exchanges import new_exchange
+from tests.support.upstreams import Client, target
+
+BY_SESSION = "$request.header.session-id"
+EIGHT = [f"replica{n}" for n in range(8)]
+
+
+def group_of(names: list[str], options: Any = BY_SESSION, weights: Any = None) -> TargetGroup:
+    """A group of one worker."""
+    targets = [
+        target(Client(), name=name, weight=weight)
+        for name, weight in zip(names, weights or [1] * len(names), strict=True)
+    ]
+    return TargetGroup(targets, choose.build(Services(), Choice("affinity", options)))
+
+
+def session(key: object) -> Exchange:
+    return new_exchange(environ={"HTTP_SESSION_ID": str(key)})
+
+
+def first(group: TargetGroup, exchange: Exchange) -> str:
+    """The name of the first choice."""
+    return next(group.picks(exchange)).upstream.name
+
+
+def test_a_session_goes_to_the_same_target() -> None:
+    group = group_of(EIGHT)
+    for key in range(100):
+        assert len({first(group, session(key)) for _ in range(5)}) == 1
+
+
+def test_all_gateways_agree_whatever_the_order_of_the_file() -> None:
+    one, other = group_of(EIGHT), group_of(EIGHT[::-1])
+    assert all(first(one, session(key)) == first(other, session(key)) for key in range(500))
+
+
+@pytest.mark.parametrize("count", [2, 8, 100])
+def test_each_target_has_its_share_of_the_sessions(count: int) -> None:
+    group = group_of([f"replica{n}" for n in range(count)])
+    counts = Counter(first(group, session(key)) for key in range(200 * count))
+    assert all(120 < counts[f"replica{n}"] < 290 for n in range(count)), counts
+
+
+def test_weights_are_shares_of_the_sessions() -> None:
+    group = group_of(["a", "b", "c", "d"], weights=[6, 3, 1, 0])
+    counts = Counter(first(group, session(key)) for key in range(5_000))
+    assert [round(counts[name] / 5_000, 1) for name in "abcd"] == [0.6, 0.3, 0.1, 0.0]
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 3, 4, 5, 6, 7, 8]])
+def test_of_eight_one_leaves_and_only_its_sessions_move(weights: Any) -> None:
+    before = group_of(EIGHT, weights=weights)
+    after = group_of(EIGHT[:-1], weights=weights and weights[:-1])
+    keys = range(4_000)
+    moved = [key for key in keys if first(before, session(key)) != first(after, session(key))]
+    assert all(first(before, session(key)) == EIGHT[-1] for key in moved)
+    share = 1 / 8 if weights is None else 8 / 36
+    assert abs(len(moved) / len(keys) - share) < 0.02
+    # They are shared out among those that stay.
+    assert len({first(after, session(key)) for key in moved}) == 7
+
+
+def test_a_target_that_fails_leaves_each_session_to_its_second_choice() -> None:
+    before, after = group_of(EIGHT), group_of(EIGHT[:-1])
+    for key in range(1_000):
+        picks = [each.upstream.name for each in before.picks(session(key))]
+        picks.remove(EIGHT[-1])
+        assert picks[0] == first(after, session(key))
+
+
+def in_flight(group: TargetGroup, counts: list[int]) -> None:
+    """Let each target have so many requests in flight."""
+    for each_target, count in zip(group.targets, counts, strict=True):
+        for observer in each_target.state.observers:
+            for _ in range(count):
+                observer.began(None)  # type: ignore[arg-type]
+
+
+def ranked(group: TargetGroup, key: object) -> list[Target]:
+    return list(group.picks(session(key)))
+
+
+def test_a_target_with_more_than_its_load_leaves_requests_to_the_next() -> None:
+    group = group_of(["a", "b"], {"by": BY_SESSION, "max_load": 1.5})
+    order = ranked(group, 1)
+    in_flight(group, [30 if each is order[0] else 10 for each in group.targets])
+    assert ranked(group, 1) == order[::-1]  # 31 of 41 are more than 1.5 halves
+
+
+def test_a_target_within_its_load_keeps_its_sessions() -> None:
+    group = group_of(["a", "b"], {"by": BY_SESSION, "max_load": 1.5})
+    order = ranked(group, 1)
+    in_flight(group, [29 if each is order[0] else 10 for each in group.targets])
+    assert ranked(group, 1) == order
+
+
+def test_of_few_requests_no_share_is_told() -> None:
+    group = group_of(["a", "b"], {"by": BY_SESSION, "max_load": 1.1})
+    order = ranked(group, 1)
+    in_flight(group, [7 if each is order[0] else 0 for each in group.targets])
+    assert ranked(group, 1) == order
+
+
+def test_where_all_are_full_the_first_choice_is_asked() -> None:
+    group = group_of(["a", "b"], {"by": BY_SESSION, "max_load": 1.1})
+    order = ranked(group, 1)
+    in_flight(group, [50, 50])
+    assert ranked(group, 1)[0] in order
+
+
+def chat(value: Any, dialect: Any = None, **more: Any) -> Exchange:
+    request = new_exchange(value=value, media_type="application/json", **more)
+    if dialect is not None:
+        request.dialect = dialect
+    return request
+
+
+@each(
+    ("options", "request_of"),
+    [
+        ("$request.body#/user", lambda key: chat({"user": key})),
+        ("$request.body#/metadata/user_id", lambda key: chat({"metadata": {"user_id": key}})),
+        ("$request.query.session", lambda key: new_exchange(query=f"session={key}")),
+        (
+            "$request.path.id",
+            lambda key: new_exchange(path=f"/x/{key}", variables={"id": (3, 3 + len(key))}),
+        ),
+        ({"by": BY_SESSION}, session),
+        ({"prompt": 40}, lambda key: chat({"messages": [{"role": "user", "content": key}]})),
+        (
+            {"by": BY_SESSION, "prompt": 40},
+            lambda key: chat({"messages": [{"role": "user", "content": key}]}),
+        ),
+    ],
+)
+def test_the_key_may_stand_anywhere(options: Any, request_of: Any) -> None:
+    group = group_of(EIGHT, options)
+    keys = [f"key-{n}" for n in range(200)]
+    firsts = {key: first(group, request_of(key)) for key in keys}
+    assert all(first(group, request_of(key)) == firsts[key] for key in keys)
+    assert set(firsts.values()) == set(EIGHT)
+
+
+@each(
+    "request_of",
+    [
+        new_exchange,
+        lambda: session(""),
+        lambda: chat({"user": None}),
+        lambda: new_exchange(query="session=a&session=b"),
+    ],
+)
+def test_requests_without_a_key_are_spread(request_of: Any) -> None:
+    for options in (BY_SESSION, "$request.body#/user", "$request.query.session", "$request.path.x"):
+        dice = random.Random(7).random
+        strategy = choose.build(Services(dice=dice), Choice("affinity", options))
+        group = TargetGroup([target(Client(), name=name) for name in EIGHT], strategy)
+        assert {first(group, request_of()) for _ in range(200)} == set(EIGHT), options
+
+
+def test_a_number_or_a_list_is_a_key_too() -> None:
+    group = group_of(EIGHT, "$request.body#/k")
+    assert first(group, chat({"k": 5})) == first(group, chat({"k": 5}))
+    assert first(group, chat({"k": {"a": 1, "b": [2]}})) == first(
+        group, chat({"k": {"b": [2], "a": 1}})
+    )
+
+
+@pytest.mark.parametrize("options", [{"max_load": 2}, "$request.body#", "user"])
+def test_options_without_a_place_are_refused(options: Any) -> None:
+    with pytest.raises(ValueError, match=r"affinity needs|is not one of"):
+        affinity.read(options)
+
+
+def test_while_nothing_changes_a_session_meets_the_same_replica() -> None:
+    """In a simulation of 400 sessions over eight replicas, with ten requests in flight at each."""
+    machine = Machine([Replica(seconds=1.0) for _ in range(8)], Choice("affinity", BY_SESSION))
+    dice, asked, served = random.Random(1), [], []
+
+    def exchanges() -> Exchange:
+        asked.append(dice.randrange(400))
+        return session(asked[-1])
+
+    result = machine.run(20_000, 80, exchanges=exchanges, picked=served.append)
+    usual = {}
+    for key in range(400):
+        replicas = Counter(replica for k, replica in zip(asked, served, strict=True) if k == key)
+        usual[key] = replicas.most_common(1)[0][0]
+    same = sum(usual[key] == replica for key, replica in zip(asked, served, strict=True))
+    assert same / len(asked) > 0.99
+    assert all(result.share(n) > 0.05 for n in range(8))
+
+
+def test_a_session_that_asks_much_does_not_overload_its_replica() -> None:
+    machine = Machine([Replica(seconds=1.0) for _ in range(8)], Choice("affinity", BY_SESSION))
+    result = machine.run(8_000, 160, exchanges=lambda: session("same"))  # 160 in flight
+    assert max(result.most_in_flight.values()) <= 2 * 210 / 8
+    assert len(result.requests) >= 4  # so many hold them, with twice an eighth each
