@@ -7,12 +7,14 @@ from pathlib import Path
 from engine.config.stores import Stores
 from engine.stores.counters.fallback import SharedCounters
 from engine.stores.counters.redis.address import RedisOptions
+from engine.stores.counters.redis.cluster import ClusterCounters
 from engine.stores.counters.redis.counters import RedisCounters
 
 
 def open_redis(stores: Stores, folder: Path | None) -> SharedCounters:
     """The counters of one worker, which share what they know of the servers in `folder`."""
-    return RedisCounters(stores.counters, redis_options(stores), folder=folder)
+    kind = ClusterCounters if "+cluster:" in stores.counters else RedisCounters
+    return kind(stores.counters, redis_options(stores), folder=folder)
 
 
 def redis_options(stores: Stores) -> RedisOptions:

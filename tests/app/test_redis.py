@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from engine.app.redis import redis_options
+from engine.app.redis import open_redis, redis_options
 from engine.config.stores import RedisConfig, RedisTls, SentinelLogin, Stores
 from engine.stores.counters.redis.address import RedisOptions
+from engine.stores.counters.redis.cluster import ClusterCounters
+from engine.stores.counters.redis.counters import RedisCounters
 
 
 def test_every_key_of_redis_is_an_option():
@@ -28,3 +30,10 @@ def test_every_key_of_redis_is_an_option():
 
 def test_options_without_a_config_are_those_of_an_empty_config():
     assert redis_options(Stores()) == RedisOptions()
+
+
+def test_a_url_of_a_cluster_has_counters_of_a_cluster():
+    for url, kind in (("redis://h", RedisCounters), ("rediss+cluster://h", ClusterCounters)):
+        store = open_redis(Stores(counters=url), None)
+        assert type(store) is kind
+        store.close()

@@ -20,6 +20,7 @@ import gevent
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis.address import DEFAULTS, RedisOptions, parse
 from engine.stores.counters.redis.client import RedisClient
+from engine.stores.counters.redis.cluster import ClusterCounters
 from engine.stores.counters.redis.counters import RedisCounters, client_of
 from engine.stores.counters.shared_memory import attach, detach
 from engine.values import counters
@@ -49,6 +50,11 @@ RATE = [Limit("rate:a", 10, 3600.0, 2)]
 """A limit of ten, of which a request takes two."""
 
 
+def rate(sharer: str, amount: int, name: str = "rate", cost: int = 1) -> Limit:
+    """A limit of `amount` an hour, as the key of a sharer's is."""
+    return Limit(f"{name}|{sharer}", amount, 3600.0, cost)
+
+
 def shared_rate(key: str = "rate:a", amount: int = 3, cost: int = 1) -> list[Limit]:
     """A limit of `amount` requests per minute, of which a request takes `cost`."""
     return [Limit(key, amount, 60.0, cost)]
@@ -74,14 +80,15 @@ class Bench:
 
     def settle(self, receipt: object, *costs: int) -> None:
         self.store.settle(receipt, costs)
-        if isinstance(self.store, RedisCounters):
+        if isinstance(self.store, RedisCounters | ClusterCounters):
             arrived(self.store)
 
 
-def arrived(store: RedisCounters) -> None:
+def arrived(store: RedisCounters | ClusterCounters) -> None:
     """Wait until a store has sent what it had to send."""
     deadline = time.monotonic() + 10
-    while len(store.corrections):
+    partitions = [store] if isinstance(store, RedisCounters) else list(store.partitions.values())
+    while any(len(partition.corrections) for partition in partitions):
         assert time.monotonic() < deadline, "corrections are not sent"
         gevent.sleep(0)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.ports import free_port
+from tests.support.redis_cluster import wait
 from tests.support.redis_server import RedisServer, command
 
 BINARY = shutil.which("redis-sentinel")
@@ -25,14 +24,14 @@ class SentinelGroup:
         self.master = RedisServer("--repl-diskless-sync-delay", "0")
         self.replica = RedisServer("--repl-diskless-sync-delay", "0")
         self.replica.say(f"REPLICAOF 127.0.0.1 {self.master.port}")
-        _until(lambda: b"master_link_status:up" in self.replica.say("INFO replication"))
+        wait(lambda: b"master_link_status:up" in self.replica.say("INFO replication"))
         self._homes: list[Path] = []
         self._sentinels: list[subprocess.Popen[bytes]] = []
         self.ports = [free_port() for _ in range(3)]
         for port in self.ports:
             self._homes.append(Path(tempfile.mkdtemp(prefix="sentinel-")))
             self._start(port, self._homes[-1])
-        _until(lambda: all(map(self._is_ready, self.ports)))
+        wait(lambda: all(map(self._is_ready, self.ports)))
 
     @property
     def url(self) -> str:
@@ -43,16 +42,16 @@ class SentinelGroup:
         """Let the replica get nothing more of the master."""
         self.master.say("ACL SETUSER default -psync -sync")
         self.master.say("CLIENT KILL TYPE replica")
-        _until(lambda: b"master_link_status:down" in self.replica.say("INFO replication"))
+        wait(lambda: b"master_link_status:down" in self.replica.say("INFO replication"))
 
     def wait_for_replica(self) -> None:
         """Until the replica has everything that the master has."""
-        _until(lambda: _offset(self.replica) == _offset(self.master))
+        wait(lambda: _offset(self.replica) == _offset(self.master))
 
     def wait_for_failover(self) -> None:
         """Until every Sentinel names the replica, and that is a master."""
-        _until(lambda: all(map(self._names_replica, self.ports)))
-        _until(lambda: b"role:master" in self.replica.say("INFO replication"))
+        wait(lambda: all(map(self._names_replica, self.ports)))
+        wait(lambda: b"role:master" in self.replica.say("INFO replication"))
 
     def kill_sentinels(self) -> None:
         for sentinel in self._sentinels:
@@ -91,15 +90,3 @@ class SentinelGroup:
 
 def _offset(server: RedisServer) -> bytes:
     return server.say("INFO replication").partition(b"master_repl_offset:")[2].split()[0]
-
-
-def _until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            if condition():
-                return
-        except OSError:
-            pass
-        assert time.monotonic() < deadline, "the Sentinels do not agree"
-        time.sleep(0.02)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engine.stores.counters.memory import MemoryCounters
+from engine.stores.counters.redis.cluster import ClusterCounters
 from engine.stores.counters.redis.counters import RedisCounters
 from tests.support import redis_server
 from tests.support.clock import MicrosecondClock
 from tests.support.counters import Bench, folder
+from tests.support.redis_cluster import RedisCluster
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +31,22 @@ def server():
     server = redis_server.RedisServer()
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def shared_cluster():
+    """A cluster that all tests of a process share; to stop nodes, start another."""
+    if redis_server.BINARY is None:
+        pytest.skip(redis_server.WHY_NOT)
+    cluster = RedisCluster()
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def cluster(shared_cluster):
+    shared_cluster.flush()
+    return shared_cluster
 
 
 @pytest.fixture
@@ -61,12 +79,14 @@ def place(request):
     return request.getfixturevalue("path" if request.param == "memory" else "redis_url")
 
 
-@pytest.fixture(params=["memory", "redis"])
+@pytest.fixture(params=["memory", "redis", "cluster"])
 def bench(request):
     """A store of each kind, on a clock that the test turns."""
     clock = MicrosecondClock()
     if request.param == "redis":
         store = RedisCounters(request.getfixturevalue("redis_url"), clock=clock)
+    elif request.param == "cluster":
+        store = ClusterCounters(request.getfixturevalue("cluster").url, clock=clock)
     else:
         path = request.getfixturevalue("path")
         store = MemoryCounters(path, clock=clock, wall_clock=clock)

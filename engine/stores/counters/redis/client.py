@@ -69,6 +69,7 @@ class RedisClient:
         self.back_at = -math.inf if dataset is None else dataset.lost_at
         self._deadlines = CallDeadlines(options.timeout, options.away_after)
         self._idle: list[Any] = []
+        self.generation = 0  # changes when the server may have restarted
         self._connections = options.connections
         self._free = BoundedSemaphore(options.connections)
         self._away = self._logged = False
@@ -156,6 +157,8 @@ class RedisClient:
                 attempt.discard()
                 self._disconnect_idle()  # the server restarted: they are broken as well
                 attempt.was_sent = False
+        if self._free.counter == self._connections - 1:  # no other is open
+            self.generation += 1
         attempt.connection = self._server.new_connection()
         self._connect(attempt.connection)
         return attempt.exchange(command)
@@ -188,6 +191,7 @@ class RedisClient:
             connection.disconnect()
 
     def _disconnect_idle(self) -> None:
+        self.generation += 1
         while self._idle:
             self._idle.pop().disconnect()
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support import redis_sentinel
+from engine.stores.counters.redis.cluster import ClusterCounters
+from tests.support import redis_sentinel, redis_server
+from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_sentinel import SentinelGroup
 
 
@@ -18,3 +20,21 @@ def group() -> Iterator[SentinelGroup]:
     group = SentinelGroup()
     yield group
     group.close()
+
+
+@pytest.fixture
+def store(cluster: RedisCluster) -> Iterator[ClusterCounters]:
+    """Counters in the shared cluster."""
+    store = ClusterCounters(cluster.url)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def failing() -> Iterator[RedisCluster]:
+    """A cluster of the test's own, which fails over within a second or two."""
+    if redis_server.BINARY is None:
+        pytest.skip(redis_server.WHY_NOT)
+    cluster = RedisCluster(node_timeout=1000)
+    yield cluster
+    cluster.close()

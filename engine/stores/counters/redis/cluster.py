@@ -1,0 +1,196 @@
+"""Counters in a Redis Cluster. What lies in one slot is taken at once; a request is decided slot by
+slot.
+
+The limits of one sharer (a token, a route, a model) lie in one of `PARTITIONS` hash tags. The laws:
+
+- A request takes of its slots one after another, in the same order as all other requests. When one
+  refuses, or its node does not answer, what was taken of those before is given back a moment later.
+- So no limit ever lets more than its amount pass. A limit may refuse a request although enough is
+  left, for as long as it is being taken by another request that a later slot then refuses.
+- While a slot moves to another node, its limits are taken one by one, by the same laws.
+- A node that is away leaves the limits on other nodes exact; a request that needs it is decided as
+  a whole by `on_store_failure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from redis.exceptions import TryAgainError
+
+from engine.stores.counters.redis.address import DEFAULTS, RedisOptions, parse
+from engine.stores.counters.redis.call import NotServed
+from engine.stores.counters.redis.nodes import ClusterNodes
+from engine.stores.counters.redis.partition import LEASE, Partition
+from engine.stores.counters.redis.slot import SlotClient
+from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
+
+PARTITIONS = 256
+"""Hash tags: enough to spread over many nodes evenly, few enough that most requests need one."""
+
+
+class _Share(NamedTuple):
+    """The limits of a request that lie in one partition, and their indices."""
+
+    partition: int
+    limits: tuple[Limit, ...]
+    indices: tuple[int, ...]
+    alone: bool = False
+    """The command has the key of this limit alone."""
+
+
+class _Taken(NamedTuple):
+    share: _Share
+    result: TakeResult
+
+
+class ClusterCounters:
+    """Counters in the cluster at `url`. ValueError for another URL. `folder`, `lease` and `clock`
+    are those of RedisCounters."""
+
+    def __init__(
+        self,
+        url: str,
+        options: RedisOptions = DEFAULTS,
+        *,
+        lease: float = LEASE,
+        folder: Path | None = None,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
+        self._nodes = ClusterNodes(parse(url, options), options)
+        self._lease, self._folder, self._clock = lease, folder, clock
+        self.partitions: dict[int, Partition] = {}
+
+    def ping(self) -> None:
+        """Raises CountersAway when a node that has slots does not answer."""
+        try:
+            for node in self._nodes.masters():
+                node.call(("PING",))
+        except CountersAway:
+            self._nodes.refresh_soon()
+            raise
+
+    def in_doubt(self, limits: tuple[Limit, ...]) -> tuple[int, ...]:
+        """As that of RedisCounters; of each limit its own slot counts."""
+        return tuple(
+            share.indices[at]
+            for share in _shares_of(limits)
+            for at in self._partition(share.partition).in_doubt(share.limits)
+        )
+
+    def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
+        """As `Counters.take` says, by the laws above."""
+        shares = list(reversed(_shares_of(limits)))
+        taken: list[_Taken] = []
+        try:
+            while shares:
+                share = shares.pop()
+                try:
+                    result = self._take(share, costs)
+                except NotServed as error:
+                    if share.alone or not isinstance(error.error, TryAgainError):
+                        raise
+                    shares += reversed(_split(share))
+                    continue
+                if result.denied is not None:
+                    return self._refusal(share, result, taken, shares, costs)
+                taken.append(_Taken(share, result))
+        except BaseException:
+            self._give_back(taken)
+            raise
+        states = _states(taken, len(limits))
+        remaining, resets, _ = map(list, zip(*states, strict=True))
+        return TakeResult(None, remaining, resets, taken)
+
+    def settle(self, receipt: object, costs: Sequence[int]) -> None:
+        """As `Counters.settle` says."""
+        if not isinstance(receipt, list):
+            return
+        for share, result in receipt:
+            its_costs = [costs[at] for at in share.indices]
+            self._partition(share.partition).settle(result.receipt, its_costs)
+
+    def close(self) -> None:
+        """Send queued corrections, and close the connections."""
+        for partition in self.partitions.values():
+            partition.close()
+        self._nodes.close()
+
+    def _partition(self, number: int) -> Partition:
+        partition = self.partitions.get(number)
+        if partition is None:
+            tag = f"{{modelway:{number}}}"
+            client = SlotClient(self._nodes, tag, self._folder)
+            partition = Partition(client, tag=tag, lease=self._lease, clock=self._clock)
+            self.partitions[number] = partition
+        return partition
+
+    def _take(self, share: _Share, costs: Sequence[int]) -> TakeResult:
+        its_costs = [costs[at] for at in share.indices]
+        partition = self._partition(share.partition)
+        return partition.take(share.limits, its_costs, with_corrections=not share.alone)
+
+    def _give_back(self, taken: Sequence[_Taken]) -> None:
+        for share, result in taken:
+            nothing = [0] * len(share.indices)
+            self._partition(share.partition).settle(result.receipt, nothing)
+
+    def _refusal(
+        self,
+        share: _Share,
+        result: TakeResult,
+        taken: Sequence[_Taken],
+        shares: Sequence[_Share],
+        costs: Sequence[int],
+    ) -> TakeResult:
+        """The result when a share refuses: what `taken` has is given back, and the limits of the
+        other `shares` are looked at."""
+        self._give_back(taken)
+        looks = [_Taken(share, result)]
+        for other in shares:
+            try:
+                looks.append(_Taken(other, self._take(other, [0] * len(costs))))
+            except CountersAway:
+                continue
+        states = _states([*taken, *looks], len(costs))
+        for index in (index for other in taken for index in other.share.indices):
+            remaining = states[index].remaining + costs[index]
+            states[index] = states[index]._replace(remaining=remaining)
+        assert result.denied is not None
+        return refusal(share.indices[result.denied], states)
+
+
+def _states(taken: Sequence[_Taken], count: int) -> list[LimitState]:
+    """The states of so many limits; of those that did not answer, nothing remains."""
+    states = [LimitState(0, 0.0)] * count
+    for share, result in taken:
+        waits = result.waits or [0.0] * len(share.indices)
+        its_states = zip(result.remaining, result.resets, waits, strict=True)
+        for index, (remaining, reset, wait) in zip(share.indices, its_states, strict=True):
+            states[index] = LimitState(remaining, reset, wait)
+    return states
+
+
+@lru_cache(maxsize=4096)
+def _shares_of(limits: tuple[Limit, ...]) -> tuple[_Share, ...]:
+    """The limits by the partition of their sharer, in the order of the partitions."""
+    indices: dict[int, list[int]] = {}
+    for index, limit in enumerate(limits):
+        sharer = limit.key.rpartition("|")[2]
+        indices.setdefault(crc32(sharer.encode()) % PARTITIONS, []).append(index)
+    return tuple(
+        _Share(partition, tuple(limits[at] for at in its_indices), tuple(its_indices))
+        for partition, its_indices in sorted(indices.items())
+    )
+
+
+def _split(share: _Share) -> list[_Share]:
+    """The limits of a share one by one."""
+    return [
+        _Share(share.partition, (limit,), (index,), alone=True)
+        for limit, index in zip(share.limits, share.indices, strict=True)
+    ]

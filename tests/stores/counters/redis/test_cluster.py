@@ -1,0 +1,85 @@
+"""Limits of one request on several nodes of a cluster: what is taken, and what is given back."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.stores.counters.redis.cluster import ClusterCounters
+from engine.values import counters
+from engine.values.counters import CountersAway
+from tests.support.counters import Limit, arrived, rate, take
+from tests.support.redis_cluster import wait
+from tests.support.redis_faults import back
+from tests.support.redis_server import RedisServer
+
+
+@pytest.mark.parametrize("refusing", [0, 1, 2])
+def test_what_was_taken_before_another_node_refuses_is_given_back(cluster, store, refusing):
+    limits = [rate(cluster.sharer_at(at), 3 if at == refusing else 100) for at in range(3)]
+    slot = Limit(f"slots|{cluster.sharer_at(1)}", 50, 0)
+    outcomes = [take(store, [*limits, slot]) for _ in range(10)]
+    assert [outcome.denied for outcome in outcomes] == [None] * 3 + [refusing] * 7
+    arrived(store)
+    nothing = [limit._replace(cost=0) for limit in [*limits, slot]]
+    expected = [0 if at == refusing else 97 for at in range(3)]
+    assert take(store, nothing[:refusing] + nothing[refusing + 1 :]).remaining == [
+        *(amount for amount in expected if amount),
+        47,
+    ]
+
+
+def test_a_refusal_has_the_states_of_all_limits(cluster, store):
+    limits = [rate(cluster.sharer_at(at), 1 if at == 1 else 5) for at in range(3)]
+    take(store, limits)
+    refused = take(store, limits)
+    assert (refused.denied, refused.receipt) == (1, None)
+    assert refused.remaining[1:] == [0, 4]
+    assert [reset > 0 for reset in refused.resets] == [True] * 3
+    assert [wait > 0 for wait in refused.waits] == [False, True, False]
+
+
+def test_costs_are_settled_on_every_node(cluster, store):
+    limits = [rate(cluster.sharer_at(at), 100, cost=10) for at in range(3)]
+    store.settle(take(store, limits).receipt, [1, 20, 0])
+    arrived(store)
+    assert take(store, [limit._replace(cost=0) for limit in limits]).remaining == [99, 80, 100]
+
+
+def test_a_node_that_is_away_leaves_the_limits_of_others_exact(failing):
+    store = ClusterCounters(failing.url)
+    here, there = (rate(failing.sharer_at(at), 5) for at in (0, 2))
+    assert take(store, [here, there]).denied is None
+    failing.replicas[0].kill()
+    failing.masters[0].kill()
+    failing.masters[1].say("CONFIG SET cluster-require-full-coverage no")
+    failing.masters[2].say("CONFIG SET cluster-require-full-coverage no")
+    for _ in range(3):
+        with pytest.raises(CountersAway):
+            take(store, [here, there])
+    arrived(store)
+    assert [take(store, [there]).denied for _ in range(6)] == [None] * 4 + [0] * 2
+    assert store.in_doubt((counters.Limit(*there[:3]),)) == ()
+    store.close()
+
+
+def test_after_a_failover_no_more_passes_than_the_replica_lacked(failing):
+    store = ClusterCounters(failing.url)
+    here, there = (rate(failing.sharer_at(at), 10) for at in (0, 2))
+    assert [take(store, [here, there]).denied for _ in range(4)] == [None] * 4
+    master, replica = failing.masters[0], failing.replicas[0]
+    wait(lambda: replica.say("INFO replication").count(offset_of(master)) > 0)
+    master.say("ACL SETUSER default -psync -sync")
+    master.say("CLIENT KILL TYPE replica")
+    wait(lambda: b"link_status:down" in replica.say("INFO replication"))
+    assert [take(store, [here]).denied for _ in range(3)] == [None] * 3
+    master.kill()
+    failing.wait_for_failover(replica)
+    back(lambda: take(store, [here._replace(cost=0)]))
+    passed = sum(take(store, [here]).denied is None for _ in range(20))
+    assert 4 + 3 + passed == 10 + 3
+    assert [take(store, [there]).denied for _ in range(8)] == [None] * 6 + [0] * 2
+    store.close()
+
+
+def offset_of(master: RedisServer) -> bytes:
+    return master.say("INFO replication").partition(b"master_repl_offset:")[2].split()[0]

@@ -1,0 +1,44 @@
+"""The map of a cluster: which node has a slot."""
+
+from __future__ import annotations
+
+import pytest
+from redis.crc import key_slot
+
+from engine.stores.counters.redis.address import DEFAULTS, parse
+from engine.stores.counters.redis.call import Unsent
+from engine.stores.counters.redis.nodes import ClusterNodes
+from tests.support.ports import free_port
+from tests.support.redis_cluster import tag_of
+
+
+def test_every_slot_has_its_node(cluster):
+    nodes = ClusterNodes(parse(cluster.url, DEFAULTS), DEFAULTS)
+    for sharer in map(str, range(100)):
+        tag = tag_of(sharer)
+        expected = f"redis at 127.0.0.1:{cluster.owner(tag).port}"
+        assert nodes.owner(key_slot(tag.encode())).name == expected
+    assert len(nodes.masters()) == 3
+    nodes.close()
+
+
+def test_one_node_of_the_url_is_enough(cluster):
+    url = f"redis+cluster://127.0.0.1:{free_port()},127.0.0.1:{cluster.replicas[1].port}"
+    nodes = ClusterNodes(parse(url, DEFAULTS), DEFAULTS)
+    assert len(nodes.masters()) == 3
+    nodes.close()
+
+
+def test_without_any_node_there_is_no_map():
+    nodes = ClusterNodes(parse(f"redis+cluster://127.0.0.1:{free_port()}", DEFAULTS), DEFAULTS)
+    with pytest.raises(Unsent, match="no node answers"):
+        nodes.owner(5)
+    nodes.close()
+
+
+def test_a_server_that_is_no_node_of_a_cluster_is_named(redis_url):
+    url = redis_url.replace("redis://", "redis+cluster://").removesuffix("/0")
+    nodes = ClusterNodes(parse(url, DEFAULTS), DEFAULTS)
+    with pytest.raises(Unsent, match="cluster support disabled"):
+        nodes.refresh()
+    nodes.close()
