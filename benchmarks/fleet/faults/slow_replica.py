@@ -17,7 +17,7 @@ _SLOW, _REQUESTS, _STRATEGIES = 50, 3000, ("least_busy", "fastest")
 def run(bed: Bed) -> Report:
     report = Report()
     slow = bed.start_replicas()[3]
-    config = bed.config(upstream={"retry": {"attempts": 1}})
+    config = bed.config()
     (gateway,) = bed.start_gateways(config, count=1)
     results: list[Result] = []
     for strategy in _STRATEGIES:
