@@ -5,6 +5,7 @@ Read `_handler` first: it lists every step that a request of a route takes, in o
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -35,6 +36,7 @@ from engine.stages.report import mismatches, report_responses
 from engine.stages.transform import ModelPlaces, transform
 from engine.stages.validate import validate
 from engine.telemetry.metrics.admission import queue_collector
+from engine.telemetry.metrics.health import health_collector
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
 from engine.telemetry.metrics.upstreams import upstream_collector
@@ -294,6 +296,7 @@ def _connect_to_server(app: Application, parts: _Parts) -> None:
     app.close = lambda: _close(parts)
     if parts.services.health is not None:
         app.leaving = parts.services.health.stop
+        parts.services.health.include_targets(parts.health.report)
 
 
 def _interrupt(parts: _Parts) -> None:
@@ -318,6 +321,7 @@ def _add_collectors(parts: _Parts) -> None:
             upstream_collector(parts.upstreams),
             queue_collector(lambda: gates_of(each.gates for each in parts.upstreams.values())),
             report_collector(mismatches.codes),
+            health_collector(parts.health.watched, time.monotonic),
             in_flight_collector(lambda: parts.lifecycle.open),
             session_collector(lambda: len(parts.sessions)),
         ]

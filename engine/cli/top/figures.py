@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.cli.top.metrics import Labels, MetricsChange, Selector
 from engine.exchange.record import Outcome
-from engine.telemetry.metrics import process, requests, stores, streams, upstreams, usage
+from engine.telemetry.metrics import health, process, requests, stores, streams, upstreams, usage
 
 _FAILED = frozenset({Outcome.FAILED, Outcome.UPSTREAM_CUT})
 _BREAKER = {0: "closed", 1: "half-open", 2: "open"}
@@ -141,6 +141,11 @@ def _alerts(change: MetricsChange) -> list[str]:
         f"breaker {_BREAKER[int(state)]}: {labels.get('target') or labels.get('upstream')}"
         for labels, state in change.gauges(upstreams.BREAKER.name)
         if int(state) in (1, 2)
+    ]
+    alerts += [
+        f"target {health.STATES[int(state)]}: {labels.get('target') or labels.get('upstream')}"
+        for labels, state in change.gauges(health.HEALTH.name)
+        if int(state) >= health.STATES.index("limited")
     ]
     if change.gauge(process.RELOAD_OK.name) == 0:
         alerts.append("the last reload of the config was refused")

@@ -9,14 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from engine import dialects
 from engine.config.upstreams import UpstreamConfig
 from engine.dialects.interface.rate_limits import RateLimitHeaders
+from engine.telemetry.metrics.health import STATES
 from engine.upstream.health.judge import INTERVAL, Group, Judge
 from engine.upstream.health.probes import Prober, ServerProbe
 from engine.upstream.health.target_health import TargetHealth
-from engine.upstream.health.target_limits import TargetLimits
+from engine.upstream.health.target_limits import ENOUGH, USED_UP, TargetLimits
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import TargetState
@@ -35,6 +37,31 @@ class WatchedTarget:
     name: str
     health: TargetHealth
     limits: TargetLimits
+
+    @property
+    def ejections(self) -> Mapping[str, int]:
+        """How often this worker ejected it, by reason."""
+        return self.health.ejections
+
+    def level(self, now: float) -> int:
+        """Its state, as an index of `STATES`."""
+        health = self.health
+        if health.is_failing(now):
+            return STATES.index("failing")
+        if health.is_ejected(now):
+            return STATES.index("ejected")
+        left = self.limits.best_level(now)
+        if left != ENOUGH:
+            return STATES.index("limited" if left == USED_UP else "little left")
+        return STATES.index("returning" if health.is_returning(now) else "in")
+
+    def report(self, now: float) -> dict[str, Any]:
+        """Its state for operators, and what it is in that state for."""
+        state = STATES[self.level(now)]
+        report = {"upstream": self.upstream, "target": self.name, "state": state}
+        if state in ("ejected", "returning") and self.health.reason:
+            report["reason"] = self.health.reason
+        return report
 
 
 class HealthMonitor:
@@ -90,8 +117,13 @@ class HealthMonitor:
         self._prober.stop()
 
     def watched(self) -> Iterator[WatchedTarget]:
-        """The targets that are watched."""
-        yield from self._watched.values()
+        """The targets that are watched, and that this worker has used or looked at."""
+        return (target for target in self._watched.values() if target.health.is_open)
+
+    def report(self) -> list[dict[str, Any]]:
+        """The targets that are not in, for operators."""
+        now = self._clock()
+        return [target.report(now) for target in self.watched() if target.level(now)]
 
     def _add(self, group: TargetGroup) -> None:
         """Watch the targets of a group, which take each other's place."""

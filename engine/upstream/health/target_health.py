@@ -116,11 +116,19 @@ class TargetHealth:
         """Whether it is out by ejection; a target that returns is in."""
         return now < self._shared.until.value < now + _LONGEST
 
+    def is_failing(self, now: float) -> bool:
+        """Whether its server fails its probes."""
+        return self._server is not None and now < self._server.value < now + _LONGEST
+
     def is_out(self, now: float) -> bool:
         """Whether it is out by ejection or by its probes."""
-        server = self._server
-        fails = server is not None and now < server.value < now + _LONGEST
-        return fails or self.is_ejected(now)
+        return self.is_failing(now) or self.is_ejected(now)
+
+    def is_returning(self, now: float) -> bool:
+        """Whether it was out, and gets a share of its requests only."""
+        ends = (self._shared.until.value, self._server.value if self._server is not None else 0.0)
+        slow_start = self.config.slow_start
+        return not self.is_out(now) and any(end > 0 and now - end < slow_start for end in ends)
 
     @property
     def ejected_until(self) -> float:

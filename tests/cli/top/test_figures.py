@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.telemetry.metrics import process, stores, upstreams
+from engine.telemetry.metrics import health, process, stores, upstreams
 from tests.support.metrics import figures_after
 
 
@@ -36,6 +36,17 @@ def test_an_open_breaker_comes_first_and_is_an_alert():
     figures = figures_after(fill)
     assert (figures.upstreams[0].name, figures.upstreams[0].breaker) == ("anthropic", "open")
     assert figures.alerts == ["breaker open: claude/claude-4"]
+
+
+@pytest.mark.parametrize(("state", "alerts"), [
+    (0, []), (1, []), (2, []), (3, ["target limited: claude/claude-4"]),
+    (4, ["target ejected: claude/claude-4"]), (5, ["target failing: claude/claude-4"]),
+])  # fmt: skip
+def test_a_target_that_is_out_is_an_alert(state, alerts):
+    def fill(metrics):
+        metrics[health.HEALTH].labels("anthropic", "claude/claude-4").set(state)
+
+    assert figures_after(fill).alerts == alerts
 
 
 @pytest.mark.parametrize(

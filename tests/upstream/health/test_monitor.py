@@ -8,6 +8,7 @@ from engine import dialects
 from engine.exchange.services import Services
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
+from engine.upstream.health.outliers import Activity
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target, Upstream, connect
 from engine.upstream.target_groups import TargetGroup
@@ -86,7 +87,6 @@ def test_targets_of_a_group_are_watched_once() -> None:
     for _ in range(2):
         worker.monitor.watch([group(*worker.targets())])
     assert observers(worker.targets()) == [2, 2]
-    assert len([*worker.monitor.watched()]) == 2
 
 
 def test_a_target_with_a_fallback_is_watched() -> None:
@@ -155,3 +155,37 @@ def test_a_failing_server_is_asked_last_and_still_asked() -> None:
 
 def test_only_upstreams_with_health_are_probed() -> None:
     assert [*Worker("health: {path: /health}", "").monitor.probes] == ["a"]
+
+
+def states(worker: Worker) -> dict[str, str]:
+    """The reported states by upstream, with their reasons."""
+    return {
+        each["upstream"]: " ".join([each["state"], each.get("reason", "")]).strip()
+        for each in worker.monitor.report()
+    }
+
+
+def test_operators_see_what_is_not_in_and_why() -> None:
+    worker = Worker("health: {path: /health}", "", "", "", "")
+    targets = worker.targets()
+    all_of_them = group(*targets)
+    worker.monitor.watch([all_of_them])
+    assert states(worker) == {}
+    a, b, c, *_ = worker.clients.values()
+    a.responses = [FakeResponse(503)]
+    worker.monitor.probes["a"].run()
+    b.responses = [FakeResponse(429, [("retry-after", "30")])]
+    c.responses = [FakeResponse(headers=LOW)]
+    assert [worker.ask(all_of_them) for _ in range(2)] == ["bc", "d"]
+    healths = {target.upstream: target.health for target in worker.monitor.watched()}
+    healths["d"].eject(worker.clock.now, "silence", Activity())
+    assert states(worker) == {
+        "a": "failing",
+        "b": "limited",
+        "c": "little left",
+        "d": "ejected silence",
+    }
+    worker.clock.advance(31)
+    assert states(worker) == {"a": "returning", "d": "returning silence"}
+    worker.clock.advance(60)
+    assert states(worker) == {}

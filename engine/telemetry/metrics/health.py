@@ -1,0 +1,53 @@
+"""Metrics of the health of targets: what is asked last, and how often targets were ejected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
+
+from engine.values.metric import Collector, Sample, counter, gauge
+
+STATES = ("in", "returning", "little left", "limited", "ejected", "failing")
+HEALTH = gauge(
+    "modelway_target_health",
+    "upstream target",
+    "Health of a target with an alternative, for all workers of the machine: 0 in, 1 returning "
+    "slowly, 2 little left of a rate limit (asked after others of its group), 3 limited by a 429 "
+    "or Retry-After, 4 ejected, 5 failing its probes. target as in modelway_breaker_state.",
+    "livemax",
+)
+EJECTIONS = counter(
+    "modelway_target_ejections_total",
+    "upstream target reason",
+    "Ejections: of a target with more errors than others, a higher latency, or silence (requests "
+    "wait and none is answered).",
+)
+
+
+class WatchedTarget(Protocol):
+    """A target that is watched (`engine.upstream.health.monitor`)."""
+
+    @property
+    def upstream(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def ejections(self) -> Mapping[str, int]: ...
+    def level(self, now: float, /) -> int: ...
+
+
+def health_collector(
+    targets: Callable[[], Iterable[WatchedTarget]], clock: Callable[[], float]
+) -> Collector:
+    """The states of the targets that this worker uses, and the ejections that it decided."""
+
+    def collect() -> Iterator[Sample]:
+        now = clock()
+        for target in targets():
+            labels = (target.upstream, target.name)
+            yield HEALTH, labels, target.level(now)
+            for reason, count in target.ejections.items():
+                if count:
+                    yield EJECTIONS, (*labels, reason), count
+
+    return collect
