@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -25,6 +26,7 @@ from engine.stores.records.totals import (
     KINDS,
     RARE_COUNTS,
     Total,
+    deleted_before,
     distinct_values,
     existing_ids,
     totals,
@@ -101,9 +103,13 @@ def command(
     """
     selection = _selection(time.time(), **options)
     location = records_of(config, database)
+    time_zone = ZoneInfo(options["time_zone"])
     with open_records(location) as records:
-        rows = totals(records, by, selection, ZoneInfo(options["time_zone"]))
+        rows = totals(records, by, selection, time_zone)
         report = UsageReport(by, selection, rows, _unshipped(records, location))
+        if (deleted := deleted_before(records)) > selection.since:
+            moment = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
+            click.echo(f"rows from before {moment} were deleted (stores.retention)", err=True)
         if not rows:
             click.echo(_no_requests(records, selection), err=True)
     {"table": print_table, "json": _print_json, "csv": _print_csv}[output_format](report)

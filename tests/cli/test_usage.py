@@ -144,6 +144,16 @@ def test_days_and_months_are_those_of_a_time_zone(folder, monkeypatch):
     assert days(*vienna, "--until", "2026-10-31") == {"2026-10-31": 1}
 
 
+def test_a_report_says_that_older_rows_were_deleted(folder):
+    assert "deleted" not in run().stderr
+    database = open_database(f"sqlite:///{folder}/usage.db")
+    UsageTable(database).delete_before(datetime(2026, 2, 3, 4, tzinfo=UTC).timestamp(), 1000)
+    database.close()
+    note = "rows from before 2026-02-03 05:00+01:00 were deleted (stores.retention)"
+    assert note in run("--since", "2026-01-01", "--time-zone", "Europe/Vienna").stderr
+    assert note not in run("--since", "2026-03-01", "--time-zone", "Europe/Vienna").stderr
+
+
 def test_rare_kinds_are_shown_where_there_are_some(folder):
     assert "REASONING" not in run().stdout
     entry = Entry("k", time.time() - HOUR, "shop", reasoning=7, cache_write=12_345)

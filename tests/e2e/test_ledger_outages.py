@@ -83,6 +83,31 @@ def test_rows_wait_for_a_database_that_is_away(
         assert front.output().count("the ledger's rows wait in") <= 2, "once a minute, each worker"
 
 
+def test_the_next_start_ships_what_a_killed_gateway_left(
+    tmp_path: Path, upstream: Recorder, database: Postgres
+) -> None:
+    """Its rows were not in the database, which was away when all its processes were killed."""
+    config = project(tmp_path, upstream.url, {"chat": "[]"}, more=stores(database.url), workers=2)
+    with gateway(tmp_path, config) as front:
+        with traffic(front.port, chat(), 4) as load:
+            until(lambda: load.count(200) > 100, "answers")
+            database.kill()
+            before = load.count(200)
+            until(lambda: load.count(200) > before + 100, "answers without a database")
+        workers = front.workers()
+        front.process.kill()
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        front.process.wait(30)
+    assert list((tmp_path / "var" / "journal").glob("*.rows")) != []
+    database.start()
+    books = Books(tmp_path, database.url)
+    with gateway(tmp_path, config):
+        until(lambda: set(load.ids[200]) <= set(books.entered()), "all rows", 40)
+    assert len(set(books.entered())) == len(books.entered()) == len(load.ids[200])
+    assert list((tmp_path / "var" / "journal").glob("*.rows")) == []
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_gateway_that_is_told_to_end_ships_its_rows_first(
     tmp_path: Path, upstream: Recorder, request: pytest.FixtureRequest, kind: str

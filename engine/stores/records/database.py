@@ -39,13 +39,15 @@ _TRANSACTION_LIMITS = "SET LOCAL statement_timeout = 2000; SET LOCAL lock_timeou
 """The limits of a transaction through a pooler, which refuses `options` and shares sessions."""
 _MAINTENANCE_LIMITS = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 2000"
 _CONSISTENT = {
-    "sqlite": ("BEGIN",),
+    "sqlite": "BEGIN",
     "postgresql": (
-        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-        "SET LOCAL statement_timeout = '{timeout}s'",
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; "
+        "SET LOCAL statement_timeout = '{timeout}s'; "
+        "SET LOCAL work_mem = '64MB'; SET LOCAL jit = off"
     ),
 }
-"""The beginning of a transaction whose statements see the database at one moment."""
+"""The beginning of a transaction whose statements see the database at one moment. Sums of a report
+fit into that memory, and compiling its query takes longer than running it."""
 
 
 class Database:
@@ -89,8 +91,7 @@ class Database:
         after `timeout` seconds. Raises RecordsError."""
 
         def read(connection: Connection) -> T:
-            for statement in _CONSISTENT[self.kind]:
-                connection.exec_driver_sql(statement.format(timeout=timeout))
+            connection.exec_driver_sql(_CONSISTENT[self.kind].format(timeout=timeout))
             return query(connection)
 
         return self._run((self._reader if self.file else self.engine).connect, read)
