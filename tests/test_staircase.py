@@ -57,6 +57,7 @@ EDGES = {
     ),
     "redis": ("stores.counters.redis",),
     "hiredis": ("stores.counters.redis.connection",),
+    "dns": ("upstream.addresses.dns_lookup",),
     "opentelemetry": ("telemetry.tracing.otlp",),
     "google": ("telemetry.tracing.otlp", "credentials.fetchers"),
     "prometheus_client": (
@@ -188,6 +189,7 @@ ON_DEMAND = (
     "cli.explain",
     "offline.second_opinion.compare",
     "stores.records.migrate",
+    "upstream.addresses.source",
 )
 """Modules that import a part of ours only where a config asks for it, or Alembic and openapi-core
 only where they have work to do: a tenth of a second at each start, and a second."""

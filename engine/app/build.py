@@ -12,6 +12,7 @@ from functools import partial
 
 from engine.app.own_pages import OwnPages
 from engine.app.stores import is_metered, open_shared, services_of
+from engine.app.upstreams import upstreams_of
 from engine.config.listed_models import listed_models
 from engine.config.models import Model
 from engine.config.transforms import TransformConfig
@@ -57,7 +58,7 @@ from engine.upstream.model_catalog import (
 )
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.select_model import SelectModel
-from engine.upstream.target import Upstream, connect
+from engine.upstream.target import Upstream
 from engine.upstream.token_estimate import estimate_tokens
 from engine.upstream.translations import RouteTranslations, TranslationTables
 from engine.upstream.websocket import converse
@@ -152,9 +153,7 @@ def _parts(
     wrap_stages: WrapStages,
 ) -> _Parts:
     config = plan.config
-    configured = config.upstreams.items()
-    queues = services.queues
-    upstreams = {name: connect(each, client, open_credential, queues) for name, each in configured}
+    upstreams = upstreams_of(config, services, client, open_credential)
     health = HealthMonitor(config.upstreams, upstreams, services.machine)
     catalog = build_catalog(
         config.models, upstreams, partial(choose.build, services), listed_models(config)

@@ -62,6 +62,28 @@ class QueueConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolConfig:
+    """Idle connections of a worker: at most `size`, none idle for longer than `idle` seconds or
+    used when older than `age`."""
+
+    size: int = default("upstreams.*.pool.size")
+    idle: float = default("upstreams.*.pool.idle")
+    age: float = default("upstreams.*.pool.age")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Where the addresses of an upstream come from: DNS (its host, or the service `srv`) or a
+    `file`, an absolute path. `server` is the DNS server to ask, "" for the system's."""
+
+    every: float = default("upstreams.*.resolve.every")
+    srv: str = ""
+    file: str | None = None
+    server: str = ""
+    max_addresses: int = default("upstreams.*.resolve.max_addresses")
+
+
+@dataclass(frozen=True, slots=True)
 class HeaderChanges:
     """Changes to the headers of requests to an upstream; names in lower case."""
 
@@ -87,7 +109,7 @@ class UpstreamConfig:
     credentials: tuple[Credential, ...] = field(metadata={"key": "credential"})
     timeouts: Mapping[str, float]
     forward_headers: tuple[str, ...]
-    pool: int
+    pool: PoolConfig
     proxy: str | None
     tls: Tls
     at: Path
@@ -99,6 +121,7 @@ class UpstreamConfig:
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
+    resolve: Resolve | None = None
     missing_paths: tuple[str, ...] = ()
     provider: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -131,7 +154,7 @@ class UpstreamReader:
             timeouts=keys.fill(values.get("timeouts", {}), "upstreams.*.timeouts"),
             forward_headers=tuple(values.get("forward_headers", ())),
             ask_usage=values["ask_usage"],
-            pool=values["pool"],
+            pool=_pool(values.get("pool", {})),
             proxy=values.get("proxy"),
             tls=Tls(
                 **tls_files(
@@ -146,6 +169,7 @@ class UpstreamReader:
             rate_limits=RateLimitsConfig(**values.get("rate_limits", {})),
             heartbeat=values.get("heartbeat") or None,
             headers=self._headers(values.get("headers", {}), (*at, "headers")),
+            resolve=self._resolve(values),
             missing_paths=tuple(values.get("missing_paths", ())),
             provider=values.get("provider", ""),
             variables=completed.variables,
@@ -192,6 +216,17 @@ class UpstreamReader:
 
         context = credentials.Context(url, self.folder, error, variables)
         return credentials.read(section, context)
+
+    def _resolve(self, values: dict[str, Any]) -> Resolve | None:
+        section = values.get("resolve")
+        if section is None:
+            return None
+        file = section.get("file")
+        return Resolve(**{**section, "file": file and str(self.folder / file)})
+
+
+def _pool(section: int | dict[str, Any]) -> PoolConfig:
+    return PoolConfig(section) if isinstance(section, int) else PoolConfig(**section)
 
 
 def _is_header_value(value: str) -> bool:

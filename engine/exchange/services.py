@@ -45,6 +45,11 @@ class WorkerHealth(Protocol):
         """The stores of the worker by name."""
         ...
 
+    @property
+    def details_of(self) -> dict[str, Callable[[], Any]]:
+        """More for operators, by name: what returns it."""
+        ...
+
     def stop(self) -> None:
         """The worker shuts down."""
 
@@ -93,7 +98,7 @@ class Services:
     queues: AdmissionQueues | None = None
     machine: MachineState = field(default_factory=LocalState)
     background: bool = False
-    closing: Sequence[Callable[[], None]] = ()
+    closing: list[Callable[[], None]] = field(default_factory=list)
 
     def close(self) -> None:
         """Close the services, last in first out, when the worker ends. Failures are logged."""

@@ -125,8 +125,10 @@ class AuditCase:
 
 
 def is_loopback(upstream: UpstreamConfig) -> bool:
-    """Whether an upstream is on this machine."""
-    return is_loopback_url(upstream.url)
+    """Whether an upstream is on this machine, whatever its addresses are."""
+    resolve = upstream.resolve
+    elsewhere = resolve is not None and (resolve.srv or resolve.file)
+    return not elsewhere and is_loopback_url(upstream.url)
 
 
 def is_loopback_url(url: str) -> bool:

@@ -5,15 +5,18 @@ opened, and a store that the config does not use is not imported.
 from __future__ import annotations
 
 import errno
+import ipaddress
 import os
+from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from engine.config.config import Config
 from engine.config.stores import RedisTls, Stores
-from engine.config.upstreams import Tls, UpstreamConfig
+from engine.config.upstreams import Resolve, Tls, UpstreamConfig
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path, place_of
-from engine.upstream.client.address import origin_of, proxy_of
+from engine.upstream.addresses.source import dns_server
+from engine.upstream.client.address import Origin, origin_of, proxy_of
 from engine.upstream.client.tls import tls_context
 
 _TLS_FILES = {
@@ -56,6 +59,40 @@ def _check_upstream(upstream: UpstreamConfig, config: Config, findings: Findings
         proxy_of(origin, upstream.proxy, {})
     except ValueError as error:
         _error(config, (*upstream.at, "proxy"), str(error), findings)
+    if upstream.resolve is not None:
+        for key, code, message, hint in _resolve_problems(upstream.resolve, upstream.proxy, origin):
+            at = (*upstream.at, "resolve", *([key] if key else []))
+            findings.error(config.source, at, code, message, hint, key=not key)
+
+
+def _resolve_problems(
+    resolve: Resolve, proxy: str | None, origin: Origin
+) -> Iterator[tuple[str, str, str, str]]:
+    """The key below `resolve` ("" for itself), code, message and hint of each problem."""
+    if origin.unix_path:
+        yield "", "MW391", "a Unix socket has no addresses to follow", "remove 'resolve'"
+    elif proxy:
+        message = "behind a proxy there are no addresses to follow: it looks up the name"
+        yield "", "MW391", message, "remove 'resolve' or 'proxy'"
+    elif not (resolve.srv or resolve.file) and _is_ip_address(origin.host):
+        message = f"{origin.host} is an address, and no name to look up"
+        yield "", "MW391", message, "write a name in 'url', or name a 'file' or 'srv'"
+    if resolve.srv and resolve.file:
+        yield "srv", "MW392", "'srv' and 'file' together", "keep one"
+    if resolve.server:
+        try:
+            dns_server(resolve.server)
+        except ValueError:
+            message = f"'{resolve.server}' is not the address of a DNS server"
+            yield "server", "MW393", message, "write 127.0.0.1:8600, or [::1]:8600"
+
+
+def _is_ip_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_tls(tls: Tls | RedisTls, at: Path, config: Config, findings: Findings) -> None:

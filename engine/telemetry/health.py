@@ -87,13 +87,14 @@ class ConfigStatus:
 class Health:
     """The health of one worker. `checks` are its stores by name; `stopping` is true once the worker
     shuts down. `targets` returns what the details say of targets that are not healthy, which do not
-    make a worker unready."""
+    make a worker unready; `details_of` returns more for operators, by name."""
 
     config: ConfigStatus = field(default_factory=ConfigStatus)
     checks: dict[str, StoreCheck] = field(default_factory=dict)
     stopping: bool = False
     version: str = ""
     targets: Callable[[], list[dict[str, Any]]] = field(default=list)
+    details_of: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
     def stop(self) -> None:
         """The worker shuts down."""
@@ -125,6 +126,7 @@ class Health:
             },
             "stores": {name: check.error or "ok" for name, check in self.checks.items()},
             "targets": self.targets(),
+            **{name: read() for name, read in self.details_of.items()},
         }
 
 

@@ -108,7 +108,7 @@ def attempt(
     try:
         if credential is not None:
             timeout = _apply(credential, request, timeout)
-        received = result.response = target.upstream.client.send(
+        received = result.response = target.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
         if result.open is not None:

@@ -106,9 +106,8 @@ class Forward:
                 if not self._may_retry(result, candidate, candidates, exchange):
                     break
             if result is None:
-                if requests is not None and all(target in requests.errors for target in targets):
-                    raise requests.errors[targets[0]]
-                raise candidates.unavailable()
+                refusal = None if requests is None else requests.refusal(targets)
+                raise refusal or candidates.unavailable()
             return self._respond(result, exchange)
 
     def _may_begin(self, candidate: Candidate, candidates: Candidates, exchange: Exchange) -> bool:

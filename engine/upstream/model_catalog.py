@@ -45,10 +45,10 @@ class ServedModel:
         group the targets that get requests as they are come first."""
         groups: list[TargetGroup] = []
         for group in self.groups:
-            languages = [(target, language(target)) for target in group.targets]
+            languages = [(target, language(target)) for target in group.configured]
             groups.append(group.of([target for target, name in languages if name == ""]))
             groups.append(group.of([target for target, name in languages if name]))
-        return replace(self, groups=tuple(group for group in groups if group.targets))
+        return replace(self, groups=tuple(group for group in groups if group.configured))
 
 
 class Catalog(ByName[ServedModel]):

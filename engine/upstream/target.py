@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from engine import dialects
 from engine.config.transforms import TransformConfig
@@ -18,6 +20,8 @@ from engine.transforms.header_edits import HeaderEdits
 from engine.transforms.template import literal
 from engine.transforms.transform import RequestEdits, Transform
 from engine.transforms.upstream_side import UpstreamEdits
+from engine.upstream.addresses.replicas import Replica, Replicas
+from engine.upstream.addresses.source import lookup_of
 from engine.upstream.admission.gate import Gate
 from engine.upstream.admission.gates import Gates
 from engine.upstream.breaker import CircuitBreaker
@@ -30,12 +34,17 @@ from engine.upstream.target_state import TargetState
 from engine.values.admission import AdmissionQueues
 from engine.values.redaction import Redaction, is_secret_name
 
+_FORMER = 300.0
+"""Seconds for which the state of an address that went away is kept."""
+
 
 @dataclass(slots=True)
 class Upstream:
     """A named server in one worker: client, credentials, retry budget and circuit breakers.
 
-    `states` has the state of its targets for each entry under `models` and model name.
+    `states` has the state of its targets for each entry under `models` and model name, and for each
+    address with `replicas`: those of an upstream whose addresses are followed. `former_states` are
+    those of addresses that went away, and when.
     """
 
     name: str
@@ -51,9 +60,11 @@ class Upstream:
     ask_usage: bool = True
     url: str = ""
     redaction: Redaction = field(default_factory=lambda: Redaction(()))
-    states: dict[tuple[str, str], TargetState] = field(default_factory=dict)
+    states: dict[tuple[str, ...], TargetState] = field(default_factory=dict)
     transforms: tuple[Transform, ...] = ()
     gates: Gates | None = None
+    replicas: Replicas | None = None
+    former_states: dict[tuple[str, ...], tuple[float, TargetState]] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
         """The request headers that pass from a route of a dialect; `needed` ones always do."""
@@ -84,16 +95,47 @@ class Upstream:
         """A target of this upstream, for an `entry` under `models`. `model` is its name for the
         model, `configured` the one in the config; targets that share both share their state.
         `transform` and `max_in_flight` are the target's own."""
-        state = self.states.get((entry, configured))
-        if state is None:
-            breaker = CircuitBreaker(**asdict(self.breaker))
-            state = self.states[entry, configured] = TargetState(
-                breaker, f"{self.name}/{entry}/{configured}"
-            )
         edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
-        gates = self.gates.of_target(model, entry, max_in_flight) if self.gates else ()
-        exact_entry = "" if "*" in entry else entry
-        return Target(self, model, weight, state, entry, exact_entry, edits, gates)
+        return Target(
+            self,
+            model,
+            weight,
+            self.state(entry, configured),
+            entry,
+            "" if "*" in entry else entry,
+            edits,
+            self.client,
+            self.gates.of_target(model, entry, max_in_flight) if self.gates else (),
+            configured,
+        )
+
+    def state(self, entry: str, configured: str, address: str = "") -> TargetState:
+        """The state of the targets for an entry, a model name and an address, if they have one."""
+        key = (entry, configured, address) if address else (entry, configured)
+        state = self.states.get(key)
+        if state is None:
+            _, state = self.former_states.pop(key, (0.0, None))
+            name = f"{self.name}/{entry}/{configured}" + (f"@{address}" if address else "")
+            state = state or TargetState(CircuitBreaker(**asdict(self.breaker)), name)
+            self.states[key] = state
+        return state
+
+    def follow(self) -> None:
+        """Follow its addresses from now on, if the config says so."""
+        if self.replicas is not None:
+            self.client.follow(self._update_replicas)
+
+    def _update_replicas(self) -> None:
+        """Take over changed addresses. The states of those that went away are put by for a while:
+        an answer may alternate."""
+        assert self.replicas is not None
+        self.replicas.update()
+        now, current = time.monotonic(), {str(each) for each in self.replicas.addresses}
+        for key in [key for key in self.states if len(key) > 2 and key[2] not in current]:
+            self.former_states[key] = now, self.states.pop(key)
+        expired = [k for k, (left, _) in self.former_states.items() if now - left > _FORMER]
+        for key in expired:
+            del self.former_states[key]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,22 +143,47 @@ class Target:
     """An upstream with its name for the model ("" for the requested name), a weight, its state.
 
     `entry` is the key under `models`; `exact_entry` is the same, or "" for a wildcard. `edits` are
-    those of its requests. `gates` bound how many it gets at one time.
+    those of its requests, which `client` sends. `gates` bound how many it gets at one time, at all
+    its addresses together. `configured` is the model name in the config, `address` the one of a
+    replica, "" for a target that is none.
     """
 
     upstream: Upstream
     model: str
     weight: float
     state: TargetState
-    entry: str = ""
-    exact_entry: str = ""
-    edits: UpstreamEdits = field(default_factory=UpstreamEdits)
+    entry: str
+    exact_entry: str
+    edits: UpstreamEdits
+    client: Client
     gates: tuple[Gate, ...] = ()
+    configured: str = ""
+    address: str = ""
 
     @property
     def name(self) -> str:
-        """The name in logs and metrics: `upstream/model`, or the upstream alone."""
-        return f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
+        """The name in logs and metrics: `upstream/model`, or the upstream alone; a replica has its
+        address behind it."""
+        name = f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
+        return f"{name}@{self.address}" if self.address else name
+
+    def replicas(self) -> Sequence[Sequence[Target]]:
+        """The targets for the addresses of its upstream that are known now, by priority; their
+        weights add up to its own. Itself alone if there are none to follow."""
+        replicas = self.upstream.replicas
+        if replicas is None or not replicas.levels or self.address:
+            return ((self,),)
+        return [[self._replica(each) for each in level] for level in replicas.levels]
+
+    def _replica(self, replica: Replica) -> Target:
+        address = str(replica.address)
+        return replace(
+            self,
+            weight=self.weight * replica.share,
+            state=self.upstream.state(self.entry, self.configured, address),
+            client=replica.client,
+            address=address,
+        )
 
 
 def open_alone(credential: Credential, changed: Callable[[], None]) -> LiveCredential:
@@ -133,16 +200,18 @@ def connect(
     """Build an upstream; `client` makes its client, which opens sockets on first use, and
     `open_credential` its credentials, which fetch nothing before. Without `queues` it gets any
     number of requests at one time."""
-    tls = config.tls
+    tls, pool = config.tls, config.pool
     timeouts = Timeouts(**config.timeouts)
     built = client(
         config.url,
         timeouts=timeouts,
-        pool_size=config.pool,
+        pool_size=pool.size,
+        pool_idle=pool.idle,
+        pool_age=pool.age,
         ca=tls.ca,
         cert=(tls.certificate, tls.key or tls.certificate) if tls.certificate else None,
         verify=tls.verify,
-        proxy=config.proxy,
+        **_resolving(config),
     )
     secrets = [*_secrets(config, built)]
 
@@ -170,8 +239,18 @@ def connect(
         ),
         gates=Gates(config, queues),
     )
+    if config.resolve is not None:
+        upstream.replicas = Replicas(built, config.resolve.max_addresses)
     redact()
     return upstream
+
+
+def _resolving(config: UpstreamConfig) -> dict[str, Any]:
+    """The options of a client about names: no proxy of the environment looks up the addresses of an
+    upstream that are followed."""
+    if config.resolve is None:
+        return {"proxy": config.proxy}
+    return {"proxy": config.proxy or "", "lookup": lookup_of(config.resolve)}
 
 
 def header_changes(changes: HeaderChanges, at: Path) -> tuple[Transform, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain, zip_longest
 from typing import Protocol, overload
 
 from engine.exchange.exchange import Exchange
@@ -22,7 +22,7 @@ class Strategy(Protocol):
     """Orders the targets of groups in one worker (see `choose/`)."""
 
     def watch(self, group: TargetGroup, /) -> None:
-        """Called once for each group, before its first request."""
+        """Called for each group before its first request, and again when its targets change."""
 
     def picks(self, group: TargetGroup, exchange: Exchange, /) -> Iterator[Target]:
         """The two or more targets of a group for a request, the first choice first, each once. The
@@ -74,16 +74,54 @@ class Shares:
 
 
 class TargetGroup:
-    """Targets beside each other, with the strategy that orders them."""
+    """Targets beside each other, with the strategy that orders them.
 
-    __slots__ = ("shares", "strategy", "targets")
+    `configured` are those of the config. In `targets`, one whose addresses are followed is replaced
+    by its replicas; it is another tuple as soon as the addresses change. Replicas of a higher
+    priority number come after all others.
+    """
+
+    __slots__ = (
+        *("_by_priority", "_levels", "_listeners", "configured", "shares", "strategy"),
+        "targets",
+    )
 
     def __init__(self, targets: Sequence[Target], strategy: Strategy) -> None:
-        self.targets = tuple(targets)
+        self.configured = tuple(targets)
         self.strategy = strategy
-        self.shares = Shares(self.targets)
-        if len(self.targets) > 1:
-            strategy.watch(self)
+        self._listeners: list[Callable[[], None]] = []
+        self._by_priority: list[TargetGroup] = []  # as many as there ever were
+        self._levels: Sequence[TargetGroup] = ()
+        self._refresh()
+        upstreams = {t.upstream.name: t.upstream for t in targets if not t.address}
+        for upstream in upstreams.values():
+            if upstream.replicas is not None:
+                upstream.replicas.on_change(self._refresh)
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function after each change of `targets`."""
+        self._listeners.append(listener)
+
+    def _refresh(self) -> None:
+        """Take over the addresses that are known now."""
+        of_each = [target.replicas() for target in self.configured]
+        levels = [tuple(chain(*level)) for level in zip_longest(*of_each, fillvalue=())]
+        self._set(tuple(chain(*levels)), ordered=len(levels) < 2)
+        if len(levels) > 1:
+            missing = len(levels) - len(self._by_priority)
+            self._by_priority += [self.of(()) for _ in range(missing)]
+            for group, level in zip(self._by_priority, levels, strict=False):
+                group._set(level, ordered=True)
+        self._levels = self._by_priority[: len(levels)] if len(levels) > 1 else ()
+        for listener in self._listeners:
+            listener()
+
+    def _set(self, targets: tuple[Target, ...], *, ordered: bool) -> None:
+        """Use these targets; with `ordered` the strategy orders all of them at once."""
+        self.targets = targets
+        self.shares = Shares(targets)
+        if ordered and len(targets) > 1:
+            self.strategy.watch(self)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -95,7 +133,11 @@ class TargetGroup:
     def picks(self, exchange: Exchange) -> Iterator[Target]:
         """The targets for a request, the first choice first."""
         targets = self.targets
-        return self.strategy.picks(self, exchange) if len(targets) > 1 else iter(targets)
+        if len(targets) < 2:
+            return iter(targets)
+        if self._levels:
+            return chain.from_iterable(level.picks(exchange) for level in self._levels)
+        return self.strategy.picks(self, exchange)
 
     def order(self, exchange: Exchange) -> Sequence[Target]:
         """The targets for a request, in the order of attempts."""

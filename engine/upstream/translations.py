@@ -3,7 +3,7 @@ another language gets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import translations
@@ -130,27 +130,39 @@ class RouteTranslations:
 
 
 class TranslatedRequests:
-    """The translations of one request, each made when its target is about to be attempted.
-    `errors` are why targets cannot get the request."""
+    """The translations of one request, each made when its target is about to be attempted; replicas
+    of a target share it."""
 
     def __init__(self, translations: RouteTranslations, exchange: Exchange) -> None:
         self._translations = translations
         self._exchange = exchange
-        self._translated: dict[Target, AnyExchange | None] = {}
-        self.errors: dict[Target, GatewayError] = {}
+        self._translated: dict[tuple[str, ...], AnyExchange | None] = {}
+        self._errors: dict[tuple[str, ...], GatewayError] = {}
 
     def carries(self, target: Target) -> bool:
         """Whether a target can get the request, as it is or translated."""
-        if target not in self._translated and target not in self.errors:
+        key = _key(target)
+        if key not in self._translated and key not in self._errors:
             try:
-                self._translated[target] = self._translations.translate(self._exchange, target)
+                self._translated[key] = self._translations.translate(self._exchange, target)
             except GatewayError as error:
-                self.errors[target] = error
-        return target in self._translated
+                self._errors[key] = error
+        return key in self._translated
+
+    def refusal(self, targets: Sequence[Target]) -> GatewayError | None:
+        """Why no target can get the request; None if one of them can, or was not asked yet."""
+        if all(_key(target) in self._errors for target in targets):
+            return self._errors[_key(targets[0])]
+        return None
 
     def translated(self, target: Target) -> AnyExchange | None:
         """The request for a target that can get it; None for one that gets it as it is."""
-        return self._translated[target]
+        return self._translated[_key(target)]
+
+
+def _key(target: Target) -> tuple[str, ...]:
+    """What the translation for a target depends on."""
+    return target.upstream.name, target.entry, target.model
 
 
 def translated_request(

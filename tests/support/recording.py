@@ -92,11 +92,13 @@ class Recorder:
 
 
 @contextmanager
-def recorder(tls: ssl.SSLContext | None = None) -> Iterator[Recorder]:
-    """A Recorder that listens on a port of 127.0.0.1, with or without TLS."""
+def recorder(
+    tls: ssl.SSLContext | None = None, *, host: str = "127.0.0.1", port: int = 0
+) -> Iterator[Recorder]:
+    """A Recorder that listens on a port (0: a free one) of this machine, with or without TLS."""
     recording = Recorder(scheme="https" if tls else "http")
     sockets: list[socket.socket] = []
-    with socket.create_server(("127.0.0.1", 0), backlog=512) as server:
+    with socket.create_server((host, port), backlog=512) as server:
         recording.port = server.getsockname()[1]
 
         def accept() -> None:

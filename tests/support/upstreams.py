@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engine.config.models import Choice
@@ -14,6 +14,7 @@ from engine.exchange.services import Services
 from engine.upstream import choose
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.deadlines import Timeouts
+from engine.upstream.client.dial_order import Address, LookupStatus, Share
 from engine.upstream.client.failures import Silence, UpstreamFailure
 from engine.upstream.credentials import Credentials
 from engine.upstream.disconnect_watcher import DisconnectWatcher
@@ -187,3 +188,30 @@ def failure(
     error = kind()
     error.request_sent, error.response_started = request_sent, response_started
     return error
+
+
+class AddressedClient(Client):
+    """One for a name whose addresses a test sets, with an own client for each of them."""
+
+    proxy_authorization = ""
+
+    def __init__(self, *responses: FakeResponse | UpstreamFailure, **options: Any) -> None:
+        super().__init__(*responses, **options)
+        self.lookup = LookupStatus()
+        self.clients: dict[Address, Client] = {}
+        self._changed: Callable[[], None] = lambda: None
+
+    def at(self, address: Address) -> Any:
+        client = self.clients[address] = AddressedClient()
+        return client
+
+    def follow(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+
+    def move(self, addresses: Mapping[Address, Share]) -> None:
+        """The addresses, with their shares, are looked up."""
+        self.lookup.addresses, self.lookup.shares = tuple(addresses), addresses
+        self._changed()
+
+    def close(self) -> None:
+        """There is nothing to close."""

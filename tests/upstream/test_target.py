@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.config.upstreams import Tls, UpstreamConfig
+from engine.config.upstreams import PoolConfig, Resolve, Tls, UpstreamConfig
 from engine.credentials.interface.credential import Credential, LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential
+from engine.upstream.addresses.replicas import Replicas
 from engine.upstream.client.client import Client as HttpClient
 from engine.upstream.client.deadlines import Timeouts
-from engine.upstream.target import connect
-from tests.support.upstreams import Client, upstream
+from engine.upstream.client.dial_order import Address, Share
+from engine.upstream.target import Upstream, connect
+from tests.support.upstreams import AddressedClient, Client, upstream
 
 
 def test_a_credential_does_not_show_its_secret() -> None:
@@ -59,7 +61,7 @@ def configured(**more: Any) -> UpstreamConfig:
         "credentials": (),
         "timeouts": {"connect": 1.0, "first_byte": 2.0, "idle": 3.0, "total": 4.0},
         "forward_headers": ("x-a",),
-        "pool": 5,
+        "pool": PoolConfig(5, 6.0, 7.0),
         "proxy": None,
         "tls": Tls(),
         "at": (),
@@ -85,6 +87,7 @@ def test_an_upstream_has_the_timeouts_of_the_config() -> None:
     west = connect(configured(timeouts={"connect": 9.0}), client)
     assert west.timeouts == Timeouts(connect=9.0, first_byte=60, idle=60, total=600)
     assert clients[0]["timeouts"] == west.timeouts
+    assert [clients[0][f"pool_{key}"] for key in ("size", "idle", "age")] == [5, 6.0, 7.0]
     west.client.close()
 
 
@@ -123,4 +126,75 @@ def test_secrets_in_transforms_are_redacted() -> None:
     west = connect(configured(transform=(transform,)))
     text = b"of-a-header in-the-open of-a-parameter"
     assert west.redaction.redact(text) == b"[redacted] in-the-open [redacted]"
+    west.client.close()
+
+
+# --- replicas
+
+A, B = Address("10.0.0.1", 8000), Address("10.0.0.2", 8000)
+
+
+def moving() -> tuple[Upstream, AddressedClient]:
+    """An upstream whose addresses are followed."""
+    client = AddressedClient()
+    west = upstream(client, name="west")
+    west.replicas = Replicas(client, 100)  # type: ignore[arg-type]
+    west.follow()
+    return west, client
+
+
+def test_a_target_without_addresses_to_follow_is_its_own_replica() -> None:
+    single = upstream(Client()).target("m", 1)
+    assert single.replicas() == ((single,),)
+    unknown = moving()[0].target("m", 1)
+    assert unknown.replicas() == ((unknown,),)
+
+
+def test_a_replica_has_its_address_in_its_name_and_a_part_of_the_weight() -> None:
+    west, client = moving()
+    target = west.target("m", 2, entry="big")
+    client.move({A: Share(3), B: Share(1)})
+    ((first, second),) = target.replicas()
+    assert (first.name, first.weight) == ("west/m@10.0.0.1:8000", 1.5)
+    assert (second.name, second.weight) == ("west/m@10.0.0.2:8000", 0.5)
+    assert (first.client, first.entry, first.upstream) == (client.clients[A], "big", west)
+    assert first.replicas() == ((first,),)
+
+
+def test_each_address_has_a_state_of_its_own_which_targets_of_one_entry_share() -> None:
+    west, client = moving()
+    client.move({A: Share(), B: Share()})
+    ((first, second),) = west.target("m", 1, entry="e").replicas()
+    ((again, _),) = west.target("n", 1, entry="e").replicas()
+    assert first.state is again.state
+    assert first.state is not second.state
+    assert ("e", "", "10.0.0.1:8000") in west.states
+
+
+def test_an_address_that_comes_back_soon_has_the_state_that_it_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("engine.upstream.target.time.monotonic", lambda: now)
+    west, client = moving()
+    client.move({A: Share()})
+    state = west.state("e", "", str(A))
+    client.move({B: Share()})
+    assert ("e", "", str(A)) not in west.states
+    now += 299
+    client.move({A: Share()})
+    assert west.state("e", "", str(A)) is state
+    client.move({B: Share()})
+    now += 301
+    client.move({A: Share(), B: Share()})
+    assert west.state("e", "", str(A)) is not state
+
+
+def test_an_upstream_with_addresses_to_follow_needs_no_proxy_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test:3128")
+    west = connect(configured(resolve=Resolve()))
+    assert west.replicas is not None
+    west.client.at(A)  # it has addresses of its own
     west.client.close()

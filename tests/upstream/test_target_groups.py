@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.exchange.exchange import Exchange
+from engine.upstream.addresses.replicas import Replicas
+from engine.upstream.client.dial_order import Address, Share
 from engine.upstream.target import Target
 from engine.upstream.target_groups import Shares, TargetGroup, TargetOrder
 from tests.support.exchanges import new_exchange
-from tests.support.upstreams import Client, target
+from tests.support.upstreams import AddressedClient, Client, target, upstream
 
 TARGETS = [target(Client(), name=name) for name in "abc"]
 
@@ -89,3 +91,59 @@ def test_a_draw_is_always_one_of_the_targets(
     shares = Shares([target(Client(), weight=weight) for weight in weights])
     index = data.draw(st.integers(0, len(weights) - 1))
     assert shares.draw_other(index, lambda: dice) in range(len(weights))
+
+
+# --- replicas
+
+A, B, C = (Address(f"10.0.0.{n}", 80) for n in (1, 2, 3))
+
+
+def followed() -> tuple[Target, AddressedClient]:
+    """A target of weight 1 whose addresses are followed."""
+    client = AddressedClient()
+    west = upstream(client, name="west")
+    west.replicas = Replicas(client, 100)  # type: ignore[arg-type]
+    west.follow()
+    return west.target("", 1), client
+
+
+def names(targets: Iterable[Target]) -> list[str]:
+    return [target.name.removeprefix("west@10.0.0.") for target in targets]
+
+
+def test_replicas_take_the_place_of_their_target_as_soon_as_they_are_known() -> None:
+    west, client = followed()
+    group = TargetGroup([west, TARGETS[0]], Counted())
+    assert group.targets == (west, TARGETS[0])
+    client.move({A: Share(), B: Share()})
+    assert names(group.order(new_exchange())) == ["1:80", "2:80", "a"]
+    assert group.configured == (west, TARGETS[0])
+    client.move({C: Share()})
+    assert names(group.order(new_exchange())) == ["3:80", "a"]
+
+
+def test_the_weight_of_a_target_is_shared_by_its_replicas() -> None:
+    west, client = followed()
+    group = TargetGroup([west, TARGETS[0]], Counted())
+    client.move({A: Share(), B: Share()})
+    assert [group.shares.draw(lambda point=point: point) for point in (0.2, 0.3, 0.6)] == [0, 1, 2]
+
+
+def test_replicas_of_a_higher_priority_number_come_after_all_others() -> None:
+    west, client = followed()
+    strategy = Counted()
+    group = TargetGroup([west, TARGETS[0]], strategy)
+    client.move({A: Share(priority=2), B: Share(priority=1), C: Share(priority=1)})
+    order = group.order(new_exchange())
+    assert names(order[:1]) == ["2:80"]
+    assert names(order) == ["2:80", "3:80", "a", "1:80"]
+
+
+def test_an_order_under_way_is_finished_with_the_addresses_that_it_began_with() -> None:
+    west, client = followed()
+    group = TargetGroup([west], Counted())
+    client.move({A: Share(), B: Share()})
+    order = group.order(new_exchange())
+    assert names(order[:1]) == ["1:80"]
+    client.move({C: Share()})
+    assert names(order) == ["1:80", "2:80"]

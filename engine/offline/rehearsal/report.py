@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
 from engine.config.config import Config
+from engine.config.upstreams import UpstreamConfig
 from engine.exchange.exchange import MISSING
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
@@ -243,7 +245,8 @@ def _translation(translation: TargetTranslation | None) -> Report | None:
 
 
 def _timeouts(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
-    """Timeouts (seconds), retries and breaker of each upstream that may be asked."""
+    """Timeouts (seconds), retries, breaker and source of addresses of each upstream that may be
+    asked."""
     report: Report = {}
     for name in dict.fromkeys(target["upstream"] for target in _targets(rehearsal, route, config)):
         upstream = config.upstreams[name]
@@ -254,8 +257,24 @@ def _timeouts(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
             "attempts": retry.attempts,
             "retries": sorted(retry.on),
             "breaker": {"failures": breaker.failures, "cooldown": breaker.cooldown},
+            "addresses": None if upstream.resolve is None else _addresses(upstream),
         }
     return report
+
+
+def _addresses(upstream: UpstreamConfig) -> Report:
+    """Where the addresses of an upstream come from: a file, a service or a name of DNS, which is
+    looked up after `every` seconds at most."""
+    resolve = upstream.resolve
+    assert resolve is not None
+    name = None if resolve.file or resolve.srv else urlsplit(upstream.url).hostname
+    return {
+        "name": name,
+        "srv": resolve.srv or None,
+        "file": resolve.file,
+        "server": resolve.server or None,
+        "every": resolve.every,
+    }
 
 
 def _outgoing(request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay) -> Report:

@@ -143,6 +143,19 @@ def _targets(targets: list[Report], timeouts: Report) -> Iterator[str]:
         words = f"at most {attempts} {'try' if attempts == 1 else 'tries'}, again on {retries}; "
         words += f"left alone {breaker['cooldown']:g}s after {breaker['failures']} failures"
         yield _line("", words)
+        if report["addresses"] is not None:
+            yield _line(
+                "", f"each address of {_source(report['addresses'])} is a target of its own"
+            )
+
+
+def _source(addresses: Report) -> str:
+    """Where the addresses of an upstream come from."""
+    if addresses["file"]:
+        return f"the file {addresses['file']}"
+    name = f"the service {addresses['srv']}" if addresses["srv"] else addresses["name"]
+    server = f" at {addresses['server']}" if addresses["server"] else ""
+    return f"{name} in DNS{server}, looked up every {addresses['every']:g}s at least,"
 
 
 def _translation(translation: Report | None) -> Iterator[str]:

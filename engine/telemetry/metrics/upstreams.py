@@ -31,6 +31,18 @@ POOL = gauge(
     "modelway_pool_connections", "upstream state", "Connections to upstreams: state idle or busy."
 )
 
+ADDRESSES = gauge(
+    "modelway_upstream_addresses",
+    "upstream",
+    "Addresses of an upstream in the last answer, once one is known; of several workers the least.",
+    "livemin",
+)
+LOOKUPS_FAILED = counter(
+    "modelway_upstream_lookup_failures_total",
+    "upstream",
+    "Lookups of an upstream's addresses that failed, so that the last answer stayed in use.",
+)
+
 
 class CircuitBreaker(Protocol):
     """A circuit breaker."""
@@ -60,7 +72,16 @@ class Upstream(Protocol):
     @property
     def client(self) -> Client: ...
     @property
-    def states(self) -> Mapping[tuple[str, str], TargetState]: ...
+    def states(self) -> Mapping[tuple[str, ...], TargetState]: ...
+
+
+class Lookup(Protocol):
+    """The addresses of an upstream, and how many lookups failed."""
+
+    @property
+    def addresses(self) -> Sequence[object]: ...
+    @property
+    def failures(self) -> int: ...
 
 
 def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
@@ -89,5 +110,18 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
             idle, busy = upstream.client.connections
             yield POOL, (name, "idle"), idle
             yield POOL, (name, "busy"), busy
+
+    return collect
+
+
+def address_collector(lookups: Mapping[str, Lookup]) -> Collector:
+    """The addresses of each upstream, where some were looked up."""
+
+    def collect() -> Iterator[Sample]:
+        for name, lookup in lookups.items():
+            if lookup.addresses:
+                yield ADDRESSES, (name,), len(lookup.addresses)
+            if lookup.failures:
+                yield LOOKUPS_FAILED, (name,), lookup.failures
 
     return collect

@@ -41,6 +41,8 @@ class Client:
     """
 
     proxy_authorization = ""
+    _addresses: FixedAddress | HostAddresses | None = None  # None for a Unix socket
+    _on_change: Callable[[], None] | None = None
 
     def __init__(
         self,
@@ -136,14 +138,21 @@ class Client:
     def at(self, address: Address) -> Client:
         """A client for one address of this upstream, with a pool of its own. TLS and Host are as
         here. ValueError for an upstream behind a proxy or a Unix socket."""
-        if self._proxy is not None or self._origin.unix_path:
+        if self._proxy is not None or self._addresses is None:
             raise ValueError("a proxy or a Unix socket has no addresses of its own")
         client = copy(self)
-        client._addresses = FixedAddress(address)
+        client._addresses = FixedAddress(address, self._addresses.refused)
         client._pool = self._new_pool()
         client._connections, client._by_address = WeakSet(), WeakSet()
         self._by_address.add(client)
         return client
+
+    def follow(self, changed: Callable[[], None]) -> None:
+        """Look up the addresses now and from now on, also while no connection is open; `changed` is
+        called when they are others than before."""
+        self._on_change = changed
+        if isinstance(self._addresses, HostAddresses):
+            self._addresses.start()
 
     @property
     def lookup(self) -> LookupStatus:
@@ -163,6 +172,7 @@ class Client:
     def close(self) -> None:
         """Close the idle connections; the others are closed after their response."""
         self._pool.close()
+        self._on_change = None
         for client in list(self._by_address):
             client.close()
         if isinstance(self._addresses, HostAddresses):
@@ -187,14 +197,17 @@ class Client:
     def _is_in_use(self) -> bool:
         """Whether connections are open, after those that are idle for too long are closed."""
         self._pool.prune()
-        return bool(self._connections)
+        return self._on_change is not None or bool(self._connections)
 
-    def _retire_others(self, addresses: Sequence[Address]) -> None:
-        """Close the idle connections to other addresses; the others after their response."""
+    def _retire_others(self) -> None:
+        """Close the idle connections to addresses that went away, the others when given back."""
+        addresses = self.lookup.addresses
         for connection in list(self._connections):
             if connection.address not in addresses:
                 connection.retire()
         self._pool.prune()
+        if self._on_change is not None:
+            self._on_change()
 
 
 def _length(method: str, body: bytes | Spool | None) -> int | None:

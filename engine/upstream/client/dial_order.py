@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import gevent.socket
@@ -35,12 +35,30 @@ class Address(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+class Share(NamedTuple):
+    """The share of requests that an address gets: its `weight` among those of its `priority`.
+    Addresses with a higher number are asked after all of a lower one."""
+
+    weight: float = 1.0
+    priority: int = 0
+
+
+class Answer(NamedTuple):
+    """What a lookup found: addresses in order of preference, for so many `seconds`. An address that
+    is not in `shares` has a `Share()`."""
+
+    addresses: Sequence[Address]
+    seconds: float
+    shares: Mapping[Address, Share] = {}
+
+
 @dataclass(slots=True)
 class LookupStatus:
-    """The `addresses` in use, how many lookups failed, and why the last one did ("": it did not).
-    `time` is that of the last answer, on the monotonic clock."""
+    """The `addresses` in use with their `shares`, how many lookups failed, and why the last one did
+    ("": it did not). `time` is that of the last answer, on the monotonic clock."""
 
     addresses: tuple[Address, ...] = ()
+    shares: Mapping[Address, Share] = field(default_factory=dict)
     failures: int = 0
     error: str = ""
     time: float = 0.0
@@ -105,14 +123,18 @@ class DialOrder:
 
 
 class FixedAddress:
-    """One address that nobody looks up."""
+    """One address that nobody looks up. `on_refusal` is called if it cannot be connected to."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(
+        self, address: Address, on_refusal: Callable[[Address], None] | None = None
+    ) -> None:
         self._addresses = (address,)
+        self._on_refusal = on_refusal
         self.status = LookupStatus(self._addresses)
 
     def next(self) -> Sequence[Address]:
         return self._addresses
 
     def refused(self, address: Address) -> None:
-        """There is no other one to try before it."""
+        if self._on_refusal is not None:
+            self._on_refusal(address)

@@ -20,7 +20,7 @@ import gevent.socket
 from gevent.monkey import get_original
 from gevent.threadpool import ThreadPool
 
-from engine.upstream.client.dial_order import Address, DialOrder, FixedAddress, LookupStatus
+from engine.upstream.client.dial_order import Address, Answer, DialOrder, FixedAddress, LookupStatus
 from engine.values.throttle import LogThrottle
 
 INTERVAL = 25.0
@@ -29,12 +29,16 @@ _OLD = 30.0
 """The age of an answer, in seconds, that nobody has followed."""
 PATIENCE = 1.0
 """Seconds for which a request waits for a new answer if it has an old one."""
+_FAILED = 5.0
+"""Seconds until the lookup after one that failed, at most."""
+_HURRY = 1.0
+"""Seconds between two lookups, at least, where addresses refuse connections."""
 _THREADS = 8
 """Lookups at a time: those of a DNS server that does not answer hold no thread of other work."""
 
 
-Lookup = Callable[[str, int], Sequence[Address]]
-"""Returns the addresses of a host name with a port. Raises OSError."""
+Lookup = Callable[[str, int], Answer]
+"""Looks up a host name with a port, or what a config names in its place. Raises OSError."""
 
 
 @functools.cache
@@ -42,12 +46,22 @@ def _threads() -> ThreadPool:
     return ThreadPool(_THREADS)
 
 
-def system_lookup(host: str, port: int) -> list[Address]:
+def system_lookup(host: str, port: int) -> Answer:
     """The addresses of a name in the order in which the system prefers them (RFC 6724)."""
     result = _threads().apply(_getaddrinfo, (host, port))
     if isinstance(result, OSError):
         raise result
-    return result
+    return Answer(result, INTERVAL)
+
+
+def has_route(address: Address) -> bool:
+    """Whether this machine can send to an address, as its routes say; nothing is sent."""
+    try:
+        with gevent.socket.socket(address.family, gevent.socket.SOCK_DGRAM) as sock:
+            sock.connect(address.sockaddr)
+    except OSError:
+        return False
+    return True
 
 
 def _getaddrinfo(host: str, port: int) -> list[Address] | OSError:
@@ -61,8 +75,8 @@ def _getaddrinfo(host: str, port: int) -> list[Address] | OSError:
 
 
 class HostAddresses:
-    """The addresses of a host name. `in_use` says whether connections to them are open, `changed`
-    is called with other addresses than before."""
+    """The addresses of a host name. `in_use` says whether connections to them are open; `changed`
+    is called when the addresses, or their shares, are others than before."""
 
     def __init__(
         self,
@@ -70,7 +84,7 @@ class HostAddresses:
         port: int,
         *,
         in_use: Callable[[], bool],
-        changed: Callable[[Sequence[Address]], None],
+        changed: Callable[[], None],
         lookup: Lookup = system_lookup,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -97,12 +111,19 @@ class HostAddresses:
             self._start().join()
             if not self._order.addresses:
                 raise self._failure.with_traceback(None)
-        elif self._clock() - self._began > _OLD:
+        elif self._running is None and self._clock() - self._began > _OLD:
             self._start().join(PATIENCE)
         return self._order.next()
 
     def refused(self, address: Address) -> None:
+        """Try an address last for a while, and look whether there are other ones by now."""
         self._order.refused(address)
+        if self._clock() - self._began > _HURRY:
+            self._start()
+
+    def start(self) -> None:
+        """Look the name up now, beside the requests."""
+        self._start()
 
     def follow(self) -> None:
         """Look the name up again if it is in use, and once more later on."""
@@ -124,36 +145,41 @@ class HostAddresses:
         return self._running
 
     def _look_up(self) -> None:
+        seconds = INTERVAL
         try:
-            addresses = tuple(self._lookup(self._host, self._port))
-            if not addresses:
+            answer = self._lookup(self._host, self._port)
+            if not answer.addresses:
                 raise OSError("its name has no address")
         except OSError as error:
+            seconds = _FAILED
             self._failed(error.with_traceback(None))
         else:
-            self._succeeded(addresses)
+            seconds = answer.seconds
+            self._succeeded(answer)
         finally:
             self._running = None
             if self._next is None:
                 # Jitter: workers that started together do not ask together.
-                seconds = INTERVAL * random.uniform(0.8, 1.0)  # noqa: S311
-                self._next = gevent.spawn_later(seconds, self.follow)
+                wait = seconds * random.uniform(0.8, 1.0)  # noqa: S311
+                self._next = gevent.spawn_later(wait, self.follow)
 
     def _failed(self, error: OSError) -> None:
         self._failure = error
         status = self.status
         status.failures += 1
         status.error = error.strerror or str(error)
-        if status.addresses:
-            message = "the addresses of %s cannot be looked up, the last ones are used on: %s"
-            self._throttle.log(message, self._host, status.error)
+        used = "the last ones are used on" if status.addresses else "none is known"
+        message = "the addresses of %s cannot be looked up, %s: %s"
+        self._throttle.log(message, self._host, used, status.error)
 
-    def _succeeded(self, addresses: tuple[Address, ...]) -> None:
-        before, status = self._order.addresses, self.status
-        status.addresses, status.error, status.time = addresses, "", self._clock()
+    def _succeeded(self, answer: Answer) -> None:
+        addresses, status = tuple(answer.addresses), self.status
+        before = set(status.addresses), status.shares
+        status.addresses, status.shares = addresses, dict(answer.shares)
+        status.error, status.time = "", self._clock()
         self._order.replace(addresses)
-        if before and set(before) != set(addresses):
-            self._changed(addresses)
+        if before != (set(addresses), status.shares):
+            self._changed()
 
 
 def addresses_of(
@@ -161,7 +187,7 @@ def addresses_of(
     port: int,
     *,
     in_use: Callable[[], bool],
-    changed: Callable[[Sequence[Address]], None],
+    changed: Callable[[], None],
     lookup: Lookup = system_lookup,
     clock: Callable[[], float] = time.monotonic,
 ) -> FixedAddress | HostAddresses:

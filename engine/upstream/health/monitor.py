@@ -92,11 +92,13 @@ class HealthMonitor:
 
     def watch(self, groups: Sequence[TargetGroup]) -> None:
         """Watch the targets of groups that are asked one after another."""
-        targets = [target for group in groups for target in group.targets]
-        if len(targets) == 1 and len(targets[0].upstream.credentials) < 2:
-            return
+        targets = [target for group in groups for target in group.configured]
+        if len(targets) == 1:
+            upstream = targets[0].upstream
+            if upstream.replicas is None and len(upstream.credentials) < 2:
+                return
         for group in groups:
-            key = tuple(sorted({id(target.state) for target in group.targets}))
+            key = tuple(sorted({id(target.state) for target in group.configured}))
             if key not in self._group_keys:
                 self._group_keys.add(key)
                 self._add(group)
@@ -133,11 +135,37 @@ class HealthMonitor:
             return [self._watched[state] for state in states]
 
         judged = Group(lambda: [member.health for member in members()])
-        for target in group.targets:
-            if target.state not in self._watched:
-                self._attach(target, lambda: [member.limits for member in members()])
-            groups = self._groups.setdefault(self._watched[target.state].health, [])
-            groups.append(judged)
+        joined: set[TargetState] = set()
+
+        def join() -> None:
+            """Watch the targets as they are now: replicas come and go."""
+            current = {target.state: target for target in group.targets}
+            for state in joined - current.keys():
+                joined.discard(state)
+                self._leave(state, judged)
+            for state, target in current.items():
+                if state in joined:
+                    continue
+                joined.add(state)
+                if state not in self._watched:
+                    self._attach(target, lambda: [member.limits for member in members()])
+                self._groups.setdefault(self._watched[state].health, []).append(judged)
+
+        join()
+        group.on_change(join)
+
+    def _leave(self, state: TargetState, judged: Group) -> None:
+        """A target is in a group no more; the last one ends its observation."""
+        watched = self._watched[state]
+        groups = self._groups[watched.health]
+        groups.remove(judged)
+        if not groups:
+            del self._groups[watched.health], self._watched[state]
+            self._used.discard(watched.health)
+            for observer in (watched.health, watched.limits):
+                state.observers.remove(observer)
+                state.conditions.remove(observer.asked_last)
+            state.limits = None
 
     def _attach(self, target: Target, group: Callable[[], Sequence[TargetLimits]]) -> None:
         """Observe the attempts at a target."""

@@ -37,8 +37,9 @@ def settings_of(folder, config):
 
 
 def test_a_default_is_a_setting(tmp_path):
-    pool = settings_of(tmp_path, CONFIG)["upstreams", "spare", "pool"]
-    assert (pool.value, pool.pattern, pool.subject) == (100, "upstreams.*.pool", "upstream spare")
+    pool = settings_of(tmp_path, CONFIG)["upstreams", "spare", "pool", "size"]
+    assert (pool.value, pool.pattern) == (100, "upstreams.*.pool.size")
+    assert pool.subject == "upstream spare"
 
 
 def test_each_timeout_is_a_setting_in_seconds(tmp_path):

@@ -80,6 +80,26 @@ def test_targets_name_the_strategy_of_their_entry(tmp_path):
     assert ", chosen by least_busy" in text(document)
 
 
+@pytest.mark.parametrize(
+    ("resolve", "source"),
+    [
+        ({}, "main.test in DNS, looked up every 30s at least,"),
+        (
+            {"srv": "_http._tcp.main.test", "server": "127.0.0.1:8600", "every": "5s"},
+            "the service _http._tcp.main.test in DNS at 127.0.0.1:8600, looked up every 5s",
+        ),
+        ({"file": "a.txt"}, "the file "),
+    ],
+)
+def test_the_source_of_the_addresses_is_named(tmp_path, resolve, source):
+    project = planned(tmp_path, patched(CONFIG, {"upstreams": {"main": {"resolve": resolve}}}))
+    document = chat(project)
+    assert document["timeouts"]["main"]["addresses"]["every"] == 5 if "every" in resolve else 30
+    assert document["timeouts"]["spare"]["addresses"] is None
+    assert f"each address of {source}" in text(document)
+    assert text(document).count("is a target of its own") == 1
+
+
 def test_timeouts_and_retries_are_those_in_force(result):
     document = chat(result)["timeouts"]["main"]
     assert document["timeouts"] == {"connect": 2.0, "first_byte": 60, "idle": 60, "total": 600}

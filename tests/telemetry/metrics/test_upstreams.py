@@ -29,6 +29,18 @@ def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
     }
 
 
+def test_addresses_and_failed_lookups_are_collected_where_there_are_some():
+    lookups = {
+        "unused": SimpleNamespace(addresses=(), failures=0),
+        "two": SimpleNamespace(addresses=("a", "b"), failures=0),
+        "away": SimpleNamespace(addresses=(), failures=3),
+    }
+    assert list(upstreams.address_collector(lookups)()) == [
+        (upstreams.ADDRESSES, ("two",), 2),
+        (upstreams.LOOKUPS_FAILED, ("away",), 3),
+    ]
+
+
 def test_attempts_are_counted_by_result(metrics):
     attempts = [
         Attempt("one", "one", "m", "connect", 0, 0.0, 0.1),

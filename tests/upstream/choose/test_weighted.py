@@ -21,6 +21,10 @@ from tests.support.exchanges import new_exchange
 class Share(NamedTuple):
     name: str
     weight: float
+    address: str = "10.0.0.1:80"
+
+    def replicas(self) -> Any:
+        return ((self,),)
 
 
 def order(shares: list[Share], dice: Callable[[], float]) -> list[Share]:

@@ -17,7 +17,7 @@ from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.dial import dial
-from engine.upstream.client.dial_order import Address, FixedAddress
+from engine.upstream.client.dial_order import Address, Answer, FixedAddress
 from engine.upstream.client.failures import Cancelled, Truncated, UpstreamFailure
 from tests.support.http_client import LONG, SHORT, read_all
 from tests.support.peer import (
@@ -79,8 +79,8 @@ def closed_port() -> int:
 
 def named(*ports: int, **options: Any) -> Client:
     """A client of a name whose addresses are these ports of this machine."""
-    addresses = [Address("127.0.0.1", each) for each in ports]
-    lookup = lambda host, port: addresses  # noqa: E731
+    answer = Answer([Address("127.0.0.1", each) for each in ports], 30.0)
+    lookup = lambda host, port: answer  # noqa: E731
     return Client("http://name.example", **{"environ": {}, "lookup": lookup, **options})
 
 
@@ -95,7 +95,7 @@ def test_refused() -> None:
 
 
 def test_an_unknown_name() -> None:
-    def unknown(host: str, port: int) -> list[Address]:
+    def unknown(host: str, port: int) -> Answer:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     failure = fails(Client("http://nobody.example", environ={}, lookup=unknown))
@@ -139,9 +139,9 @@ def test_a_connection_that_takes_too_long(full: int) -> None:
 
 
 def test_a_name_that_takes_too_long() -> None:
-    def slow(host: str, port: int) -> list[Address]:
+    def slow(host: str, port: int) -> Answer:
         gevent.sleep(60)
-        return []
+        return Answer([], 30.0)
 
     client = Client("http://name.example", environ={}, timeouts=QUICK, lookup=slow)
     assert fails(client).kind == "connect_timeout"

@@ -10,8 +10,9 @@ import gevent
 import gevent.event
 import pytest
 
+from engine.upstream.client import host_addresses
 from engine.upstream.client.client import Client
-from engine.upstream.client.dial_order import Address, FixedAddress
+from engine.upstream.client.dial_order import Address, Answer, FixedAddress, Share
 from engine.upstream.client.host_addresses import HostAddresses, addresses_of, system_lookup
 from tests.support.clock import Clock
 from tests.support.http_client import LONG, get, read_all
@@ -31,23 +32,24 @@ class Host:
         self.gate.set()
         self.lookups = 0
         self.is_open = False
+        self.shares: dict[Address, Share] = {}
         self.changes: list[Sequence[Address]] = []
         self.addresses = HostAddresses(
             "name.example",
             80,
             in_use=lambda: self.is_open,
-            changed=self.changes.append,
+            changed=lambda: self.changes.append(self.addresses.status.addresses),
             lookup=self.look_up,
             clock=self.clock,
         )
 
-    def look_up(self, host: str, port: int) -> Sequence[Address]:
+    def look_up(self, host: str, port: int) -> Answer:
         assert (host, port) == ("name.example", 80)
         self.lookups += 1
         self.gate.wait()
         if isinstance(self.answer, OSError):
             raise self.answer
-        return self.answer
+        return Answer(self.answer, 30.0, self.shares)
 
     def follow(self, answer: Sequence[Address] | OSError) -> None:
         """The time of the next lookup has come."""
@@ -93,14 +95,17 @@ def test_a_changed_answer_is_used_and_told(host: Host) -> None:
     host.addresses.next()
     host.follow([B, C])
     assert set(host.addresses.next()) == {B, C}
-    assert host.changes == [(B, C)]
+    assert host.changes == [(A, B), (B, C)]
 
 
 def test_the_same_answer_in_another_order_is_no_change(host: Host) -> None:
     host.addresses.next()
     host.follow([B, A])
     assert host.lookups == 2
-    assert host.changes == []
+    assert host.changes == [(A, B)]
+    host.is_open, host.shares = True, {A: Share(2.0)}
+    host.follow([A, B])
+    assert host.changes == [(A, B), (A, B)]
 
 
 @pytest.mark.parametrize("answer", [GONE, []])
@@ -113,7 +118,7 @@ def test_a_lookup_that_fails_changes_nothing_and_is_reported_once_a_minute(
             host.is_open = True
             host.follow(answer)
     assert set(host.addresses.next()) == {A, B}
-    assert host.changes == []
+    assert host.changes == [(A, B)]
     (record,) = caplog.records
     assert "name.example cannot be looked up, the last ones are used on: " in record.message
     assert host.addresses.status.failures == 3
@@ -160,13 +165,13 @@ def test_only_the_connection_that_begins_a_slow_lookup_waits_for_it(
 
 def test_a_literal_address_is_not_looked_up() -> None:
     for host in ("127.0.0.1", "::1"):
-        found = addresses_of(host, 80, in_use=lambda: True, changed=lambda _: None)
+        found = addresses_of(host, 80, in_use=lambda: True, changed=lambda: None)
         assert isinstance(found, FixedAddress)
         assert list(found.next()) == [Address(host, 80)]
 
 
 def test_the_system_knows_localhost() -> None:
-    assert Address("127.0.0.1", 80) in system_lookup("localhost", 80)
+    assert Address("127.0.0.1", 80) in system_lookup("localhost", 80).addresses
 
 
 def test_the_system_says_why_a_name_has_no_address(capfd: pytest.CaptureFixture[str]) -> None:
@@ -186,7 +191,10 @@ class Moving:
         self.client = Client(
             "http://name.example",
             environ={},
-            lookup=lambda host, port: [Address("127.0.0.1", each) for each in self.ports],
+            lookup=lambda host, port: Answer(
+                [Address("127.0.0.1", each) for each in self.ports],
+                host_addresses.INTERVAL,
+            ),
             clock=client_clock,
         )
 

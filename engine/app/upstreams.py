@@ -1,0 +1,59 @@
+"""The upstreams of a worker: connected, and those with `resolve` followed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine.config.config import Config
+from engine.credentials.interface.credential import OpenCredential
+from engine.exchange.services import Services
+from engine.telemetry.metrics.upstreams import address_collector
+from engine.upstream.client.client import Client
+from engine.upstream.target import Upstream, connect
+
+
+def upstreams_of(
+    config: Config,
+    services: Services,
+    client: Callable[..., Client],
+    open_credential: OpenCredential,
+) -> Mapping[str, Upstream]:
+    """The upstreams of a config by name. In a worker that serves, the addresses of those with
+    `resolve` are followed from now on, until the services close."""
+    configured = config.upstreams.items()
+    queues = services.queues
+    upstreams = {name: connect(each, client, open_credential, queues) for name, each in configured}
+    if services.background:
+        for upstream in upstreams.values():
+            upstream.follow()
+        services.closing.append(lambda: _close(upstreams))
+        services.collectors.append(
+            address_collector({name: each.client.lookup for name, each in upstreams.items()})
+        )
+        if services.health is not None:
+            services.health.details_of["upstreams"] = lambda: _details(upstreams)
+    return upstreams
+
+
+def _close(upstreams: Mapping[str, Upstream]) -> None:
+    for upstream in upstreams.values():
+        upstream.client.close()
+
+
+def _details(upstreams: Mapping[str, Upstream]) -> Mapping[str, Any]:
+    """What `/readyz` shows of upstreams with `resolve`, ages in seconds."""
+    now = time.monotonic()
+    return {
+        name: {
+            "addresses": [str(address) for address in upstream.replicas.addresses],
+            "omitted": upstream.replicas.omitted,
+            "age": round(now - upstream.client.lookup.time, 3)
+            if upstream.replicas.levels
+            else None,
+            "last_lookup_error": upstream.client.lookup.error or None,
+        }
+        for name, upstream in upstreams.items()
+        if upstream.replicas is not None
+    }

@@ -1,0 +1,195 @@
+"""Addresses that another program writes to a file, and the file is watched.
+
+The law: the file is read when it has been replaced, or, after it was written in place, as soon as
+it has not changed for a second. It is used whole or not at all: an empty file, a missing one, and
+one with a mistake change nothing.
+
+One `host:port` a line (`#` begins a comment), without a port that of the URL. A file whose name
+ends in `.json`, `.yaml` or `.yml` is a list: of such texts, or of mappings with `host`, `port`,
+`weight` and `priority`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from engine.upstream.client.dial_order import Address, Answer, Share
+
+_SECONDS = 1.0
+_MOST_BYTES = 1_000_000
+_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}")
+_WITH_PORT = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?")
+
+
+class BrokenFile(OSError):
+    """The file cannot be used; the text says where and why."""
+
+
+class Entry(NamedTuple):
+    """An entry of the file. A lower `priority` comes first; port 0 is that of the URL."""
+
+    host: str
+    port: int = 0
+    weight: float = 1.0
+    priority: int = 0
+
+
+class AddressFile:
+    """The entries of a file. `names` looks up those that are no IP addresses; at most `most`
+    entries are used."""
+
+    def __init__(
+        self,
+        path: Path,
+        names: Callable[[str, int], Answer],
+        most: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._path = path
+        self._names = names
+        self._most = most
+        self._clock = clock
+        self._version: tuple[int, ...] | None = None  # of the file as it was read
+        self._changed: tuple[int, ...] | None = None  # of a file that was written in place
+        self._problem: BrokenFile | None = None
+        self._entries: list[Entry] = []
+        self._found: dict[str, tuple[float, Answer]] = {}  # names, until a time
+
+    def addresses(self, port: int) -> Answer:
+        """The addresses in the file; `port` for entries without one. Raises BrokenFile, and OSError
+        for a name that cannot be looked up."""
+        self._refresh()
+        if self._problem is not None:
+            raise self._problem.with_traceback(None)
+        shares: dict[Address, Share] = {}
+        for entry in self._entries[: self._most]:
+            found = self._addresses_of(entry._replace(port=entry.port or port))
+            for address in found:
+                shares.setdefault(address, Share(entry.weight / len(found), entry.priority))
+        return Answer(list(shares), _SECONDS, shares)
+
+    def _refresh(self) -> None:
+        """Read the file if it has changed, and is complete."""
+        try:
+            status = os.stat(self._path)
+            version = (status.st_ino, status.st_mtime_ns, status.st_size)
+            if version == self._version:
+                return
+            in_place = self._version is not None and self._version[0] == version[0]
+            if in_place and version != self._changed:
+                self._changed = version
+                return
+            self._version = version
+            entries = read_entries(self._path)
+        except BrokenFile as error:
+            self._problem = error
+        except OSError as error:
+            self._version = None
+            self._problem = BrokenFile(f"{self._path.name}: {error.strerror}")
+        else:
+            self._problem, self._entries = None, entries
+
+    def _addresses_of(self, entry: Entry) -> Sequence[Address]:
+        if _is_address(entry.host):
+            return (Address(entry.host, entry.port),)
+        now = self._clock()
+        until, answer = self._found.get(entry.host, (now, None))
+        if answer is None or now >= until:
+            answer = self._names(entry.host, entry.port)
+            self._found[entry.host] = now + answer.seconds, answer
+        return [address._replace(port=entry.port) for address in answer.addresses]
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """The entries of a file, at least one. Raises BrokenFile, and OSError if it cannot be read."""
+    data = path.read_bytes()[: _MOST_BYTES + 1]
+    if len(data) > _MOST_BYTES:
+        raise BrokenFile(f"{path.name} is larger than {_MOST_BYTES} bytes")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise BrokenFile(f"{path.name} is not UTF-8") from None
+    is_list = path.suffix.lower() in (".json", ".yaml", ".yml")
+    entries = list(_listed(path.name, text) if is_list else _lines(path.name, text))
+    if not entries:
+        raise BrokenFile(f"{path.name} has no address")
+    return entries
+
+
+def _lines(name: str, text: str) -> Iterator[Entry]:
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.partition("#")[0].strip()
+        if content:
+            yield _entry(content, f"{name}, line {number}")
+
+
+def _listed(name: str, text: str) -> Iterator[Entry]:
+    try:
+        items = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        place = getattr(error, "problem_mark", None)
+        line = "" if place is None else f", line {place.line + 1}"
+        raise BrokenFile(f"{name}{line} is neither JSON nor YAML") from None
+    if items is None:
+        return
+    if not isinstance(items, list):
+        raise BrokenFile(f"{name} is not a list")
+    for number, item in enumerate(items, 1):
+        where = f"{name}, entry {number}"
+        yield _mapping(item, where) if isinstance(item, dict) else _entry(item, where)
+
+
+def _entry(value: object, where: str) -> Entry:
+    """An entry that is written as one text: `host:port`, `[address]:port`, or one without port."""
+    text = value if isinstance(value, str) else ""
+    if _is_address(text):
+        return Entry(text)
+    match = _WITH_PORT.fullmatch(text)
+    if match is not None:
+        host, port = match[1].strip("[]"), int(match[2] or 0)
+        known = _is_address(host) if text.startswith("[") else _is_host(host)
+        if known and (match[2] is None or 0 < port < 65536):
+            return Entry(host, port)
+    raise BrokenFile(f"{where}: {_short(value)} is no address; write 10.0.0.1:8000")
+
+
+def _mapping(item: dict[Any, Any], where: str) -> Entry:
+    unknown = [key for key in item if key not in Entry._fields]
+    if unknown or "host" not in item:
+        keys = ", ".join(Entry._fields)
+        raise BrokenFile(f"{where}: {_short(unknown[0] if unknown else item)}; its keys: {keys}")
+    entry = Entry(**{"port": 0, **item})
+    is_whole = type(entry.port) is int and type(entry.priority) is int
+    if not isinstance(entry.host, str) or not _is_host(entry.host):
+        raise BrokenFile(f"{where}: {_short(entry.host)} is no host")
+    if not is_whole or not 0 <= entry.port < 65536 or entry.priority < 0:
+        raise BrokenFile(f"{where}: port and priority are whole numbers of 0 or more")
+    if type(entry.weight) not in (int, float) or not 0 <= entry.weight < math.inf:
+        raise BrokenFile(f"{where}: {_short(entry.weight)} is no weight; write a number")
+    return entry
+
+
+def _is_host(text: str) -> bool:
+    return _is_address(text) or _NAME.fullmatch(text) is not None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,182 @@
+"""Lookups of addresses and services (SRV) by DNS, with the times to live of their answers.
+
+The law: a name of /etc/hosts, and one that DNS does not know, is left to the system, unless the
+config names a server. Of the families, those to which this machine has no route are not used. If
+only one family is answered, the last answer for the other one stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import dns.exception
+import dns.message
+import dns.name
+import dns.rdatatype
+import dns.resolver
+
+from engine.upstream.client.dial_order import Address, Answer, Share
+from engine.upstream.client.host_addresses import has_route, system_lookup
+
+LIFETIME = 5.0
+"""Seconds that the servers have for one question, repetitions included."""
+_LEAST_TTL = 1.0
+"""Seconds between two questions, at least."""
+_ROUTES = {"A": Address("192.0.2.1", 9), "AAAA": Address("2001:db8::1", 9)}
+"""An address of each family, of networks for documentation: nothing is sent to it."""
+_HOSTS = Path("/etc/hosts")
+RESOLV_CONF = "/etc/resolv.conf"
+PORT = 53
+
+
+class LookupFailed(OSError):
+    """No server gave an answer that can be used; the text says why."""
+
+
+class Service(NamedTuple):
+    """A record of SRV (RFC 2782)."""
+
+    priority: int
+    weight: int
+    port: int
+    host: str
+
+
+class DnsLookup:
+    """Asks the servers of /etc/resolv.conf, or the one `server` (host and port) alone.
+
+    `every` is the longest time in seconds until the next question, `most` how many addresses are
+    looked for.
+    """
+
+    def __init__(
+        self,
+        every: float,
+        most: int,
+        server: tuple[str, int] | None = None,
+        *,
+        system: Callable[[str, int], Answer] = system_lookup,
+        hosts: Path = _HOSTS,
+    ) -> None:
+        self._every = every
+        self._most = most
+        self._server = server
+        self._system = system
+        self._hosts = hosts
+        self._last: dict[tuple[str, str], list[str]] = {}
+
+    def addresses(self, host: str, port: int) -> Answer:
+        """The addresses of a name. Raises LookupFailed, or OSError of the system."""
+        if self._server is None and host.rstrip(".").lower() in names_in_hosts(self._hosts):
+            return self._system(host, port)._replace(seconds=self._every)
+        found, ttl = self._both_families(self._resolver(), host)
+        if not found and self._server is None:
+            return self._system(host, port)._replace(seconds=self._every)
+        return Answer([Address(each, port) for each in found], self._seconds(ttl))
+
+    def services(self, name: str) -> Answer:
+        """The addresses of the hosts that offer a service (SRV), with their priorities; the weight
+        of a host is divided among its addresses. Raises LookupFailed."""
+        resolver = self._resolver()
+        answer = _ask(resolver, name, "SRV")
+        if answer is None or answer.rrset is None:
+            raise LookupFailed(f"there is no service {name}")
+        ttl = float(answer.chaining_result.minimum_ttl)
+        services = [Service(r.priority, r.weight, r.port, str(r.target)) for r in answer.rrset]
+        services = sorted(each for each in services if each.host != ".")[: self._most]
+        additional = _additional(answer.response)
+        shares: dict[Address, Share] = {}
+        failure: LookupFailed | None = None
+        for service in services:
+            hosts = additional.get(service.host.lower(), [])
+            if not hosts:
+                try:
+                    hosts, host_ttl = self._both_families(resolver, service.host)
+                    ttl = min(ttl, host_ttl)
+                except LookupFailed as error:
+                    failure = error
+                    continue
+            for host in hosts:
+                # Weight 0 is a very small chance beside others, RFC 2782 says.
+                share = Share((service.weight or 0.1) / len(hosts), service.priority)
+                shares.setdefault(Address(host, service.port), share)
+        if failure is not None:
+            raise failure  # to use some of the hosts only would be to give up the others
+        return Answer(list(shares), self._seconds(ttl), shares)
+
+    def _seconds(self, ttl: float) -> float:
+        return min(self._every, max(ttl, _LEAST_TTL))
+
+    def _resolver(self) -> dns.resolver.Resolver:
+        """A resolver of the current configuration."""
+        try:
+            resolver = dns.resolver.Resolver(RESOLV_CONF, configure=self._server is None)
+        except dns.exception.DNSException as error:
+            raise LookupFailed(str(error)) from error
+        resolver.port = PORT
+        if self._server is not None:
+            host, resolver.port = self._server
+            resolver.nameservers = [host]
+            resolver.search, resolver.domain = [], dns.name.root
+        resolver.lifetime = LIFETIME
+        return resolver
+
+    def _both_families(self, resolver: dns.resolver.Resolver, host: str) -> tuple[list[str], float]:
+        """The addresses of a host and their time to live; none if DNS does not know the name."""
+        found: list[str] = []
+        ttl, failures = self._every, []
+        kinds = [kind for kind, route in _ROUTES.items() if has_route(route)] or list(_ROUTES)
+        for kind in kinds:
+            try:
+                answer = _ask(resolver, host, kind)
+            except LookupFailed as error:
+                failures.append(error)
+                found += self._last.get((host, kind), [])
+                continue
+            addresses: list[str] = []
+            if answer is not None and answer.rrset is not None:
+                addresses = [record.address for record in answer.rrset]
+                ttl = min(ttl, float(answer.chaining_result.minimum_ttl))
+            self._last[host, kind] = addresses
+            found += addresses
+        if len(failures) == len(kinds) or (failures and not found):
+            raise failures[0]
+        return found[: self._most], ttl
+
+
+def _ask(resolver: dns.resolver.Resolver, name: str, kind: str) -> dns.resolver.Answer | None:
+    """The answer to a question, which may be empty; None if there is no such name."""
+    try:
+        return resolver.resolve(name, kind, raise_on_no_answer=False, search=True)
+    except dns.resolver.NXDOMAIN:
+        return None
+    except dns.resolver.LifetimeTimeout:
+        raise LookupFailed(f"no DNS server answered within {LIFETIME:g} s") from None
+    except dns.exception.DNSException as error:
+        raise LookupFailed(str(error)) from error
+
+
+def _additional(response: dns.message.Message) -> Mapping[str, list[str]]:
+    """The addresses by name that a server sent along with its answer."""
+    found: dict[str, list[str]] = {}
+    for rrset in response.additional:
+        if rrset.rdtype in (dns.rdatatype.A, dns.rdatatype.AAAA):
+            name = str(rrset.name).lower()
+            found.setdefault(name, []).extend(record.address for record in rrset)
+    return found
+
+
+def names_in_hosts(file: Path) -> frozenset[str]:
+    """The names of a file like /etc/hosts, in lower case; none if it cannot be read."""
+    try:
+        lines = file.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return frozenset()
+    return frozenset(name.lower() for name in _names(lines))
+
+
+def _names(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        yield from line.partition("#")[0].split()[1:]
