@@ -278,6 +278,7 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
         declared_responses=route.operation.response_headers,
         debug=config.server.debug_headers,
         priority=route.priority,
+        hedge=route.hedge,
     )
     if route.model is not None and operation.counts:
         return estimate_tokens(operation, forward)

@@ -16,7 +16,7 @@ from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
 from engine.exchange.services import Lookup
 from engine.plan.route import CannotConnect
-from engine.stores.ledger.entry import entry_of
+from engine.stores.ledger.entry import cancelled_entries, entry_of
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.records.database import Database, open_database
@@ -94,5 +94,8 @@ def ledger(config: Config, url: str, telemetry: Observing) -> Observer:
     def enter(exchange: Exchange) -> None:
         if exchange.operation:
             journal.append(entry_of(exchange, config.currency))
+            if exchange.record.attempt_count > 1:
+                for entry in cancelled_entries(exchange, config.currency):
+                    journal.append(entry)
 
     return enter

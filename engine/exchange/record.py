@@ -34,13 +34,18 @@ class Outcome(StrEnum):
         return cls.REFUSED if status < 500 else cls.FAILED
 
 
+CANCELLED = "cancelled"
+"""The failure of an attempt that was ended because another one of the request was first."""
+
+
 class Attempt(NamedTuple):
     """One attempt at a target, `upstream/model`.
 
     `model` is the name that the upstream was sent. `failure` is the class of the failure, "" for a
-    success; `status` is the upstream's, 0 without a response. `start` is on the monotonic clock;
-    `seconds` last until the first content or the failure. `language` is the language of chat that
-    the request was translated into, "" if it was sent as it is.
+    success, CANCELLED if another attempt was first; `status` is the upstream's, 0 without a
+    response. `start` is on the monotonic clock; `seconds` last until the first content or the
+    failure. `language` is the language of chat that the request was translated into, "" if it was
+    sent as it is.
     """
 
     target: str
@@ -117,6 +122,13 @@ class RequestRecord:
         From the first content of a response to its end, upstream and caller set the pace.
         """
         return max(0.0, self.duration - self.wait_time)
+
+    @property
+    def deciding(self) -> int:
+        """The index of the attempt whose result the caller got, the last that was not cancelled; -1
+        without attempts."""
+        last = len(self.attempts) - 1
+        return last - 1 if last > 0 and self.attempts[last].failure == CANCELLED else last
 
     def end(self, status: int, outcome: Outcome, code: str = "") -> None:
         """Set the result of the exchange."""

@@ -63,7 +63,7 @@ class Candidates:
         self._full: list[Target] = []
         self._busy: list[Gate] = []
         self._rank, self._record = rank, record
-        self._held: Places | None = None
+        self._held: dict[Target, Places] = {}
         self._clock = clock
         self._dice = dice
         self._carries = carries
@@ -73,12 +73,8 @@ class Candidates:
 
     def next(self) -> Candidate | None:
         """The next target, which counts as an attempt of it; None if no attempt may be made."""
-        for target in self._waiting:
-            conditions = target.state.conditions
-            if conditions and target.state.asked_last(self._clock()):
-                self._asked_last.append(target)
-            elif candidate := self._first_attempt(target):
-                return candidate
+        if candidate := self.beside():
+            return candidate
         while self._asked_last:
             if candidate := self._first_attempt(self._asked_last.pop(0)):
                 return candidate
@@ -90,6 +86,17 @@ class Candidates:
                 return candidate
         return None
 
+    def beside(self) -> Candidate | None:
+        """The next target that has not been attempted and can be at once, also beside an attempt
+        that has not ended."""
+        for target in self._waiting:
+            conditions = target.state.conditions
+            if conditions and target.state.asked_last(self._clock()):
+                self._asked_last.append(target)
+            elif candidate := self._first_attempt(target):
+                return candidate
+        return None
+
     def _first_attempt(self, target: Target) -> Candidate | None:
         self._passed.append(target)
         return self._candidate(target, 0)
@@ -97,8 +104,15 @@ class Candidates:
     def hold_places(self, candidate: Candidate) -> Places | None:
         """The places for the attempt of a candidate with bounds, waited for if need be; None if
         there are none in time. They are given back when the attempt fails."""
-        self._held = candidate.places or self._wait_for_places(candidate.target)
-        return self._held
+        places = candidate.places or self._wait_for_places(candidate.target)
+        if places is not None:
+            self._held[candidate.target] = places
+        return places
+
+    def release(self, target: Target) -> None:
+        """Give back the places of an attempt that has ended."""
+        if self._held and (places := self._held.pop(target, None)) is not None:
+            places.release()
 
     def _after_queue(self, target: Target) -> Candidate | None:
         """A target that had no free place, once there is one; None if that takes too long, or if
@@ -188,8 +202,7 @@ class Candidates:
         """Apply a failure, by its class, to the breaker, the credential and the time of the next
         attempt. `retry_after` are the seconds that the upstream asks to wait."""
         now = self._clock()
-        if self._held is not None:
-            self._held.release()
+        self.release(target)
         self._ready.pop(target, None)
         if retry_after is not None:
             self._ready[target] = now + retry_after

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import gevent
 
+from engine.config.routes import Hedge
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
@@ -26,6 +27,7 @@ from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.candidates import Candidate, Candidates
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import refuse
+from engine.upstream.hedge import Hedging
 from engine.upstream.relay_response import relay
 from engine.upstream.request import build_request, edit_request
 from engine.upstream.route_headers import RouteHeaders
@@ -43,9 +45,9 @@ class Forward:
 
     Headers that the document declares for requests (`declared`) and for responses
     (`declared_responses`) pass, besides those of dialect and upstream (`headers`). `translations`
-    are those of the route, None where no target needs one. `priority` is the route's. With `debug`
-    the response names its target. Raises GatewayError 502, 503 or 504 if no target responds,
-    AbortConnection if the caller disconnects.
+    are those of the route, None where no target needs one; `priority` and `hedge` are the route's.
+    With `debug` the response names its target. Raises GatewayError 429, 502, 503 or 504 if no
+    target responds, AbortConnection if the caller disconnects.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Forward:
         declared: Sequence[str] = (),
         declared_responses: Sequence[str] = (),
         priority: str = "",
+        hedge: Hedge | None = None,
         debug: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -76,6 +79,7 @@ class Forward:
         self._services = services
         self._watcher = watcher
         self._rank = rank_of(priority)
+        self._hedging = None if hedge is None else Hedging(hedge.after, self)
         self._debug = debug
         self._clock = clock
 
@@ -95,22 +99,27 @@ class Forward:
         with self._watcher.watch(exchange.connection):
             while (candidate := candidates.next()) is not None:
                 waits = candidate.wait or candidate.target.gates
-                if waits and not self._may_begin(candidate, candidates, exchange):
+                if waits and not self.may_begin(candidate, candidates, exchange):
                     continue
                 if result is not None:
                     result.close()
-                result = self._attempt(candidate, candidates.deadline, exchange, requests)
+                if self._hedging is None:
+                    result = self.attempt(candidate, candidates.deadline, exchange, requests)
+                else:
+                    candidate, result = self._hedging.attempt(
+                        candidate, candidates, exchange, requests
+                    )
                 if not result.failure:
                     result.succeeded()
                     break
-                if not self._may_retry(result, candidate, candidates, exchange):
+                if not self.may_retry(result, candidate, candidates, exchange):
                     break
             if result is None:
                 refusal = None if requests is None else requests.refusal(targets)
                 raise refusal or candidates.unavailable()
             return self._respond(result, exchange)
 
-    def _may_begin(self, candidate: Candidate, candidates: Candidates, exchange: Exchange) -> bool:
+    def may_begin(self, candidate: Candidate, candidates: Candidates, exchange: Exchange) -> bool:
         """Wait as a candidate has to. Returns whether it may be attempted then."""
         if candidate.wait:
             gevent.sleep(candidate.wait)
@@ -122,7 +131,7 @@ class Forward:
             exchange.on_end.append(places.release)
         return places is not None
 
-    def _attempt(
+    def attempt(
         self,
         candidate: Candidate,
         deadline: float,
@@ -154,7 +163,7 @@ class Forward:
         _record_attempt(exchange, result, start, translated)
         return result
 
-    def _may_retry(
+    def may_retry(
         self,
         result: AttemptResult,
         candidate: Candidate,

@@ -99,6 +99,13 @@ def test_a_line_holds_the_record():
     }
 
 
+def test_the_target_is_that_of_the_attempt_that_was_not_cancelled():
+    exchange = finished_exchange()
+    first, second = exchange.record.attempts
+    exchange.record.attempts = [first._replace(failure=""), second._replace(failure="cancelled")]
+    assert row(exchange)["target"] == "one/m"
+
+
 def test_a_websocket_session_has_its_traffic():
     traffic = Traffic(seconds=12.5, code=1000)
     traffic.sent.messages, traffic.received.bytes = 3, 99

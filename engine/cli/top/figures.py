@@ -114,7 +114,9 @@ def _activities(change: MetricsChange, label: str) -> list[Activity]:
 def _upstream_activities(change: MetricsChange) -> list[UpstreamActivity]:
     attempts = change.rates(upstreams.ATTEMPTS.name, "upstream")
     failed = change.rates(
-        upstreams.ATTEMPTS.name, "upstream", lambda labels: labels.get("result") != "ok"
+        upstreams.ATTEMPTS.name,
+        "upstream",
+        lambda labels: labels.get("result") not in ("ok", "cancelled"),
     )
     retries = change.rates(upstreams.RETRIES.name, "upstream")
     worst: dict[str, float] = {}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 import orjson
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import Outcome
+from engine.exchange.record import CANCELLED, Outcome
 
 
 class Entry(NamedTuple):
@@ -98,6 +98,31 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             exchange.caller.team if exchange.caller is not None else "",
         )
     )
+
+
+def cancelled_entries(exchange: Exchange, currency: str) -> list[Entry]:
+    """The entries of attempts that were cancelled because another one was first. They name what the
+    upstream reported: nothing. Their id is that of the request with the number of the attempt."""
+    entry = entry_of(exchange, currency)
+    start = exchange.record.time - exchange.record.start
+    return [
+        Entry(
+            f"{entry.id}.{number}",
+            start + attempt.start,
+            entry.token,
+            entry.operation,
+            entry.model_asked,
+            entry.model_served,
+            attempt.upstream,
+            outcome=Outcome.CALLER_LEFT,
+            currency=currency,
+            duration=attempt.seconds,
+            bytes_in=entry.bytes_in,
+            attempts=1,
+        )
+        for number, attempt in enumerate(exchange.record.attempts, 1)
+        if attempt.failure == CANCELLED
+    ]
 
 
 def encode(entry: Entry) -> bytes:

@@ -15,7 +15,7 @@ ATTEMPTS = counter(
     "modelway_upstream_attempts_total",
     "upstream result",
     "Attempts. result is ok or the class of the failure: connect, reset, 408, 429, 5xx, error, "
-    "credential, fatal.",
+    "credential, fatal; cancelled for one beside which another was first.",
 )
 RETRIES = counter(
     "modelway_upstream_retries_total", "upstream", "Attempts that were not a request's first."

@@ -14,7 +14,7 @@ from enum import IntEnum
 
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import Attempt, Outcome, RequestRecord
+from engine.exchange.record import CANCELLED, Attempt, Outcome, RequestRecord
 from engine.telemetry.tracing.trace_context import Sampler, Trace
 
 Value = str | bool | int | float
@@ -95,6 +95,8 @@ def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> lis
     end = record.start + record.duration
     spans = [_request_span(exchange, trace, end)]
     attempts, last = record.attempts, len(trace.attempts) - 1
+    if last == len(attempts) - 1:
+        last = record.deciding
     for number, (span_id, start) in enumerate(trace.attempts):
         # An attempt that the caller did not wait for has no record.
         unrecorded = Attempt("", record.upstream, exchange.model, "", 0, start, 0.0)
@@ -185,7 +187,9 @@ def _describe_attempt(
         attributes["gen_ai.request.model"] = model
     if attempt.status:
         attributes["http.response.status_code"] = attempt.status
-    if attempt.failure or attempt.status >= 400:
+    if attempt.failure == CANCELLED:
+        attributes["modelway.cancelled"] = True
+    elif attempt.failure or attempt.status >= 400:
         attributes["error.type"], span.error = attempt.failure or str(attempt.status), ""
 
 

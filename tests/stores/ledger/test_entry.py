@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.exchange.record import Outcome
-from engine.stores.ledger.entry import Entry, decode, encode, entry_of, repaired
+from engine.exchange.record import CANCELLED, Attempt, Outcome
+from engine.stores.ledger.entry import Entry, cancelled_entries, decode, encode, entry_of, repaired
 from engine.values.caller import Caller
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
@@ -136,3 +136,34 @@ def test_a_finished_exchange_is_an_entry():
     assert (row.cost, row.currency, row.first_byte) == (17, "EUR", 0.25)
     assert row.price == "groq 2026-07-02"
     assert (row.attempts, row.bytes_out, row.duration) == (2, 3, 1.5)
+
+
+def test_a_cancelled_attempt_is_an_entry_of_its_own_without_usage():
+    exchange = new_exchange(
+        request_id="req_1",
+        operation="openai.chat",
+        model="gpt",
+        caller=Caller("shop"),
+        record={
+            "time": 1000.0,
+            "start": 10.0,
+            "usage": Usage(3, 4, source="upstream"),
+            "attempts": [
+                Attempt("one/m", "one", "m", CANCELLED, 0, 10.5, 0.25),
+                Attempt("two/m", "two", "m", "", 200, 10.6, 0.1),
+            ],
+        },
+    )
+    (entry,) = cancelled_entries(exchange, "EUR")
+    assert entry == Entry(
+        "req_1.1",
+        1000.5,
+        token="shop",
+        operation="openai.chat",
+        model_asked="gpt",
+        upstream="one",
+        outcome=Outcome.CALLER_LEFT,
+        currency="EUR",
+        duration=0.25,
+        attempts=1,
+    )
