@@ -16,6 +16,7 @@ from engine.config.load import load, load_file
 from engine.config.model_operations import ModelOperations
 from engine.config.routes import WebSocket
 from engine.plan import model_location, operations
+from engine.plan.admission_checks import check_admission
 from engine.plan.assign import Claim, assign
 from engine.plan.choices import check_choices
 from engine.plan.connections import check_connections
@@ -82,6 +83,7 @@ def _make(
     ]
     resolved = tuple(route for route in routes if route is not None)
     check_paths(resolved, config, findings)
+    check_admission(config, resolved, findings)
     check_denials(resolved, config, planned.specifications, findings)
     by_model = tuple(route.by_model for route in resolved if route.model is not None)
     defaults = [

@@ -18,6 +18,7 @@ from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.client.failures import FirstByteTimeout, Reset
 from engine.upstream.forward import Forward
 from engine.upstream.hedge import SAMPLES, HedgeDelay, LatencyWindow
+from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError
 from tests.support.admission import QueueInProcess
@@ -42,7 +43,7 @@ def hedged(request: Exchange, *targets: Target, hedge: Hedge = AT_ONCE) -> Respo
         BODY,
         fixed=group(),
         dialect=dialects.get("openai"),
-        upstreams=[each.upstream for each in targets],
+        headers=RouteHeaders([each.upstream for each in targets]),
         services=SERVICES,
         watcher=WATCHER,
         hedge=hedge,

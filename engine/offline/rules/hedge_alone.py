@@ -1,0 +1,18 @@
+"""A hedged route whose requests have no second target: nothing is ever hedged."""
+
+from __future__ import annotations
+
+from engine.offline.audit import AuditCase
+
+
+def check(case: AuditCase) -> None:
+    noted: set[object] = set()
+    several = any(len(model.to) + len(model.fallback) > 1 for model in case.config.models.values())
+    for route in case.plan.routes:
+        at = (*route.at[:2], "hedge")
+        has_second = several if route.model is not None else len(route.to) > 1
+        if route.hedge is not None and not has_second and at not in noted:
+            noted.add(at)
+            message = f"requests of {route.operation.id} have no second target, and are not hedged"
+            hint = "add a target to `to`, or take 'hedge' out"
+            case.warn(at, "MW440", message, hint, key=True)

@@ -1,0 +1,50 @@
+"""Checks of queues and hedged routes: what would never happen, or do harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.config.config import Config
+from engine.plan.route import Route
+from engine.source.problem import Findings
+
+_IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"})
+"""The methods that may be sent twice (RFC 9110 section 9.2.2)."""
+
+
+def check_admission(config: Config, routes: Iterable[Route], findings: Findings) -> None:
+    """Note every queue in which nothing can wait, and every route that hedges requests that may not
+    be sent twice."""
+    _check_queues(config, findings)
+    noted: set[object] = set()
+    for route in routes:
+        at = (*route.at[:2], "hedge")
+        if route.hedge is not None and at not in noted and (why := _never_hedged(route)):
+            noted.add(at)
+            message, hint = why
+            findings.error(config.source, at, "MW388", message, hint)
+
+
+def _check_queues(config: Config, findings: Findings) -> None:
+    lists = [model.to for model in config.models.values()] + [route.to for route in config.routes]
+    bounded = {target.upstream for targets in lists for target in targets if target.max_in_flight}
+    for upstream in config.upstreams.values():
+        fills = upstream.max_in_flight is not None or upstream.name in bounded
+        if upstream.queue is not None and not fills:
+            message = "nothing waits in a queue without 'max_in_flight'"
+            hint = "write max_in_flight: 8 beside it, or at a target of the upstream"
+            findings.error(config.source, (*upstream.at, "queue"), "MW387", message, hint)
+
+
+def _never_hedged(route: Route) -> tuple[str, str] | None:
+    """Why requests of a route may not be sent twice, and what to do; None if they may."""
+    operation, hedge = route.operation, route.hedge
+    if operation.websocket:
+        return f"{operation.id} is a WebSocket, which is never hedged", "take 'hedge' out"
+    if route.answer:
+        return f"{operation.id} is answered here and sent to no target", "take 'hedge' out"
+    method = operation.method.upper()
+    if method in _IDEMPOTENT or (hedge is not None and hedge.idempotent):
+        return None
+    message = f"{operation.id} is a {method}, which must not be sent twice"
+    return message, "write idempotent: true if sending it twice does no harm"
