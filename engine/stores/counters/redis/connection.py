@@ -1,8 +1,10 @@
 """Commands on connections to a Redis server, and whether it still has the data that it had.
 
-redis-py makes the connections, and parses the protocol with hiredis. Its pool is not used: before
-each command `get_connection` polls the socket through gevent's loop, which costs 40 us of CPU where
-a complete take costs 70 (`benchmarks/counters.py`).
+redis-py makes the connections, finds the master of Sentinels, and parses the protocol with hiredis.
+Its clients are not used for commands: a take costs 38 us of CPU here and 97 with `redis.Redis`,
+whose pool polls the socket before each command, 48 and 163 with `redis.RedisCluster`
+(`benchmarks/redis_clients.py`). Their retries do not know which commands may be sent twice, and
+a late answer, which has to be undone here, is lost with its connection there.
 
 A random id is stored with the data, and another id means other data. The workers of a machine share
 the id in a file, so that a worker which starts later also knows of a loss. Times are of the
