@@ -40,6 +40,7 @@ def main(runs: int, amount: int, burning: int) -> int:
     upstream = free_port()
     with ExitStack() as stack:
         serving = begin("serve_upstream", upstream)
+        stack.callback(serving.wait)
         stack.callback(serving.kill)
         redis = RedisServer()
         stack.callback(redis.close)

@@ -89,6 +89,17 @@ class RedisCluster:
         for master in self.masters:
             master.say("FLUSHALL")
 
+    def is_complete(self, replica: RedisServer) -> bool:
+        """Whether a replica has everything that its master has."""
+        master = self.masters[self.replicas.index(replica)]
+        return offset(replica) == offset(master)
+
+    def cut(self, master: RedisServer, replica: RedisServer) -> None:
+        """Let a replica get nothing more of its master."""
+        master.say("ACL SETUSER default -psync -sync")
+        master.say("CLIENT KILL TYPE replica")
+        wait(lambda: b"master_link_status:down" in replica.say("INFO replication"))
+
     def wait_for_failover(self, replica: RedisServer) -> None:
         """Until the replica is the master, and all nodes that live know it."""
         wait(lambda: b"role:master" in replica.say("INFO replication"))
@@ -101,6 +112,11 @@ class RedisCluster:
     def _until(self, condition: Callable[[RedisServer], bool]) -> None:
         for node in self.nodes:
             wait(lambda node=node: condition(node))
+
+
+def offset(server: RedisServer) -> bytes:
+    """How much a server has written, or got of its master."""
+    return server.say("INFO replication").partition(b"master_repl_offset:")[2].split()[0]
 
 
 def tag_of(sharer: str) -> str:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tests.support.ports import free_port
-from tests.support.redis_cluster import wait
+from tests.support.redis_cluster import offset, wait
 from tests.support.redis_server import RedisServer, command
 
 BINARY = shutil.which("redis-sentinel")
@@ -46,7 +46,7 @@ class SentinelGroup:
 
     def wait_for_replica(self) -> None:
         """Until the replica has everything that the master has."""
-        wait(lambda: _offset(self.replica) == _offset(self.master))
+        wait(lambda: offset(self.replica) == offset(self.master))
 
     def wait_for_failover(self) -> None:
         """Until every Sentinel names the replica, and that is a master."""
@@ -86,7 +86,3 @@ class SentinelGroup:
                 [str(BINARY), str(config)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
         )
-
-
-def _offset(server: RedisServer) -> bytes:
-    return server.say("INFO replication").partition(b"master_repl_offset:")[2].split()[0]

@@ -20,23 +20,26 @@ monkey.patch_all()
 import gevent  # noqa: E402
 from gevent.fileobject import FileObjectThread  # noqa: E402
 
-from engine.stores.counters.fallback import FallbackCounters  # noqa: E402
+from engine.app.redis import open_redis  # noqa: E402
+from engine.config.stores import Stores  # noqa: E402
+from engine.stores.counters.fallback import FallbackCounters, SharedCounters  # noqa: E402
 from engine.stores.counters.memory import MemoryCounters  # noqa: E402
-from engine.stores.counters.redis.address import RedisOptions  # noqa: E402
-from engine.stores.counters.redis.counters import RedisCounters  # noqa: E402
 from engine.values.counters import CountersAway, Limit, TakeResult  # noqa: E402
 
 LIMITS = (Limit("rate:a", 10, 3600.0), Limit("slots:a", 6, 0.0))
 
 
-class CountedRedis(RedisCounters):
-    """`late` counts the takes that Redis has not answered in time."""
+class CountedRedis:
+    """Counters in Redis; `late` counts the takes that were not answered in time."""
 
-    late = 0
+    def __init__(self, redis: SharedCounters) -> None:
+        self._redis, self.late = redis, 0
+        self.settle, self.in_doubt = redis.settle, redis.in_doubt
+        self.ping, self.close = redis.ping, redis.close
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
         try:
-            return super().take(limits, costs)
+            return self._redis.take(limits, costs)
         except CountersAway as error:
             self.late += "no answer within" in str(error)
             raise
@@ -44,7 +47,8 @@ class CountedRedis(RedisCounters):
 
 class Stepper:
     def __init__(self, url: str, folder: str, machines: str) -> None:
-        self.redis = CountedRedis(url, RedisOptions(timeout=1.0), folder=Path(folder))
+        stores = Stores(counters=url, counters_timeout=1.0)
+        self.redis = CountedRedis(open_redis(stores, Path(folder)))
         local = MemoryCounters(Path(folder))
         self.store = FallbackCounters(self.redis, local, machines=int(machines))
         self.receipts: list[object] = []

@@ -5,57 +5,19 @@ Ten requests an hour and six slots, in a worker of its own (`tests.support.stepp
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from engine.stores.counters.fallback import machine_shares
 from engine.values.counters import Limit
 from tests.support import redis_server
-from tests.support.counters import ROOT, folder
+from tests.support.counters import folder
 from tests.support.redis_server import RedisServer
+from tests.support.stepper import Stepper, until_redis_decides
 
 pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT)
-
-
-class Stepper:
-    """A worker that does one step when it is told to."""
-
-    def __init__(self, url: str, path: Path, machines: int = 1) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.stepping", url, str(path), str(machines)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-        )
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline() == "ready\n"
-
-    def do(self, step: str, *arguments: int) -> Any:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(" ".join([step, *map(str, arguments)]) + "\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
-
-    def passes(self, times: int) -> int:
-        """How many of so many requests at once pass; none fails."""
-        outcomes = self.do("take", times)
-        assert outcomes["failed"] == 0
-        return int(outcomes["passed"])
-
-    def end(self) -> None:
-        self._process.kill()
-        self._process.communicate()
 
 
 @pytest.fixture
@@ -71,17 +33,6 @@ def machine(server: RedisServer) -> Iterator[Callable[..., Stepper]]:
         yield make
         for stepper in steppers:
             stepper.end()
-
-
-def until_redis_decides(worker: Stepper) -> None:
-    """Until a request is no longer counted locally. Its own requests are refused by then."""
-    deadline = time.monotonic() + 20
-    while True:
-        before = worker.do("take", 1)["locally"]
-        if worker.do("take", 1)["locally"] == before:
-            return
-        assert time.monotonic() < deadline, "Redis does not decide again"
-        time.sleep(0.05)
 
 
 def slots(server: RedisServer) -> int:

@@ -9,6 +9,7 @@ from redis.exceptions import (
     AskError,
     ClusterDownError,
     MasterDownError,
+    MovedError,
     ReadOnlyError,
     ResponseError,
     TryAgainError,
@@ -89,3 +90,10 @@ def is_no_master(error: ResponseError) -> bool:
     """Whether the server does not take writes, because it is a replica: others are to be used.
     Redis before version 7 hides READONLY in the error of the script."""
     return isinstance(error, ReadOnlyError | MasterDownError) or "READONLY" in str(error)
+
+
+def reason_of(error: Exception) -> str:
+    """What is wrong, for messages."""
+    if isinstance(error, MovedError):
+        return "it is a node of a cluster; write redis+cluster://host:port,host:port"
+    return str(error) or type(error).__name__

@@ -28,6 +28,7 @@ from engine.stores.counters.redis.call import (
     Pending,
     Unsent,
     is_no_master,
+    reason_of,
 )
 from engine.stores.counters.redis.connection import (
     Command,
@@ -232,7 +233,8 @@ class RedisClient:
         on_late(answer)
 
     def _failed(self, attempt: Attempt, error: Exception) -> CountersAway:
-        message = f"{self.name}: {error or type(error).__name__}"
+        reason = reason_of(error)
+        message = f"{self.name}: {reason}"
         if attempt.was_sent and isinstance(error, ResponseError) and not is_no_master(error):
             self._deadlines.answered()
             self._put_back(attempt.connection)
@@ -240,7 +242,7 @@ class RedisClient:
                 return NotServed(message, error)
         else:
             attempt.discard()
-            self._set_away(str(error) or type(error).__name__)
+            self._set_away(reason)
         return (CountersAway if attempt.was_sent else Unsent)(message)
 
     def _set_away(self, reason: str) -> None:

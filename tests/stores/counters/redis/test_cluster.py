@@ -10,7 +10,6 @@ from engine.values.counters import CountersAway
 from tests.support.counters import Limit, arrived, rate, take
 from tests.support.redis_cluster import wait
 from tests.support.redis_faults import back
-from tests.support.redis_server import RedisServer
 
 
 @pytest.mark.parametrize("refusing", [0, 1, 2])
@@ -67,10 +66,8 @@ def test_after_a_failover_no_more_passes_than_the_replica_lacked(failing):
     here, there = (rate(failing.sharer_at(at), 10) for at in (0, 2))
     assert [take(store, [here, there]).denied for _ in range(4)] == [None] * 4
     master, replica = failing.masters[0], failing.replicas[0]
-    wait(lambda: replica.say("INFO replication").count(offset_of(master)) > 0)
-    master.say("ACL SETUSER default -psync -sync")
-    master.say("CLIENT KILL TYPE replica")
-    wait(lambda: b"link_status:down" in replica.say("INFO replication"))
+    wait(lambda: failing.is_complete(replica))
+    failing.cut(master, replica)
     assert [take(store, [here]).denied for _ in range(3)] == [None] * 3
     master.kill()
     failing.wait_for_failover(replica)
@@ -79,7 +76,3 @@ def test_after_a_failover_no_more_passes_than_the_replica_lacked(failing):
     assert 4 + 3 + passed == 10 + 3
     assert [take(store, [there]).denied for _ in range(8)] == [None] * 6 + [0] * 2
     store.close()
-
-
-def offset_of(master: RedisServer) -> bytes:
-    return master.say("INFO replication").partition(b"master_repl_offset:")[2].split()[0]

@@ -8,6 +8,8 @@ from redis.crc import key_slot
 from engine.stores.counters.redis.address import DEFAULTS, parse
 from engine.stores.counters.redis.call import Unsent
 from engine.stores.counters.redis.nodes import ClusterNodes
+from engine.values.counters import CountersAway
+from tests.support.counters import client_at
 from tests.support.ports import free_port
 from tests.support.redis_cluster import tag_of
 
@@ -42,3 +44,9 @@ def test_a_server_that_is_no_node_of_a_cluster_is_named(redis_url):
     with pytest.raises(Unsent, match="cluster support disabled"):
         nodes.refresh()
     nodes.close()
+
+
+def test_a_node_that_is_addressed_alone_says_what_to_write(cluster):
+    node = next(each for each in cluster.masters if each is not cluster.owner("{modelway}"))
+    with pytest.raises(CountersAway, match=r"node of a cluster; write redis\+cluster://"):
+        client_at(node.url).call(("PING",))

@@ -106,3 +106,15 @@ def test_a_server_that_became_a_replica_is_away_until_it_takes_writes(server):
     back(store.ping)
     assert take(store, RATE).remaining == [6]
     store.close()
+
+
+def test_a_server_that_is_killed_twice_lets_three_times_the_amount_pass(server):
+    """As long as nothing is counted elsewhere."""
+    store, passed = RedisCounters(server.url), 0
+    for turn in range(3):
+        if turn:
+            server.kill()
+            server.start()
+        passed += sum(take(store, RATE).denied is None for _ in range(8))
+    assert passed == 3 * 5
+    store.close()
