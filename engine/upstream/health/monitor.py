@@ -9,12 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from engine import dialects
+from engine.config.health import ProbeConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.telemetry.metrics.health import STATES
+from engine.upstream.addresses.replicas import Replica
 from engine.upstream.health.judge import INTERVAL, Group, Judge
 from engine.upstream.health.probes import Prober, ServerProbe
 from engine.upstream.health.target_health import TargetHealth
@@ -82,12 +85,13 @@ class HealthMonitor:
         self._watched: dict[TargetState, WatchedTarget] = {}
         self._group_keys: set[tuple[int, ...]] = set()
         self._judge = Judge(self._used, lambda target: self._groups[target])
-        self.probes = {
-            name: ServerProbe(upstream, probe, machine, clock)
-            for name, upstream in upstreams.items()
-            if (probe := configs[name].health) is not None
-        }
-        self._prober = Prober([*self.probes.values()], machine, clock)
+        self.probes: dict[tuple[str, str], ServerProbe] = {}
+        self._prober = Prober((), machine, clock)
+        for name, upstream in upstreams.items():
+            if (config := configs[name].health) is not None:
+                self._probe(upstream, config)
+                if upstream.replicas is not None:
+                    upstream.replicas.on_change(partial(self._probe, upstream, config))
         self._tasks: list[PeriodicTask] = []
 
     def watch(self, groups: Sequence[TargetGroup]) -> None:
@@ -171,7 +175,7 @@ class HealthMonitor:
         """Observe the attempts at a target."""
         upstream, state = target.upstream, target.state
         config, machine = self._configs[upstream.name], self._machine
-        probe = self.probes.get(upstream.name)
+        probe = self.probes.get((upstream.name, target.address))
         name, label = state.name, state.name.removeprefix(f"{upstream.name}/").strip("/")
         health = TargetHealth(
             name,
@@ -195,6 +199,21 @@ class HealthMonitor:
         if len(upstream.credentials) > 1:
             state.limits = limits
         self._watched[state] = WatchedTarget(upstream.name, label, health, limits)
+
+    def _probe(self, upstream: Upstream, config: ProbeConfig) -> None:
+        """Probe the server of an upstream, or each of its addresses that is known now."""
+        levels = () if upstream.replicas is None else upstream.replicas.levels
+        replicas: dict[str, Replica | None] = {
+            str(replica.address): replica for level in levels for replica in level
+        } or {"": None}
+        for name, address in [key for key in self.probes if key[0] == upstream.name]:
+            if address not in replicas:
+                self._prober.remove(self.probes.pop((name, address)))
+        for address, replica in replicas.items():
+            if (upstream.name, address) not in self.probes:
+                probe = ServerProbe(upstream, config, self._machine, self._clock, replica)
+                self.probes[upstream.name, address] = probe
+                self._prober.add(probe)
 
     def _judge_groups(self, _: float) -> float:
         self._judge.step(self._clock())

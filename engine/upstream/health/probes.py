@@ -22,6 +22,7 @@ from gevent.pool import Pool
 
 from engine.config.health import ProbeConfig
 from engine.credentials.tokens.token import CredentialUnavailable
+from engine.upstream.addresses.replicas import Replica
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import MAX_ERROR, read_body
@@ -60,8 +61,9 @@ class ProbeLaw:
 
 
 class ServerProbe:
-    """The probe of the server of an upstream. `failing_until` is the shared number with the time
-    until which it is failing; `task` names the probe among the workers."""
+    """The probe of the server of an upstream, or of its `replica`. `failing_until` is the shared
+    number with the time until which it is failing; `task` names the probes of the upstream among
+    the workers."""
 
     def __init__(
         self,
@@ -69,15 +71,18 @@ class ServerProbe:
         config: ProbeConfig,
         machine: MachineState,
         clock: Callable[[], float] = time.monotonic,
+        replica: Replica | None = None,
     ) -> None:
         self.config = config
         # A worker of an old config that ends slowly does not keep the probes of a new one.
         settings = hashlib.sha256(repr((upstream.url, config)).encode()).hexdigest()[:16]
         self.task = f"health/{upstream.name}/{settings}"
-        self.failing_until: SharedNumber = machine.number(f"health/{upstream.name}/failing")
+        self.name = upstream.name if replica is None else f"{upstream.name}@{replica.address}"
+        self.failing_until: SharedNumber = machine.number(f"health/{self.name}/failing")
         self.error = ""
         self.count = 0
         self._upstream = upstream
+        self._client = upstream.client if replica is None else replica.client
         self._clock = clock
         self._law: ProbeLaw | None = None
 
@@ -94,7 +99,7 @@ class ServerProbe:
             number.value = now + _LATE * self.config.every + self.config.timeout
         elif was_failing:
             number.value = now  # from here on it returns slowly
-        name = self._upstream.name
+        name = self.name
         if failing and not was_failing:
             log.warning("upstream %s fails its health check: %s", name, self.error)
         elif was_failing and not failing:
@@ -111,7 +116,7 @@ class ServerProbe:
             if not config.anonymous and (credential := upstream.credentials.first) is not None:
                 credential.apply(request, config.timeout)
             timeout = config.timeout - (self._clock() - start)
-            response = upstream.client.send(
+            response = self._client.send(
                 "GET", request.target, request.headers, None, max(timeout, _LEAST_WAIT)
             )
         except (CredentialUnavailable, UpstreamFailure) as failure:
@@ -135,10 +140,19 @@ class Prober:
     ) -> None:
         self._machine = machine
         self._clock = clock
+        self._dice = dice
         self._running = Pool()
-        now = clock()
-        spread = {probe: dice() * min(probe.config.every, _LONGEST_WAIT) for probe in probes}
-        self._due = {probe: now + seconds for probe, seconds in spread.items()}
+        self._due: dict[ServerProbe, float] = {}
+        for probe in probes:
+            self.add(probe)
+
+    def add(self, probe: ServerProbe) -> None:
+        """Run a probe from now on, the first time within a second."""
+        self._due[probe] = self._clock() + self._dice() * min(probe.config.every, _LONGEST_WAIT)
+
+    def remove(self, probe: ServerProbe) -> None:
+        """Start a probe no more."""
+        del self._due[probe]
 
     def step(self, _: float = 0.0) -> float:
         """Start the probes that are due. Returns the seconds until it is to be called again."""

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from engine import dialects
 from engine.exchange.services import Services
+from engine.upstream.client.dial_order import Address, Share
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.health.outliers import Activity
@@ -17,7 +18,7 @@ from engine.values.machine_state import LocalState, MachineState
 from tests.support.clock import Clock
 from tests.support.configs import read_config
 from tests.support.documents import exchange
-from tests.support.upstreams import WATCHER, Client, FakeResponse, group
+from tests.support.upstreams import WATCHER, AddressedClient, FakeResponse, group
 
 LOW = [
     ("content-type", "application/json"),
@@ -38,7 +39,7 @@ class Worker:
             for name, more in zip(names, options, strict=True)
         )
         configs = read_config(f"upstreams:\n{text}").upstreams
-        self.clients = {name: Client() for name in names}
+        self.clients = {name: AddressedClient() for name in names}
         self.clock = Clock(10_000.0)
         self.upstreams: dict[str, Upstream] = {
             name: connect(configs[name], lambda *_, name=name, **__: self.clients[name])
@@ -147,14 +148,14 @@ def test_a_failing_server_is_asked_last_and_still_asked() -> None:
     both = group(*worker.targets())
     worker.monitor.watch([both])
     worker.clients["a"].responses = [FakeResponse(503), FakeResponse(200)]
-    worker.monitor.probes["a"].run()
+    worker.monitor.probes["a", ""].run()
     assert worker.ask(both) == "b"
     worker.clients["b"].responses = [FakeResponse(503)]
     assert worker.ask(both) == "ab"
 
 
 def test_only_upstreams_with_health_are_probed() -> None:
-    assert [*Worker("health: {path: /health}", "").monitor.probes] == ["a"]
+    assert [*Worker("health: {path: /health}", "").monitor.probes] == [("a", "")]
 
 
 def states(worker: Worker) -> dict[str, str]:
@@ -173,7 +174,7 @@ def test_operators_see_what_is_not_in_and_why() -> None:
     assert states(worker) == {}
     a, b, c, *_ = worker.clients.values()
     a.responses = [FakeResponse(503)]
-    worker.monitor.probes["a"].run()
+    worker.monitor.probes["a", ""].run()
     b.responses = [FakeResponse(429, [("retry-after", "30")])]
     c.responses = [FakeResponse(headers=LOW)]
     assert [worker.ask(all_of_them) for _ in range(2)] == ["bc", "d"]
@@ -189,3 +190,62 @@ def test_operators_see_what_is_not_in_and_why() -> None:
     assert states(worker) == {"a": "returning", "d": "returning silence"}
     worker.clock.advance(60)
     assert states(worker) == {}
+
+
+# --- replicas
+
+A, B = Address("10.0.0.1", 80), Address("10.0.0.2", 80)
+
+
+class Moving(Worker):
+    """A worker with one upstream whose addresses a test changes."""
+
+    def __init__(self, options: str = "") -> None:
+        super().__init__(f"resolve: {{}}, {options}")
+        self.upstreams["a"].follow()
+        self.group = group(*self.targets())
+        self.monitor.watch([self.group])
+
+    def move(self, *addresses: Address) -> None:
+        self.clients["a"].move({address: Share() for address in addresses})
+
+
+def test_replicas_are_watched_as_they_come_and_go() -> None:
+    worker = Moving()
+    worker.move(A, B)
+    first, second = worker.group.targets
+    assert observers([first, second]) == [2, 2]
+    worker.move(B)
+    assert observers([first, second]) == [0, 2]
+    assert len(first.state.conditions) == 0
+    worker.move(A, B)
+    assert observers(list(worker.group.targets)) == [2, 2]
+    assert worker.group.targets[0].state is first.state
+
+
+def test_replicas_of_two_groups_are_watched_until_both_have_lost_them() -> None:
+    worker = Moving()
+    other = group(*worker.targets("n"), *worker.targets())
+    worker.monitor.watch([other])
+    worker.move(A)
+    before = [*worker.group.targets, *other.targets]
+    assert observers(before) == [2, 2, 2]
+    worker.move(B)
+    assert observers([*worker.group.targets, *other.targets]) == [2, 2, 2]
+    assert observers(before) == [0, 0, 0]
+
+
+def test_each_address_is_probed() -> None:
+    worker = Moving("health: {path: /health}")
+    assert list(worker.monitor.probes) == [("a", "")]
+    worker.move(A, B)
+    first, second = worker.monitor.probes.values()
+    assert [first.name, second.name] == ["a@10.0.0.1:80", "a@10.0.0.2:80"]
+    worker.clients["a"].clients[A].responses = [FakeResponse(500)]
+    for probe in (first, second):
+        probe.run()
+    assert [len(worker.clients["a"].clients[each].requests) for each in (A, B)] == [1, 1]
+    now = worker.clock.now
+    assert [target.state.asked_last(now) for target in worker.group.targets] == [True, False]
+    worker.move(B)
+    assert list(worker.monitor.probes.values()) == [second]
