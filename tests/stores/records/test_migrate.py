@@ -5,13 +5,19 @@ import multiprocessing
 import pytest
 from alembic.script import ScriptDirectory
 
+from engine.stores.ledger.entry import Entry
 from engine.stores.records import migrate
 from engine.stores.records.database import open_database
-from engine.stores.records.failures import DatabaseRefuses, WrongVersion
+from engine.stores.records.failures import (
+    DatabaseAway,
+    DatabaseRefuses,
+    RecordsError,
+    WrongVersion,
+)
 from engine.stores.records.migrate import check_version, upgrade
 from engine.stores.records.migrations import HEAD
 from tests.support.records import TABLES, differences, table_names
-from tests.support.release import at_revision
+from tests.support.release import Release, at_revision
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date(records_url):
@@ -77,6 +83,69 @@ def test_many_processes_may_upgrade_at_once(records_url):
     assert [process.exitcode for process in started] == [0] * 6
     database = open_database(records_url)
     assert differences(database) == []
+    database.close()
+
+
+def test_many_processes_may_upgrade_tables_with_rows_at_once(records_url):
+    database = open_database(records_url)
+    release = Release(database)
+    release.create_tables()
+    release.insert([Entry(f"req_{number}", float(number)) for number in range(100)])
+    database.close()
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(4)
+    started = [context.Process(target=_upgrade_here, args=(records_url, barrier)) for _ in range(4)]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join(60)
+    assert [process.exitcode for process in started] == [0] * 4
+    assert differences(database) == []
+    assert Release(database).requests_by_token() == {"": 100}
+    database.close()
+
+
+def test_a_migration_that_was_interrupted_is_taken_up_again(postgres):
+    """The first time the index of `usage` cannot be made: it is left, invalid."""
+    database = open_database(postgres.emptied())
+    release = Release(database)
+    release.create_tables()
+    release.insert([Entry("same", 1.0), Entry("other", 1.0)])
+    for change in (
+        "ALTER TABLE usage DROP CONSTRAINT pk_usage",
+        "UPDATE usage SET id = 'same'",
+    ):
+        database.write(lambda c, change=change: c.exec_driver_sql(change))
+    with pytest.raises(RecordsError):
+        upgrade(database)
+    for change in (
+        "UPDATE usage SET id = 'other' WHERE ctid = (SELECT max(ctid) FROM usage)",
+        "ALTER TABLE usage ADD CONSTRAINT pk_usage PRIMARY KEY (id)",
+    ):
+        database.write(lambda c, change=change: c.exec_driver_sql(change))
+    upgrade(database)
+    assert differences(database) == []
+    assert release.insert([Entry("same", 1.0), Entry("third", 1.0)]) == 1
+    database.close()
+
+
+def test_nobody_waits_for_a_migration_longer_than_for_a_lock(postgres):
+    """An old report holds its lock: the migration gives up for now, and inserts go on."""
+    database, other = open_database(postgres.emptied()), open_database(postgres.url)
+    release = Release(database)
+    release.create_tables()
+    release.insert([Entry("a", 1.0)])
+
+    def report(connection):
+        connection.exec_driver_sql("SELECT count(*) FROM usage")
+        with pytest.raises(DatabaseAway, match="lock timeout"):
+            upgrade(other)
+        return Release(other).insert([Entry("b", 1.0)])
+
+    assert database.write(report) == 1
+    upgrade(database)
+    assert release.requests_by_token() == {"": 2}
+    other.close()
     database.close()
 
 

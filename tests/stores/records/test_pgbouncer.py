@@ -18,6 +18,7 @@ from engine.stores.records.totals import totals
 from engine.stores.records.usage import UsageTable
 from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer
 from tests.support.postgres import Postgres
+from tests.support.release import Release
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason=WHY_NOT)
 
@@ -40,6 +41,20 @@ def test_tables_are_created_and_rows_are_inserted_once_and_summed(pooled: Databa
     (total,) = totals(pooled, "token", UsageFilter(0, 1e12))
     assert (total.key, total.requests, total.input) == ("a", 100, sum(range(100)))
     assert table.delete_before(1e12, limit=1000) == 100
+
+
+def test_tables_of_the_release_are_migrated(pooled: Database) -> None:
+    release = Release(pooled)
+    release.create_tables()
+    release.insert([Entry(id=f"req_{n}", time=n * 3600.0, token="a") for n in range(50)])
+    upgrade(pooled)
+    table = UsageTable(pooled)
+    while table.fill():
+        pass
+    assert release.insert([Entry(id="req_0", time=0.0), Entry(id="new", time=7.0, token="a")]) == 1
+    assert table.insert([Entry(id="late", time=6e9, token="a")]) == 1
+    (total,) = totals(pooled, "token", UsageFilter(0, 1e12))
+    assert (total.key, total.requests) == ("a", 52)
 
 
 def test_each_statement_has_its_time_limit(pooled: Database) -> None:
