@@ -76,8 +76,9 @@ def has_sums(connection: Connection) -> bool:
     return state(connection, "totals_from") <= 0
 
 
-def fill(connection: Connection) -> bool:
-    """Make the sums of the latest hour that has none; whether there may be more of them.
+def fill(connection: Connection, rows: int) -> bool:
+    """Make the sums of the latest hours that have none, of `rows` rows and all others of an hour;
+    whether there may be more of them.
 
     Inserts wait meanwhile, so that each row is in the sums once: made here or added by a trigger.
     """
@@ -88,12 +89,14 @@ def fill(connection: Connection) -> bool:
         connection.execute(text("SET LOCAL statement_timeout = '30s'"))
         connection.execute(text("LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE"))
         end = int(state(connection, "totals_from"))
-    latest = connection.execute(
-        select(func.max(ledger.c.time)).where(
-            ledger.c.time < end, ledger.c.time >= state(connection, "rows_from")
-        )
+    first = connection.execute(
+        select(ledger.c.time)
+        .where(ledger.c.time < end, ledger.c.time >= state(connection, "rows_from"))
+        .order_by(ledger.c.time.desc())
+        .offset(rows - 1)
+        .limit(1)
     ).scalar()
-    start = 0 if latest is None else max(0, floor(latest / HOUR) * HOUR)
+    start = 0 if first is None else max(0, floor(first / HOUR) * HOUR)
     for table, names, period in ((ledger_models, MODEL_NAMES, None), (ledger_totals, NAMES, HOUR)):
         connection.execute(_clear(table, period, start, end))
         connection.execute(_sums_of_rows(connection, table, names, start, end))

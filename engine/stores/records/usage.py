@@ -51,6 +51,8 @@ _INSERT_POSTGRESQL = _insert(
 )
 _VACUUM_PAGES = 2000
 """Pages of SQLite's file that are freed at a time: more than a thousand rows have."""
+_FILL_ROWS = 2000
+"""Rows whose sums are made in one transaction, for which inserts wait."""
 _ROW_ERRORS = ("22", "23", "54")
 """Classes of PostgreSQL's SQLSTATE that are about the row: data, constraints, size."""
 _NO_PARTITION = "23514"
@@ -121,12 +123,12 @@ class UsageTable:
             self.database.read(_vacuum)
         return count
 
-    def fill(self) -> bool:
-        """Make the sums of an hour whose rows are older than the tables of sums; whether there may
-        be more of them. Raises RecordsError."""
+    def fill(self, rows: int = _FILL_ROWS) -> bool:
+        """Make sums of rows that are older than the tables of sums; whether there may be more of
+        them. Raises RecordsError."""
         if not self._is_filled and self.database.read(has_sums):
             self._is_filled = True
-        return not self._is_filled and self.database.write(fill)
+        return not self._is_filled and self.database.write(lambda c: fill(c, rows))
 
 
 def _postgresql_insert(entries: Sequence[Entry]) -> Callable[[Connection], int]:
