@@ -66,6 +66,9 @@ def run(name: str, folder: Path, resolver: Path | None) -> int:
     fault, bed = FAULTS[name], Bed(folder, resolver)
     try:
         report = fault.run(bed)
+        errors = [error for gateway in bed.gateways for error in gateway.errors()]
+        text = f"{len(errors)} errors in the logs of the gateways {''.join(errors[:1])[:300]}"
+        report.law(not errors, "log", text.strip())
     except NotOnLoopback as error:
         click.echo(f"{name}: left out, {error}\n")
         return 0

@@ -22,7 +22,7 @@ class Report:
         """A figure with its verdict; `text` says figure and bound."""
         self.lines.append((name, text if holds else f"{text}   BROKEN"))
         if not holds:
-            self.broken.append(f"{name}: {text}")
+            self.broken.append(name)
 
     def requests(self, results: list[Result], kill: Kill | None = None) -> None:
         """Sent, refused and lost; lost may be only those in flight at a `kill`."""
@@ -49,7 +49,7 @@ class Report:
         """The report for people."""
         width = max(len(key) for key, _ in self.lines)
         body = "\n".join(f"  {key:<{width}}  {text}" for key, text in self.lines)
-        verdict = "BROKEN: " + "; ".join(self.broken) if self.broken else "holds"
+        verdict = f"BROKEN: {', '.join(self.broken)}" if self.broken else "holds"
         return f"{name}: {title}\n{body}\n  {'law':<{width}}  {verdict}\n"
 
 

@@ -118,6 +118,11 @@ class Gateway:
         self.process.signal(signal.SIGTERM)
         return self.process.wait(180)
 
+    def errors(self) -> list[str]:
+        """What its own log says of level `error`, and what else is in it of tracebacks."""
+        lines = self.process.log.read_text(errors="replace").splitlines()
+        return [line for line in lines if '"level": "error"' in line or "Traceback" in line]
+
     def _ready_or_ended(self) -> bool:
         if not self.process.running:
             raise TimeoutError(f"{self.node.name} ended")
