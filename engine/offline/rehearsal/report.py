@@ -251,12 +251,13 @@ def _timeouts(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
     for name in dict.fromkeys(target["upstream"] for target in _targets(rehearsal, route, config)):
         upstream = config.upstreams[name]
         timeouts = Timeouts(**upstream.timeouts)._asdict()
-        retry, breaker = upstream.retry, upstream.breaker
+        retry, breaker, health = upstream.retry, upstream.breaker, upstream.health
         report[name] = {
             "timeouts": timeouts,
             "attempts": retry.attempts,
             "retries": sorted(retry.on),
             "breaker": {"failures": breaker.failures, "cooldown": breaker.cooldown},
+            "health": health and {"path": health.path, "every": health.every},
             "addresses": None if upstream.resolve is None else _addresses(upstream),
         }
     return report

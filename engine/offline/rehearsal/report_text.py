@@ -143,6 +143,8 @@ def _targets(targets: list[Report], timeouts: Report) -> Iterator[str]:
         words = f"at most {attempts} {'try' if attempts == 1 else 'tries'}, again on {retries}; "
         words += f"left alone {breaker['cooldown']:g}s after {breaker['failures']} failures"
         yield _line("", words)
+        if health := report["health"]:
+            yield _line("health", f"{name}: GET {health['path']} every {health['every']:g}s")
         if report["addresses"] is not None:
             yield _line(
                 "", f"each address of {_source(report['addresses'])} is a target of its own"

@@ -96,6 +96,13 @@ def with_body(chat, **body):
     return text(changed)
 
 
+def test_health_checks_of_an_upstream_have_a_line(chat):
+    assert "health" not in text(chat)
+    probed = copy.deepcopy(chat)
+    probed["timeouts"]["main"]["health"] = {"path": "/health", "every": 5.0}
+    assert "health          main: GET /health every 5s" in text(probed)
+
+
 def test_an_unchanged_body_has_its_size(chat):
     assert "body            12 bytes, unchanged" in with_body(chat, bytes=12)
     assert "body            none" in with_body(chat)

@@ -1,0 +1,30 @@
+"""Probes of a server whose targets stand alone: they change nothing about requests."""
+
+from __future__ import annotations
+
+from engine.config.config import Config
+from engine.offline.audit import AuditCase
+
+
+def check(case: AuditCase) -> None:
+    with_alternative = _with_alternative(case.config)
+    for upstream in case.config.upstreams.values():
+        if upstream.health is None or upstream.name in with_alternative:
+            continue
+        if upstream.resolve is not None:
+            continue  # each of its addresses is a target
+        message = f"health checks of upstream '{upstream.name}' change nothing: "
+        message += "no model and no route has another target to ask instead"
+        hint = "add a target or a fallback; or ignore this, to have the metric alone"
+        case.warn((*upstream.at, "health"), "MW435", message, hint, key=True)
+
+
+def _with_alternative(config: Config) -> set[str]:
+    """The upstreams with a target that is asked beside, before or after another one."""
+    models = config.models
+    targets = [
+        [*model.to, *(target for name in model.fallback for target in models[name].to)]
+        for model in models.values()
+    ]
+    targets += [[*route.to] for route in config.routes]
+    return {target.upstream for each in targets if len(each) > 1 for target in each}
