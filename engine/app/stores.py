@@ -103,7 +103,8 @@ def _machine_state(config: Config, telemetry: Observing) -> MachineState:
 
     task = PeriodicTask(release, _RELEASE_SECONDS)
     task.start()
-    telemetry.closing += [state.close, lambda: task.stop(_RELEASE_SECONDS)]
+    telemetry.closing.insert(0, state.close)  # the last of all: metrics are sampled once more
+    telemetry.closing.append(lambda: task.stop(_RELEASE_SECONDS))
     return state
 
 
@@ -117,7 +118,7 @@ def _queues(config: Config, telemetry: Observing) -> AdmissionQueues | None:
         folder = QueueFolder(_runtime_directory(config) / "admission")
     except OSError as error:
         raise CannotConnect(f"requests in flight cannot be counted: {error}") from error
-    telemetry.closing.append(folder.close)
+    telemetry.closing.insert(0, folder.close)  # as the state of the machine
     return folder
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.app.stores import is_metered, prepare, services_of
+from engine.app.telemetry import Observing
 from engine.plan.route import CannotConnect
 from engine.stores.counters.fallback import FallbackCounters
 from engine.stores.counters.memory import MemoryCounters
@@ -91,3 +92,12 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
 )
 def test_usage_is_read_where_somebody_is_to_know_it(config, more, metered):
     assert is_metered(config(more)) is metered
+
+
+def test_what_workers_share_is_closed_behind_the_last_sample_of_metrics(config):
+    samples = []
+    telemetry = Observing(closing=[lambda: samples.append(services.machine.counter("a").total())])
+    services = services_of(config(""), telemetry)
+    services.machine.counter("a").add(2)
+    services.close()
+    assert samples == [2]
