@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -72,6 +73,9 @@ def run(name: str, folder: Path, resolver: Path | None) -> int:
     except NotOnLoopback as error:
         click.echo(f"{name}: left out, {error}\n")
         return 0
+    except (OSError, subprocess.SubprocessError, AssertionError) as error:
+        click.echo(f"{name}: the bed failed: {error}\n")
+        return 1
     finally:
         bed.close()
     click.echo(report.text(name, fault.TITLE))

@@ -42,6 +42,11 @@ class Bed:
     def close(self) -> None:
         self.processes.close()
 
+    @property
+    def has_resolver(self) -> bool:
+        """Whether the system of the nodes asks the name server of the bed."""
+        return self._resolver is not None
+
     def start_replicas(self, count: int = 8) -> list[Replica]:
         self.replicas = replicas.start(
             self.network, self.processes, self.folder / "replicas", count

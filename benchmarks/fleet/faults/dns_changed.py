@@ -10,6 +10,7 @@ import time
 
 from benchmarks.fleet.bed import Bed, through
 from benchmarks.fleet.load import Load
+from benchmarks.fleet.network import NotOnLoopback
 from benchmarks.fleet.report import Report
 from benchmarks.fleet.servers.replicas import Replica
 
@@ -20,6 +21,8 @@ _BOUND = 30.0
 
 def run(bed: Bed) -> Report:
     report = Report()
+    if not bed.has_resolver:
+        raise NotOnLoopback("the system asks name servers at port 53 only")
     names = bed.start_names()
     everyone = bed.start_replicas()
     old, new = everyone[:4], everyone[4:]

@@ -1,4 +1,4 @@
-"""dnsmasq: the name server of the bed, in namespaces only (names are asked for at port 53)."""
+"""dnsmasq: the name server of the bed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.fleet.network import Network, NotOnLoopback
+from benchmarks.fleet.network import Network
 from benchmarks.fleet.processes import Processes
 from benchmarks.fleet.waiting import accepts, until
 
@@ -15,24 +15,27 @@ TTL = 2
 
 
 class Names:
-    """Answers for the names in a hosts file, whose changes it follows at once."""
+    """Answers for the names in a hosts file, whose changes it follows at once. In namespaces it is
+    the name server of all nodes."""
 
     def __init__(
         self, network: Network, processes: Processes, folder: Path, resolver: Path | None
     ) -> None:
-        if resolver is None:
-            raise NotOnLoopback("a name server needs port 53 and a resolv.conf of its own")
         folder.mkdir()
         node = network.node("names")
         self._hosts = folder / "hosts"
         self._hosts.touch()
         words = ["dnsmasq", "--keep-in-foreground", "--no-resolv", "--no-hosts", "--user="]
         words += [f"--addn-hosts={self._hosts}", f"--local-ttl={TTL}", "--local=/fleet/"]
-        words += [f"--listen-address={node.address}", "--bind-interfaces", "--conf-file=/dev/null"]
+        port = network.port(node, 53)
+        self.server = f"{node.address}:{port}"
+        words += [f"--listen-address={node.address}", f"--port={port}", "--bind-interfaces"]
+        words += ["--conf-file=/dev/null"]
         words += [f"--pid-file={folder / 'pid'}"]
         self._process = processes.start([*node.prefix, *words], folder, folder / "log")
-        resolver.write_text(f"nameserver {node.address}\noptions timeout:1 attempts:2\n")
-        until(lambda: accepts(node.address, 53), "dnsmasq accepts")
+        if resolver is not None:
+            resolver.write_text(f"nameserver {node.address}\noptions timeout:1 attempts:2\n")
+        until(lambda: accepts(node.address, port), "dnsmasq accepts")
 
     def set(self, name: str, addresses: Sequence[str]) -> None:
         """Let a name have these addresses from now on."""
