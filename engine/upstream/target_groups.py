@@ -82,13 +82,14 @@ class TargetGroup:
     """
 
     __slots__ = (
-        *("_by_priority", "_levels", "_listeners", "configured", "shares", "strategy"),
+        *("_by_priority", "_levels", "_listeners", "_name", "configured", "shares", "strategy"),
         "targets",
     )
 
     def __init__(self, targets: Sequence[Target], strategy: Strategy) -> None:
         self.configured = tuple(targets)
         self.strategy = strategy
+        self._name = ""
         self._listeners: list[Callable[[], None]] = []
         self._by_priority: list[TargetGroup] = []  # as many as there ever were
         self._levels: Sequence[TargetGroup] = ()
@@ -108,13 +109,19 @@ class TargetGroup:
         levels = [tuple(chain(*level)) for level in zip_longest(*of_each, fillvalue=())]
         self._set(tuple(chain(*levels)), ordered=len(levels) < 2)
         if len(levels) > 1:
-            missing = len(levels) - len(self._by_priority)
-            self._by_priority += [self.of(()) for _ in range(missing)]
+            while len(self._by_priority) < len(levels):
+                self._by_priority.append(self._level(len(self._by_priority)))
             for group, level in zip(self._by_priority, levels, strict=False):
                 group._set(level, ordered=True)
         self._levels = self._by_priority[: len(levels)] if len(levels) > 1 else ()
         for listener in self._listeners:
             listener()
+
+    def _level(self, number: int) -> TargetGroup:
+        """The group of the replicas of a priority."""
+        level = self.of(())
+        level._name = f"{self.name}/{number}"
+        return level
 
     def _set(self, targets: tuple[Target, ...], *, ordered: bool) -> None:
         """Use these targets; with `ordered` the strategy orders all of them at once."""
@@ -125,6 +132,11 @@ class TargetGroup:
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    @property
+    def name(self) -> str:
+        """Identifies on this machine the groups that have the same targets in the config."""
+        return self._name or " ".join(sorted(target.state.name for target in self.configured))
 
     def of(self, targets: Sequence[Target]) -> TargetGroup:
         """A group of some of the targets with the same strategy."""

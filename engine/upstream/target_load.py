@@ -3,12 +3,12 @@ answering, and how fast it answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import sha256
 
 from engine.upstream.answer_times import AnswerTimes
 from engine.upstream.first_content import is_event_stream
 from engine.upstream.target import Target
+from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import Load, OpenAttempt
 from engine.values.machine_state import MachineState
 
@@ -82,11 +82,11 @@ class GroupLoad:
         self.in_flight.add(-1)
 
 
-def group_load(targets: Sequence[Target], machine: MachineState) -> GroupLoad:
-    """The load of a group, which is observed from now on. Groups of the same targets share it."""
-    names = sorted(target.state.name for target in targets)
-    load = GroupLoad(machine, sha256("\n".join(names).encode()).hexdigest()[:16])
-    for target in targets:
+def group_load(group: TargetGroup, machine: MachineState) -> GroupLoad:
+    """The load of a group, which is observed from now on. Groups that have the same targets in the
+    config share it."""
+    load = GroupLoad(machine, sha256(group.name.encode()).hexdigest()[:16])
+    for target in group.targets:
         observers = target.state.observers
         if not any(isinstance(each, GroupLoad) and each.name == load.name for each in observers):
             observers.append(load)

@@ -71,7 +71,7 @@ class OpenAttempt:
         clock: Callable[[], float] = time.monotonic,
         credential: LiveCredential | None = None,
     ) -> None:
-        self._observers = observers
+        self._observers = tuple(observers)  # those that are told of its end, too
         self.record = record
         self.credential = credential
         self.headers: Sequence[tuple[str, str]] = ()

@@ -7,12 +7,23 @@ from typing import Any
 import pytest
 
 from engine.exchange.record import RequestRecord
-from engine.upstream.target_load import load_of
+from engine.upstream.addresses.replicas import Replicas
+from engine.upstream.client.dial_order import Address, Share
+from engine.upstream.target_load import group_load, load_of
 from engine.upstream.target_state import Load, OpenAttempt
 from engine.values.machine_state import LocalState
 from engine.values.usage import Usage
 from tests.support.clock import Clock
-from tests.support.upstreams import EVENTS, JSON, Client, FakeResponse, target
+from tests.support.upstreams import (
+    EVENTS,
+    JSON,
+    AddressedClient,
+    Client,
+    FakeResponse,
+    group,
+    target,
+    upstream,
+)
 
 
 class Watched:
@@ -115,6 +126,39 @@ def test_a_caller_who_waited_in_vain_tells_how_long(watched: Watched) -> None:
 def test_of_a_session_the_upgrade_is_measured(watched: Watched) -> None:
     watched.complete(watched.answer(0.2, status=101), 3600.0, 5000)
     assert watched.load.times.typical == pytest.approx(0.2)
+
+
+def test_groups_of_the_same_targets_share_their_load() -> None:
+    machine, targets = LocalState(), [target(Client(), name=name) for name in "ab"]
+    one, other = (group_load(group(*targets), machine) for _ in range(2))
+    attempts = [
+        OpenAttempt(each.state.observers, RequestRecord(), Clock()) for each in (*targets, *targets)
+    ]
+    assert one.in_flight.total() == other.in_flight.total() == 4
+    for attempt in attempts:
+        attempt.close()
+    assert one.in_flight.total() == 0
+
+
+def test_a_group_that_gets_other_targets_keeps_its_load() -> None:
+    machine, client = LocalState(), AddressedClient()
+    west = upstream(client, name="west")
+    west.replicas = Replicas(client, 100)  # type: ignore[arg-type]
+    west.follow()
+    changing = group(west.target("", 1), target(Client()))
+    for last in range(1, 5):
+        client.move({Address(f"10.0.0.{n}", 80): Share() for n in range(last)})
+        load = group_load(changing, machine)
+        OpenAttempt(changing.targets[-2].state.observers, RequestRecord(), Clock())
+    assert load.in_flight.total() == 4
+    assert [len(each.state.observers) for each in changing.targets] == [1] * 5
+
+
+def test_who_observes_later_is_not_told_of_the_end(watched: Watched) -> None:
+    attempt = watched.begin()
+    later = group_load(group(watched.target), LocalState())
+    attempt.close()
+    assert later.in_flight.total() == 0
 
 
 def test_targets_that_share_their_state_share_their_load() -> None:

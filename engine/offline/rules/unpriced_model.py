@@ -43,6 +43,8 @@ def _free(
     """What of a model without a price in the config counts as free; "" for nothing."""
     names: list[str] = []
     for target in model.to:
+        if f"{target.upstream}/{target.model or model.name}" in case.config.prices:
+            continue
         provider = priced_provider(
             case.config.upstreams[target.upstream].provider, case.config.currency
         )

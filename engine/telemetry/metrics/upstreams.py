@@ -42,6 +42,20 @@ LOOKUPS_FAILED = counter(
     "upstream",
     "Lookups of an upstream's addresses that failed, so that the last answer stayed in use.",
 )
+IN_FLIGHT = gauge(
+    "modelway_target_in_flight",
+    "upstream target",
+    "Requests that a target is answering, of all workers of the machine, where targets are "
+    "compared by that (choose).",
+    "livemax",
+)
+ANSWER = gauge(
+    "modelway_target_answer_seconds",
+    "upstream target",
+    "Average seconds for an answer of 200 tokens, where targets are compared by that (choose); 0 "
+    "before the first answer.",
+    "livemax",
+)
 
 
 class CircuitBreaker(Protocol):
@@ -59,11 +73,35 @@ class Client(Protocol):
         """The numbers of idle and busy connections."""
 
 
+class InFlight(Protocol):
+    """Requests in flight on the machine."""
+
+    def total(self) -> int: ...
+
+
+class Times(Protocol):
+    """How fast a target answers."""
+
+    @property
+    def typical(self) -> float: ...
+
+
+class Load(Protocol):
+    """The load of a target."""
+
+    @property
+    def in_flight(self) -> InFlight: ...
+    @property
+    def times(self) -> Times: ...
+
+
 class TargetState(Protocol):
-    """The state of a target."""
+    """The state of a target; `load` is None where no strategy compares it."""
 
     @property
     def breaker(self) -> CircuitBreaker: ...
+    @property
+    def load(self) -> Load | None: ...
 
 
 class Upstream(Protocol):
@@ -105,8 +143,11 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
         now = time.monotonic()
         for name, upstream in upstreams.items():
             for entry, target in upstream.states.items():
-                state = target.breaker.state(now)
-                yield BREAKER, (name, "/".join(filter(None, entry))), state
+                labels = (name, "/".join(filter(None, entry)))
+                yield BREAKER, labels, target.breaker.state(now)
+                if target.load is not None:
+                    yield IN_FLIGHT, labels, target.load.in_flight.total()
+                    yield ANSWER, labels, target.load.times.typical
             idle, busy = upstream.client.connections
             yield POOL, (name, "idle"), idle
             yield POOL, (name, "busy"), busy

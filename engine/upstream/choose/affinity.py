@@ -125,7 +125,7 @@ class _Affinity:
 
     def watch(self, group: TargetGroup) -> None:
         self._without_key.watch(group)
-        load = group_load(group.targets, self._machine)
+        load = group_load(group, self._machine)
         self._ranks[group] = Ranks(group.targets, load, self._options.max_load)
 
     def picks(self, group: TargetGroup, exchange: Exchange) -> Iterator[Target]:

@@ -16,7 +16,9 @@ def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
     opened.failed(1000.0)
     half.failed(900.0)
     breakers = {("gpt", "m"): opened, ("gpt-*", ""): half, ("", ""): CircuitBreaker(1, 30, 30)}
-    states = {entry: SimpleNamespace(breaker=breaker) for entry, breaker in breakers.items()}
+    states = {
+        entry: SimpleNamespace(breaker=breaker, load=None) for entry, breaker in breakers.items()
+    }
     upstream = SimpleNamespace(states=states, client=SimpleNamespace(connections=(3, 2)))
     collect = upstreams.upstream_collector({"one": upstream})
     values = {(metric, *labels): value for metric, labels, value in collect()}
@@ -39,6 +41,22 @@ def test_addresses_and_failed_lookups_are_collected_where_there_are_some():
         (upstreams.ADDRESSES, ("two",), 2),
         (upstreams.LOOKUPS_FAILED, ("away",), 3),
     ]
+
+
+def test_the_load_of_targets_that_are_compared_is_collected():
+    load = SimpleNamespace(
+        in_flight=SimpleNamespace(total=lambda: 3), times=SimpleNamespace(typical=1.5)
+    )
+    state = SimpleNamespace(breaker=CircuitBreaker(1, 30, 30), load=load)
+    upstream = SimpleNamespace(
+        states={("gpt", "m"): state}, client=SimpleNamespace(connections=(0, 0))
+    )
+    samples = {
+        (metric, *labels): v
+        for metric, labels, v in upstreams.upstream_collector({"one": upstream})()
+    }
+    assert samples[upstreams.IN_FLIGHT, "one", "gpt/m"] == 3
+    assert samples[upstreams.ANSWER, "one", "gpt/m"] == 1.5
 
 
 def test_attempts_are_counted_by_result(metrics):

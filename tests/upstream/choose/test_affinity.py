@@ -12,13 +12,15 @@ from engine.config.models import Choice
 from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
 from engine.upstream import choose
+from engine.upstream.addresses.replicas import Replicas
 from engine.upstream.choose import affinity
+from engine.upstream.client.dial_order import Address, Share
 from engine.upstream.target import Target
 from engine.upstream.target_groups import TargetGroup
 from tests.support.choosing import Machine, Replica
 from tests.support.each import each
 from tests.support.exchanges import new_exchange
-from tests.support.upstreams import Client, target
+from tests.support.upstreams import AddressedClient, Client, target, upstream
 
 BY_SESSION = "$request.header.session-id"
 EIGHT = [f"replica{n}" for n in range(8)]
@@ -85,6 +87,26 @@ def test_a_target_that_fails_leaves_each_session_to_its_second_choice() -> None:
         picks = [each.upstream.name for each in before.picks(session(key))]
         picks.remove(EIGHT[-1])
         assert picks[0] == first(after, session(key))
+
+
+def test_of_eight_addresses_one_leaves_and_only_its_sessions_move() -> None:
+    client = AddressedClient()
+    west = upstream(client, name="west")
+    west.replicas = Replicas(client, 100)  # type: ignore[arg-type]
+    west.follow()
+    strategy = choose.build(Services(), Choice("affinity", BY_SESSION))
+    group = TargetGroup([west.target("", 1)], strategy)
+    addresses = [Address(f"10.0.0.{n}", 80) for n in range(8)]
+
+    def firsts() -> list[str]:
+        return [next(iter(group.order(session(key)))).address for key in range(800)]
+
+    client.move({address: Share() for address in addresses})
+    before = firsts()
+    client.move({address: Share() for address in addresses[:-1]})
+    moved = [was for was, now in zip(before, firsts(), strict=True) if was != now]
+    assert set(moved) == {"10.0.0.7:80"}
+    assert abs(len(moved) / 800 - 1 / 8) < 0.04
 
 
 def in_flight(group: TargetGroup, counts: list[int]) -> None:
