@@ -70,15 +70,16 @@ def sums_by(connection: Connection, column: str, where: UsageFilter) -> Sequence
     return connection.execute(_sum(_union(connection, parts, where, ledger_totals, column))).all()
 
 
-def hours_of(connection: Connection, where: UsageFilter) -> Pieces:
-    """A range as whole hours, and rows."""
-    return _pieces(connection, where, longest=HOUR)
+def hours_of(connection: Connection, where: UsageFilter, longest: int = HOUR) -> Pieces:
+    """A range as whole periods, which are hours or, with DAY as `longest`, also days; and rows."""
+    return _pieces(connection, where, longest=longest if where.token else HOUR)
 
 
 def sums_by_hour(
     connection: Connection, where: UsageFilter, hours: Iterable[tuple[int, int, int]]
 ) -> Sequence[Row[Any]]:
-    """The start of an hour (Unix seconds), the currency and `SUMS`, of the `sums` of `hours_of`."""
+    """The start of an hour or day (Unix seconds), the currency and `SUMS`, of the `sums` of
+    `hours_of`."""
     table = ledger_totals if where.token else ledger_models
     parts = Pieces(sums=[*hours])
     return connection.execute(_sum(_union(connection, parts, where, table, ""))).all()

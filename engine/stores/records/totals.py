@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, Row, select
 
 from engine.stores.records.database import Database
-from engine.stores.records.periods import HOUR
+from engine.stores.records.periods import DAY, HOUR
 from engine.stores.records.schema import COST_BITS, ledger
 from engine.stores.records.sums import (
     SUMS,
@@ -139,7 +140,8 @@ def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> li
         return datetime.fromtimestamp(time, time_zone).date().isoformat()
 
     result: list[Total] = []
-    hours = hours_of(connection, where)
+    is_utc = time_zone in (UTC, ZoneInfo("UTC"))
+    hours = hours_of(connection, where, DAY if is_utc else HOUR)
     ranges: set[tuple[float, float]] = {*hours.rows}
     for row in sums_by_hour(connection, where, hours.sums) if hours.sums else ():
         if day(row[0]) == day(row[0] + HOUR - 1):
