@@ -9,10 +9,7 @@ from pathlib import Path
 
 from tests.support.ports import free_port
 from tests.support.redis_cluster import offset, wait
-from tests.support.redis_server import RedisServer, command
-
-BINARY = shutil.which("redis-sentinel")
-WHY_NOT = "redis-sentinel is not installed (apt-get install redis-sentinel)"
+from tests.support.redis_server import BINARY, RedisServer, command
 
 MASTER = "limits"
 
@@ -83,6 +80,8 @@ class SentinelGroup:
         )
         self._sentinels.append(
             subprocess.Popen(
-                [str(BINARY), str(config)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                [str(BINARY), str(config), "--sentinel"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
             )
         )

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tests.support.ports import free_port
 
-BINARY = shutil.which("redis-server")
+BINARY = os.environ.get("MODELWAY_REDIS_SERVER") or shutil.which("redis-server")
+"""Any server of this protocol: Valkey's has the same options."""
 WHY_NOT = "redis-server is not installed (apt-get install redis-server)"
 
 

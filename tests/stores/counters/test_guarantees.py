@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.support import redis_sentinel, redis_server
+from tests.support import redis_server
 from tests.support.counters import folder
 from tests.support.redis_cluster import RedisCluster, tag_of, wait
 from tests.support.redis_sentinel import SentinelGroup
@@ -20,10 +20,7 @@ from tests.support.redis_server import RedisServer
 from tests.support.stepper import Stepper, until_redis_decides
 from tests.support.tcp_proxy import TcpProxy
 
-pytestmark = [
-    pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT),
-    pytest.mark.skipif(redis_sentinel.BINARY is None, reason=redis_sentinel.WHY_NOT),
-]
+pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT)
 
 L = 10
 

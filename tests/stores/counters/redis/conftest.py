@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.stores.counters.redis.cluster import ClusterCounters
-from tests.support import redis_sentinel, redis_server
+from tests.support import redis_server
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_sentinel import SentinelGroup
 
@@ -15,8 +15,8 @@ from tests.support.redis_sentinel import SentinelGroup
 @pytest.fixture
 def group() -> Iterator[SentinelGroup]:
     """A master, its replica and three Sentinels of the test's own."""
-    if redis_sentinel.BINARY is None:
-        pytest.skip(redis_sentinel.WHY_NOT)
+    if redis_server.BINARY is None:
+        pytest.skip(redis_server.WHY_NOT)
     group = SentinelGroup()
     yield group
     group.close()
