@@ -20,7 +20,7 @@ from engine.upstream.admission.gate import Gate, Wait
 from engine.upstream.admission.places import NoPlace, Places, take_places, wait_for_places
 from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.error_response import all_busy, credentials_refused, unavailable
-from engine.upstream.target import Target, Upstream
+from engine.upstream.target import Target
 from engine.values.admission import NORMAL
 from engine.values.errors import GatewayError
 
@@ -44,6 +44,8 @@ class Candidates:
     counted by target. Times are those of `clock`; `deadline` is the last for an attempt. `rank` is
     that of the request's priority; the time in queues is noted on its `record`.
     """
+
+    _unreached: frozenset[Target] = frozenset()  # no connection was possible
 
     def __init__(
         self,
@@ -166,20 +168,25 @@ class Candidates:
             if places is None:
                 self._full.append(target)
                 return None
-        if not self._within_budget(upstream) or not breaker.allows(moment):
+        if not self._within_budget(target) or not breaker.allows(moment):
             if places is not None:
                 places.release()
             return None
         self.attempts[target] = count + 1
         return Candidate(target, credential, wait, places)
 
-    def _within_budget(self, upstream: Upstream) -> bool:
-        """Whether an upstream may get an attempt, which counts against its retry budget unless it
-        is the first of this request there."""
-        if self.attempts and any(other.upstream is upstream for other in self.attempts):
-            return upstream.budget.take()
-        upstream.budget.request()
-        return True
+    def _within_budget(self, target: Target) -> bool:
+        """Whether a target may get an attempt, which counts against the retry budget of its
+        upstream unless it is the first of this request there. Another address takes nothing if no
+        connection to those before it was possible: they have done no work."""
+        upstream = target.upstream
+        others = self.attempts and [each for each in self.attempts if each.upstream is upstream]
+        if not others:
+            upstream.budget.request()
+            return True
+        if target.address and target not in others and self._unreached.issuperset(others):
+            return True
+        return upstream.budget.take()
 
     def _wait(self, target: Target, attempts: int) -> float | None:
         """Seconds to wait before another attempt; None if there may be none."""
@@ -207,6 +214,8 @@ class Candidates:
         if retry_after is not None:
             self._ready[target] = now + retry_after
         target.state.failed(failure, now)
+        if failure == "connect":
+            self._unreached |= {target}
         refused = failure == "credential"
         if refused and credential is not None and not self._renewed and credential.renew():
             self._renewed = True

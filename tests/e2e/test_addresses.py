@@ -232,3 +232,23 @@ def test_a_stream_on_an_address_that_went_away_runs_to_its_end(tmp_path: Path) -
             assert len(second.requests) == 1
             over.set()
             assert b"[DONE]" in b"".join(wire.pieces())
+
+
+def test_an_answer_that_alternates_and_one_of_a_thousand_addresses_lose_no_request(
+    tmp_path: Path,
+) -> None:
+    with replicas(2) as servers, dns_server() as names:
+        names.ttl = 0
+        names.records["models.test", "A"] = ["127.0.0.2"]
+        keys = f'resolve: {{server: "{names.address}", max_addresses: 2}}'
+        with serving(tmp_path, servers[0].port, keys) as running, Callers(running) as callers:
+            for host in ("127.0.0.3", "127.0.0.2") * 2:
+                names.records["models.test", "A"] = [host]
+                until(lambda host=host: shown(running) == [host], host)
+                callers.more(10)
+            crowd = [f"127.0.{n // 250 + 1}.{n % 250 + 1}" for n in range(998)]
+            names.records["models.test", "A"] = [*crowd, "127.0.0.2", "127.0.0.3"]
+            until(lambda: len(shown(running)) == 2, "two of the thousand")
+            assert details(running)["omitted"] == 998
+            callers.more(20)
+        assert callers.statuses.keys() == {200}

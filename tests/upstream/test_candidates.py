@@ -218,6 +218,20 @@ def test_an_attempt_beyond_the_retry_budget_keeps_no_place() -> None:
     assert in_flight(only) == 0
 
 
+@pytest.mark.parametrize(("failure", "count"), [("connect", 3), ("5xx", 1)])
+def test_another_address_takes_from_the_budget_unless_no_connection_was_possible(
+    failure: str, count: int
+) -> None:
+    west = target(Client(), retry=Retry(attempts=2))
+    west.upstream.budget = Budget(0.0, spare=0)
+    of = candidates(*(replace(west, address=address) for address in "abc"))
+    addresses = []
+    while (candidate := of.next()) is not None:
+        addresses.append(candidate.target.address)
+        of.failed(candidate.target, None, failure, None)
+    assert addresses == [*"abc"][:count]
+
+
 def test_a_retry_takes_its_place_after_its_wait() -> None:
     only = bounded("a", retry=Retry(attempts=2))
     of = candidates(only)

@@ -26,6 +26,7 @@ from engine.upstream.client.dial_order import Address, Answer, Share
 
 _SECONDS = 1.0
 _MOST_BYTES = 1_000_000
+_MOST_ENTRIES = 1_000
 _NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}")
 _WITH_PORT = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?")
 
@@ -44,19 +45,16 @@ class Entry(NamedTuple):
 
 
 class AddressFile:
-    """The entries of a file. `names` looks up those that are no IP addresses; at most `most`
-    entries are used."""
+    """The entries of a file. `names` looks up those that are no IP addresses."""
 
     def __init__(
         self,
         path: Path,
         names: Callable[[str, int], Answer],
-        most: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
         self._names = names
-        self._most = most
         self._clock = clock
         self._version: tuple[int, ...] | None = None  # of the file as it was read
         self._changed: tuple[int, ...] | None = None  # of a file that was written in place
@@ -71,7 +69,7 @@ class AddressFile:
         if self._problem is not None:
             raise self._problem.with_traceback(None)
         shares: dict[Address, Share] = {}
-        for entry in self._entries[: self._most]:
+        for entry in self._entries:
             found = self._addresses_of(entry._replace(port=entry.port or port))
             for address in found:
                 shares.setdefault(address, Share(entry.weight / len(found), entry.priority))
@@ -97,6 +95,8 @@ class AddressFile:
             self._problem = BrokenFile(f"{self._path.name}: {error.strerror}")
         else:
             self._problem, self._entries = None, entries
+            current = {entry.host for entry in entries}
+            self._found = {name: each for name, each in self._found.items() if name in current}
 
     def _addresses_of(self, entry: Entry) -> Sequence[Address]:
         if _is_address(entry.host):
@@ -122,6 +122,8 @@ def read_entries(path: Path) -> list[Entry]:
     entries = list(_listed(path.name, text) if is_list else _lines(path.name, text))
     if not entries:
         raise BrokenFile(f"{path.name} has no address")
+    if len(entries) > _MOST_ENTRIES:
+        raise BrokenFile(f"{path.name} has {len(entries)} addresses, more than {_MOST_ENTRIES}")
     return entries
 
 

@@ -47,8 +47,8 @@ class Service(NamedTuple):
 class DnsLookup:
     """Asks the servers of /etc/resolv.conf, or the one `server` (host and port) alone.
 
-    `every` is the longest time in seconds until the next question, `most` how many addresses are
-    looked for.
+    `every` is the longest time in seconds until the next question, `most` how many hosts of a
+    service are looked up.
     """
 
     def __init__(
@@ -85,7 +85,8 @@ class DnsLookup:
             raise LookupFailed(f"there is no service {name}")
         ttl = float(answer.chaining_result.minimum_ttl)
         services = [Service(r.priority, r.weight, r.port, str(r.target)) for r in answer.rrset]
-        services = sorted(each for each in services if each.host != ".")[: self._most]
+        services.sort(key=lambda each: (each.priority, each.host, each.port))
+        services = [each for each in services if each.host != "."][: self._most]
         additional = _additional(answer.response)
         shares: dict[Address, Share] = {}
         failure: LookupFailed | None = None
@@ -102,6 +103,8 @@ class DnsLookup:
                 # Weight 0 is a very small chance beside others, RFC 2782 says.
                 share = Share((service.weight or 0.1) / len(hosts), service.priority)
                 shares.setdefault(Address(host, service.port), share)
+        current = {service.host for service in services}
+        self._last = {key: found for key, found in self._last.items() if key[0] in current}
         if failure is not None:
             raise failure  # to use some of the hosts only would be to give up the others
         return Answer(list(shares), self._seconds(ttl), shares)
@@ -143,7 +146,7 @@ class DnsLookup:
             found += addresses
         if len(failures) == len(kinds) or (failures and not found):
             raise failures[0]
-        return found[: self._most], ttl
+        return found, ttl
 
 
 def _ask(resolver: dns.resolver.Resolver, name: str, kind: str) -> dns.resolver.Answer | None:

@@ -22,7 +22,7 @@ def lookup_of(resolve: Resolve) -> Lookup:
     """The lookup for `resolve`: of the host in the upstream's URL, of a service, or of a file."""
     dns = _dns(resolve)
     if resolve.file is not None:
-        file = AddressFile(Path(resolve.file), dns.addresses, resolve.max_addresses)
+        file = AddressFile(Path(resolve.file), dns.addresses)
 
         def from_file(host: str, port: int) -> Answer:
             return file.addresses(port)

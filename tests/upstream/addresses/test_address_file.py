@@ -60,6 +60,7 @@ BROKEN = [
     ("a.yaml", "[{host: a, weight: .inf}]", "entry 1: inf is no weight"),
     ("a.yaml", "[{host: a, weight: true}]", "entry 1: True is no weight"),
     ("a.txt", "10.0.0.1\n" * 200_000, "a.txt is larger than 1000000 bytes"),
+    ("a.txt", "10.0.0.1\n" * 1001, "a.txt has 1001 addresses, more than 1000"),
 ]
 
 
@@ -95,7 +96,7 @@ class Watched:
         self.path = folder / "addresses.txt"
         self.clock = Clock(1000.0)
         self.lookups: list[tuple[str, int]] = []
-        self.file = AddressFile(self.path, self.look_up, 3, self.clock)
+        self.file = AddressFile(self.path, self.look_up, self.clock)
 
     def look_up(self, host: str, port: int) -> Answer:
         self.lookups.append((host, port))
@@ -188,8 +189,3 @@ def test_a_name_in_the_file_is_looked_up_when_its_answer_is_old(watched: Watched
     watched.clock.advance(20)
     watched.addresses()
     assert len(watched.lookups) == 2
-
-
-def test_of_a_long_file_the_first_entries_are_used(watched: Watched) -> None:
-    watched.replace("".join(f"10.0.0.{n}\n" for n in range(1, 9)))
-    assert [address.host for address in watched.addresses()] == ["10.0.0.1", "10.0.0.2", "10.0.0.3"]

@@ -75,9 +75,18 @@ def test_a_truncated_answer_is_asked_for_again_by_tcp(server: DnsServer) -> None
     assert server.questions[NAME, "A", "tcp"] == 1
 
 
-def test_of_a_thousand_addresses_so_many_as_are_used_are_taken(server: DnsServer) -> None:
+def test_all_of_a_thousand_addresses_are_found(server: DnsServer) -> None:
     server.records[NAME, "A"] = [f"10.{n // 250}.{n % 250}.1" for n in range(1000)]
-    assert len(lookup(server, most=7).addresses(NAME, 80).addresses) == 7
+    assert len(lookup(server).addresses(NAME, 80).addresses) == 1000
+
+
+def test_of_many_hosts_of_a_service_the_first_by_priority_and_name_are_looked_up(
+    server: DnsServer,
+) -> None:
+    server.records[SERVICE, "SRV"] = ["2 9 1 a.test.", "1 9 1 c.test.", "1 1 1 b.test."]
+    for number, host in enumerate("abc", 1):
+        server.records[f"{host}.test", "A"] = [f"10.0.0.{number}"]
+    assert hosts_of(lookup(server, most=2).services(SERVICE)) == ["10.0.0.2", "10.0.0.3"]
 
 
 def test_an_unknown_name_has_no_address(server: DnsServer) -> None:
