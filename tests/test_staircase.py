@@ -41,7 +41,7 @@ EDGES = {
     "azure": ("credentials.fetchers",),
     "httptools": ("upstream.client",),
     "websockets": ("relay.websocket",),
-    "jsonschema_rs": ("spec", "mock.conversations.realtime.client_events"),
+    "jsonschema_rs": ("spec", "config.schema_check", "mock.conversations.realtime.client_events"),
     "jsonschema": ("config.schema_check", "offline.second_opinion.openapi_core_reader"),
     "jsonschema_specifications": ("spec",),
     "openapi_spec_validator": (),  # only its copy of the standard's own schema is read

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from engine.app.own_pages import OwnPages
+from engine.app.shared_stages import SharedStages
 from engine.app.stores import is_metered, open_shared, services_of
 from engine.app.upstreams import upstreams_of
 from engine.config.listed_models import listed_models
@@ -30,9 +31,6 @@ from engine.exchange.exchange import Handler, Stage, compose
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import SessionLimits, Sessions
-from engine.stages.authenticate import authenticate
-from engine.stages.limit import limit
-from engine.stages.meter import meter
 from engine.stages.report import mismatches, report_responses
 from engine.stages.transform import ModelPlaces, transform
 from engine.stages.validate import validate
@@ -93,7 +91,7 @@ class _Parts:
     wrap_stages: WrapStages
     sessions: Sessions
     metered: bool
-    same_origin: SameOrigin
+    shared: SharedStages
     cors: Cors
     lifecycle: RequestLifecycle
     endpoints: Endpoints
@@ -177,7 +175,7 @@ def _parts(
         wrap_stages=wrap_stages,
         sessions=Sessions(),
         metered=is_metered(config),
-        same_origin=SameOrigin(origins, server.base_url, server.trusted_proxies),
+        shared=SharedStages(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
         cors=Cors(origins),
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
         endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
@@ -188,7 +186,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
     """The complete stack of a route, from the outermost stage to the handler that answers."""
     services, guards = parts.services, route.guards
     request_stages = [
-        authenticate(route.carriers, route.public, services, same_origin=parts.same_origin),
+        parts.shared.authenticate(route),
         *(step.stage(services) for step in guards.early),
         *_report_stage(route),
         validate(route.operation, route.validate, route.needs_body, route.unknown_fields),
@@ -196,8 +194,8 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         *_select_stage(route, parts),
         *(step.stage(services) for step in guards.late),
         *_transform_stage(route, parts),
-        *_meter_stage(route, parts),
-        limit(guards.rules, services, route.to[0].upstream if route.to else ""),
+        *([parts.shared.meter(route)] if parts.metered else []),
+        parts.shared.limit(route),
     ]
     stages = [
         parts.lifecycle.observe,
@@ -248,11 +246,6 @@ def _transform_stage(route: Route, parts: _Parts) -> list[Stage]:
     places = None if route.model is None else ModelPlaces(route.model, route.also)
     strict = route.validate == "strict"
     return [transform(of_route, of_models, route.operation, strict=strict, places=places)]
-
-
-def _meter_stage(route: Route, parts: _Parts) -> list[Stage]:
-    """Reads usage and cost, where the config has a use for them."""
-    return [meter(route.dialects[-1], route.takes, parts.services)] if parts.metered else []
 
 
 def _last_handler(route: Route, parts: _Parts) -> Handler:

@@ -117,19 +117,24 @@ class LimitSets:
         self._rules = rules
         self._proxies = proxies
         self._upstream = upstream
+        # Limits of a token alone are the same for all operations, models and upstreams.
+        shared_by = {rule.by for rule in rules}
+        self._by_target = not shared_by.isdisjoint({"model", "upstream"})
+        self._by_route = "route" in shared_by
         self._limit_set = lru_cache(size)(self._create)
 
     def of(self, exchange: Exchange) -> LimitSet:
         """The limit set of a request."""
         caller, entry, upstream = exchange.caller, "", self._upstream
-        if exchange.targets:
+        operation = exchange.operation if self._by_route else ""
+        if self._by_target and exchange.targets:
             first = exchange.targets[0]
             # All names that match a wildcard count together: a caller could invent new ones.
             entry, upstream = first.entry, first.upstream.name
         if caller is not None:
-            return self._limit_set(caller.name, caller.limits, exchange.operation, entry, upstream)
+            return self._limit_set(caller.name, caller.limits, operation, entry, upstream)
         address = f"@{caller_address(exchange.environ, self._proxies)}"
-        return self._limit_set(address, (), exchange.operation, entry, upstream)
+        return self._limit_set(address, (), operation, entry, upstream)
 
     def _create(
         self, name: str, quotas: tuple[Quota, ...], operation: str, model: str, upstream: str

@@ -30,8 +30,12 @@ def check_choices(
     each model. Only for a config without errors."""
     prices = Prices(config.prices, default_prices(config))
     by_id = {route.operation.id: route for route in routes}
+    groups: dict[int, list[Route]] = {}  # thousands of models may have the same operations
     for name, model in config.models.items():
-        served = [by_id[op.id] for op in operations.of(name) if op.id in by_id]
+        group = operations.group(name)
+        if group not in groups:
+            groups[group] = [by_id[op.id] for op in operations.of(name) if op.id in by_id]
+        served = groups[group]
         _check_place(model.choose, f"model '{name}'", served, config, specifications, findings)
         _check_prices(model.choose, name, model.to, prices, config, findings)
     fixed: dict[Choice, list[Route]] = {}

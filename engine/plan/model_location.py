@@ -59,11 +59,10 @@ def _check_member(
     """
     schemas = [media.get("schema") for _, media in node.get("requestBody").get("content").items()]
     for depth, step in enumerate(location.steps):
-        members = {name: below for schema in schemas for name, below in properties(schema)}
+        named = [each for schema in schemas for each in properties(schema)]
+        members = dict(named)
         if step in members:
-            schemas = [
-                below for schema in schemas for name, below in properties(schema) if name == step
-            ]
+            schemas = [below for name, below in named if name == step]
             continue
         if not members or step.isdigit() or step == "*":
             return

@@ -42,13 +42,13 @@ def check_names(config: Config, findings: Findings) -> None:
 @cache
 def _options_validator(name: str) -> schema_check.Validator:
     """The validator of the options of a policy."""
-    return schema_check.validator(policies.get(name).SCHEMA)
+    return schema_check.Validator(policies.get(name).SCHEMA)
 
 
 @cache
 def _choice_validator(name: str) -> schema_check.Validator:
     """The validator of the options of a strategy."""
-    return schema_check.validator(choose.get(name).SCHEMA)
+    return schema_check.Validator(choose.get(name).SCHEMA)
 
 
 class _Checker:

@@ -33,8 +33,12 @@ def serving(
 
     `status` tells what is served, `loggers` are those that are the gateway's own to write.
     """
-    telemetry = observing(plan.config, folder, loggers, status=status)
-    app = build(plan, services_of(plan.config, telemetry))
-    gc.freeze()  # what was built stays: looking through it for garbage costs requests much
+    gc.disable()  # what is built stays: looking through it for garbage takes longer than building
+    try:
+        telemetry = observing(plan.config, folder, loggers, status=status)
+        app = build(plan, services_of(plan.config, telemetry))
+    finally:
+        gc.enable()
+    gc.freeze()  # it would cost requests much, too
     gc.set_threshold(*_GARBAGE)
     return app

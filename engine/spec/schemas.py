@@ -52,12 +52,20 @@ class Schemas:
             jsonschema_rs.Draft4Validator if self.is_30 else jsonschema_rs.Draft202012Validator
         )
         self._registry = jsonschema_rs.Registry(list(_resources(library, purpose)), draft=draft)
+        self._compiled: dict[str, jsonschema_rs.Validator] = {}
 
     def validator(self, node: Node) -> jsonschema_rs.Validator:
-        """A compiled validator for the schema at `node`. Raises ValueError for a broken schema."""
+        """A compiled validator for the schema at `node`, which all that refer to it share. Raises
+        ValueError for a broken schema."""
+        pointer = node.pointer
+        if pointer not in self._compiled:
+            self._compiled[pointer] = self._compile(pointer)
+        return self._compiled[pointer]
+
+    def _compile(self, pointer: str) -> jsonschema_rs.Validator:
         try:
             compiled: jsonschema_rs.Validator = self._validator(
-                {"$ref": node.pointer},
+                {"$ref": pointer},
                 registry=self._registry,
                 validate_formats=True,
                 formats=_FORMATS,

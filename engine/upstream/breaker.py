@@ -12,7 +12,7 @@ caller never does.
 
 from __future__ import annotations
 
-from collections import deque
+from bisect import bisect_right
 
 
 class CircuitBreaker:
@@ -24,7 +24,7 @@ class CircuitBreaker:
         self._limit = failures
         self._window = window
         self._cooldown = cooldown
-        self._failures: deque[float] = deque()
+        self._failures: list[float] = []  # of thousands of targets most have none
         self._opened_at: float | None = None
         self._probe_at: float | None = None
 
@@ -54,9 +54,8 @@ class CircuitBreaker:
             if self._probe_at is not None:
                 self._opened_at, self._probe_at = now, None
             return
+        del self._failures[: bisect_right(self._failures, now - self._window)]
         self._failures.append(now)
-        while self._failures and self._failures[0] <= now - self._window:
-            self._failures.popleft()
         if len(self._failures) >= self._limit:
             self._opened_at = now
             self._failures.clear()

@@ -61,7 +61,7 @@ routes:
 def findings(value, against=None, text=None):
     collected = Findings()
     marked = read(text if text is not None else json.dumps(value), "f")
-    validator = schema_check.validator(against or json_schema.schema())
+    validator = schema_check.Validator(against or json_schema.schema())
     schema_check.check(marked.value, validator, marked, (), collected)
     return collected.problems
 
@@ -222,7 +222,7 @@ def test_all_breaches_are_told_at_once():
 def test_a_breach_inside_a_part_of_the_file_has_its_place_in_the_file():
     collected = Findings()
     marked = read("a:\n  b: [1]\n", "f")
-    validator = schema_check.validator({"items": {"type": "string"}})
+    validator = schema_check.Validator({"items": {"type": "string"}})
     schema_check.check([1], validator, marked, ("a", "b"), collected)
     assert [(p.line, p.column) for p in collected.problems] == [(2, 7)]
 

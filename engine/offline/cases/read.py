@@ -84,7 +84,7 @@ def of_file(
 def _validator() -> schema_check.Validator:
     """A file of cases: the section `tests` of gateway.yaml, alone."""
     config_schema = json_schema.schema()
-    return schema_check.validator(
+    return schema_check.Validator(
         {
             "type": "object",
             "additionalProperties": False,

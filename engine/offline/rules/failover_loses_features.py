@@ -19,7 +19,7 @@ def check(case: AuditCase) -> None:
     losing = (
         (model, upstream, features)
         for model in case.config.models.values()
-        if len(model.to) + len(model.fallback) > 1
+        if model.fallback or len(_dialects(case, model)) > 1
         for upstream, features in _losses(case, model)
     )
     first = list(islice(losing, _MOST + 1))  # each takes some milliseconds to find
@@ -32,6 +32,11 @@ def check(case: AuditCase) -> None:
             message += "; other models have such failovers as well"
         hint = "`translate: lossy` and `drop` serve them without; `check -v` lists all fields"
         case.warn(model.at, "MW424", message, hint, key=True)
+
+
+def _dialects(case: AuditCase, model: Model) -> set[str]:
+    """The dialects of a model's own targets: those of one dialect can be asked the same."""
+    return {case.config.upstreams[target.upstream].dialect for target in model.to}
 
 
 def _losses(case: AuditCase, model: Model) -> Iterator[tuple[str, Sequence[Feature]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from typing import NamedTuple
 
 from engine.upstream.health.outliers import Activity
@@ -36,7 +35,7 @@ class Window:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._samples: deque[tuple[float, Totals]] = deque()
+        self._samples: list[tuple[float, Totals]] = []
         self._last: Totals | None = None
         self._quiet_since = 0.0
 
@@ -56,7 +55,7 @@ class Window:
         self._last = totals
         samples = self._samples
         while samples and samples[0][0] < now - self._seconds:
-            samples.popleft()
+            del samples[0]
         if not samples or now - samples[-1][0] >= self._seconds / _PARTS:
             samples.append((now, totals))
         base = samples[0][1]

@@ -1,0 +1,294 @@
+"""What a large gateway costs: 10,000 models, 10,000 routes, 1,000 upstreams and 1,000,000 tokens.
+
+Writes such a config, and a small one of the same kind, and prints four figures of the large one:
+the CPU of a request against the small one, the memory of a worker, the time of `modelway check`,
+and the time to the first response of a gateway that starts with the cache of documents. Linux only:
+it reads /proc.
+
+    python -m benchmarks.growth [requests]
+"""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.stores.records import tokens
+from engine.stores.records.database import open_database
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.tokens import Token
+from engine.values.caller import digest
+from tests.support.ports import free_port
+from tests.support.recording import answer, recorder
+from tests.support.running import environment
+from tests.support.small import WHOLE
+
+SPECS = 10
+"""The documents of the large config, each with a tenth of its operations."""
+SCHEMA = {
+    "type": "object",
+    "required": ["model", "messages"],
+    "properties": {
+        "model": {"type": "string"},
+        "messages": {"type": "array", "minItems": 1, "items": {"type": "object"}},
+        "max_tokens": {"type": "integer", "minimum": 1},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """The numbers of a config."""
+
+    models: int
+    routes: int
+    upstreams: int
+    tokens: int
+
+
+SMALL = Size(10, 10, 10, 20_000)
+LARGE = Size(10_000, 10_000, 1_000, 1_000_000)
+
+
+def secret(number: int) -> str:
+    """The token of a caller."""
+    return f"mw-{number:064d}"
+
+
+def write(folder: Path, size: Size, upstream: int, port: int, telemetry: int) -> Path:
+    """The config and its documents. Upstreams are one server; routes name a model, but each tenth
+    goes to an upstream of its own."""
+    specs = []
+    each = max(1, size.routes // SPECS)
+    routes = []
+    for first in range(0, size.routes, each):
+        name = f"team{first // each}"
+        specs.append(f"  {name}: {{document: {name}.json, dialect: openai}}")
+        numbers = range(first, first + each)
+        (folder / f"{name}.json").write_text(json.dumps(document(numbers)))
+        for number in numbers:
+            goal = (
+                f"to: [{{upstream: up{number % size.upstreams}}}]"
+                if number % 10 == 9
+                else 'model: "$request.body#/model"'
+            )
+            routes.append(f"  - {{operation: {name}.chat{number}, {goal}}}")
+    upstreams = [
+        f"  up{number}: {{url: 'http://127.0.0.1:{upstream}/v1', dialect: openai, proxy: '', "
+        f"credential: {{bearer: '${{KEY}}'}}}}"
+        for number in range(size.upstreams)
+    ]
+    models = [
+        f"  model-{number}: {{to: [{{upstream: up{number % size.upstreams}}}, "
+        f"{{upstream: up{(number + 7) % size.upstreams}, weight: 2}}]}}"
+        for number in range(size.models)
+    ]
+    path = folder / "gateway.yaml"
+    head = (
+        "version: 1",
+        f"server: {{listen: '127.0.0.1:{port}', workers: 1}}",
+        f"telemetry: {{listen: '127.0.0.1:{telemetry}', access_log: {{format: 'off'}}}}",
+        "stores: {records: 'sqlite:///records.db', journal: journal}",
+    )
+    path.write_text(
+        "\n".join(
+            [
+                *(*head, "specs:", *specs, "upstreams:", *upstreams),
+                *("models:", *models, "routes:", *routes, ""),
+            ]
+        )
+    )
+    return path
+
+
+def document(numbers: Sequence[int]) -> dict[str, object]:
+    """A document with an operation for each number."""
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Chat"}}}
+    paths = {
+        f"/r{number}/chat/completions": {
+            "post": {
+                "operationId": f"chat{number}",
+                "requestBody": {"required": True, "content": content},
+                "responses": {"default": {"description": "An answer"}},
+            }
+        }
+        for number in numbers
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Growth", "version": "1"},
+        "servers": [{"url": "/v1"}],
+        "paths": paths,
+        "components": {"schemas": {"Chat": SCHEMA}},
+    }
+
+
+def fill(folder: Path, size: Size) -> None:
+    """The database with its tokens."""
+    database = open_database(f"sqlite:///{folder}/records.db")
+    upgrade(database)
+    made = (
+        Token(f"token {number}", digest(secret(number)), 1.0, rate="1000000/1m")
+        for number in range(size.tokens)
+    )
+    while batch := list(itertools.islice(made, 20_000)):
+        tokens.add(database, batch)
+    database.close()
+
+
+def modelway(*arguments: str | Path, folder: Path) -> subprocess.Popen[bytes]:
+    """A command of this program, with the cache of documents in the folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "engine", *map(str, arguments)],
+        cwd=folder,
+        env=environment({"XDG_CACHE_HOME": str(folder / "cache"), "KEY": "upstream-key"}),
+        stdout=(folder / "output.log").open("ab"),
+        stderr=subprocess.STDOUT,
+    )
+
+
+@dataclass
+class Served:
+    """A gateway that serves one of the configs, over one connection."""
+
+    process: subprocess.Popen[bytes]
+    size: Size
+    port: int
+    dice: random.Random
+
+    def __post_init__(self) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        self.worker = workers(self.process.pid)[0]
+        self.fresh = itertools.count(100)
+
+    def ask(self, token: int) -> None:
+        """One request, to any route and model."""
+        ask(self.connection, self.dice, self.size, token)
+
+    def cpu(self, requests: int, *, fresh: bool = False) -> float:
+        """Microseconds of CPU per request of the worker. `fresh`: each has a token of its own that
+        was never used."""
+        before = cpu_seconds(self.worker)
+        for _ in range(requests):
+            self.ask(next(self.fresh) if fresh else 1)
+        return (cpu_seconds(self.worker) - before) / requests * 1e6
+
+
+def ask(
+    connection: http.client.HTTPConnection, dice: random.Random, size: Size, token: int
+) -> None:
+    """Send a request and read its response."""
+    model, route = dice.randrange(size.models), dice.randrange(size.routes)
+    body = {"model": f"model-{model}", "messages": [{"role": "user", "content": "Hello there!"}]}
+    headers = {"authorization": f"Bearer {secret(token)}", "content-type": "application/json"}
+    connection.request("POST", f"/v1/r{route}/chat/completions", json.dumps(body), headers)
+    response = connection.getresponse()
+    response.read()
+    if response.status != 200:
+        raise SystemExit(f"answered {response.status}")
+
+
+def workers(master: int) -> list[int]:
+    """The processes of a master's workers."""
+    text = Path(f"/proc/{master}/task/{master}/children").read_text()
+    return [int(pid) for pid in text.split()]
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of all threads of a process, to the nanosecond."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
+def memory(pid: int) -> str:
+    """The resident memory of a process, and the part that is its own: a page that is shared by two
+    counts as half of one for each."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    rss, pss = (re.search(rf"^{name}:\s+(\d+)", text, re.MULTILINE) for name in ("Rss", "Pss"))
+    assert rss is not None
+    assert pss is not None
+    return f"{int(rss[1]) / 1024:.0f} MB ({int(pss[1]) / 1024:.0f} MB proportional)"
+
+
+@contextmanager
+def served(folder: Path, config: Path, size: Size, port: int) -> Iterator[tuple[Served, float]]:
+    """A gateway that answers, and the seconds from its start to the first response."""
+    began = time.monotonic()
+    process = modelway("serve", "-c", config, folder=folder)
+    try:
+        while True:
+            if process.poll() is not None or time.monotonic() - began > 300:
+                raise SystemExit((folder / "output.log").read_text()[-2000:])
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", port)
+                ask(connection, random.Random(0), size, 0)
+                break
+            except OSError:
+                time.sleep(0.01)
+        seconds = time.monotonic() - began
+        yield Served(process, size, port, random.Random(1)), seconds
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def check_seconds(folder: Path, config: Path) -> tuple[float, float]:
+    """Seconds of `modelway check`: in all, and of CPU."""
+    began, before = time.monotonic(), os.times()
+    if modelway("check", "--quiet", "-c", config, folder=folder).wait():
+        raise SystemExit((folder / "output.log").read_text()[-2000:])
+    after = os.times()
+    cpu = after.children_user + after.children_system
+    return time.monotonic() - began, cpu - before.children_user - before.children_system
+
+
+def main(requests: int) -> None:
+    """Measure, and print."""
+    sizes = {"small": SMALL, "large": LARGE}
+    configs, ports = {}, {}
+    with tempfile.TemporaryDirectory() as name, recorder() as upstream:
+        upstream.speak = answer(json.dumps(WHOLE).encode())
+        for kind, size in sizes.items():
+            folder = Path(name, kind)
+            folder.mkdir()
+            ports[kind] = free_port()
+            configs[kind] = write(folder, size, upstream.port, ports[kind], free_port())
+            fill(folder, size)
+        for cache in ("without", "with"):
+            seconds, cpu = check_seconds(folder, configs["large"])
+            print(f"check {cache} the cache   {seconds:.1f} s ({cpu:.1f} s of CPU)", flush=True)
+        with (
+            served(Path(name, "small"), configs["small"], SMALL, ports["small"]) as (small, _),
+            served(folder, configs["large"], LARGE, ports["large"]) as (large, seconds),
+        ):
+            print(f"start to first response   {seconds:.1f} s", flush=True)
+            print(f"memory of a worker        {memory(large.worker)}", flush=True)
+            compare(small, large, requests)
+            print(f"memory after the requests {memory(large.worker)}")
+
+
+def compare(small: Served, large: Served, requests: int) -> None:
+    """CPU per request, in alternation: the best of ten rounds of each."""
+    for fresh, what in ((False, "a request"), (True, "a token's first")):
+        rounds = [
+            (small.cpu(requests // 10, fresh=fresh), large.cpu(requests // 10, fresh=fresh))
+            for _ in range(10)
+        ]
+        few, many = (min(figures) for figures in zip(*rounds, strict=True))
+        print(f"CPU of {what:18} {many:.0f} us, {few:.0f} us small: {many / few - 1:+.0%}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000)

@@ -1,0 +1,45 @@
+"""Routes with the same settings share their stages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.app.shared_stages import SharedStages
+from engine.config.models import TargetConfig
+from engine.edge.origin import SameOrigin
+from engine.plan.route import Route
+from engine.spec.security import Carrier
+from tests.support.rehearsing import planned
+from tests.support.upstreams import SERVICES
+
+
+@pytest.fixture
+def route(tmp_path: Path) -> Route:
+    plan = planned(tmp_path).plan
+    assert plan is not None
+    return plan.routes[0]
+
+
+@pytest.fixture
+def shared() -> SharedStages:
+    return SharedStages(SERVICES, SameOrigin())
+
+
+def test_equal_settings_share_a_stage(route: Route, shared: SharedStages) -> None:
+    other = replace(route, unknown_fields="drop")
+    assert shared.authenticate(route) is shared.authenticate(other)
+    assert shared.meter(route) is shared.meter(other)
+    assert shared.limit(route) is shared.limit(other)
+
+
+def test_other_settings_have_a_stage_of_their_own(route: Route, shared: SharedStages) -> None:
+    public = replace(route, public=True)
+    by_key = replace(route, carriers=(Carrier("header", "x"),))
+    assert len({shared.authenticate(each) for each in (route, public, by_key)}) == 3
+    free = replace(route, takes=replace(route.takes, free=not route.takes.free))
+    assert shared.meter(route) is not shared.meter(free)
+    target = TargetConfig("u", "", 1.0, ("routes", 0))
+    assert shared.limit(route) is not shared.limit(replace(route, to=(target,)))
