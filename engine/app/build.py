@@ -289,7 +289,7 @@ def _connect_to_server(app: Application, parts: _Parts) -> None:
     app.close = lambda: _close(parts)
     if parts.services.health is not None:
         app.leaving = parts.services.health.stop
-        parts.services.health.include_targets(parts.health.report)
+        parts.services.health.details_of["targets"] = parts.health.report
 
 
 def _interrupt(parts: _Parts) -> None:

@@ -53,9 +53,6 @@ class WorkerHealth(Protocol):
     def stop(self) -> None:
         """The worker shuts down."""
 
-    def include_targets(self, report: Callable[[], list[dict[str, Any]]]) -> None:
-        """Let the details have what `report` returns: the targets that are not healthy."""
-
     def ready(self) -> bool:
         """Probe the stores, and return whether the worker can serve."""
         ...

@@ -86,23 +86,17 @@ class ConfigStatus:
 @dataclass(slots=True)
 class Health:
     """The health of one worker. `checks` are its stores by name; `stopping` is true once the worker
-    shuts down. `targets` returns what the details say of targets that are not healthy, which do not
-    make a worker unready; `details_of` returns more for operators, by name."""
+    shuts down. `details_of` returns more for operators, by name."""
 
     config: ConfigStatus = field(default_factory=ConfigStatus)
     checks: dict[str, StoreCheck] = field(default_factory=dict)
     stopping: bool = False
     version: str = ""
-    targets: Callable[[], list[dict[str, Any]]] = field(default=list)
     details_of: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
     def stop(self) -> None:
         """The worker shuts down."""
         self.stopping = True
-
-    def include_targets(self, report: Callable[[], list[dict[str, Any]]]) -> None:
-        """Let the details have what `report` returns: the targets that are not healthy."""
-        self.targets = report
 
     def ready(self) -> bool:
         """Probe the stores, and return whether the worker can serve."""
@@ -125,7 +119,6 @@ class Health:
                 "last_reload_error": config.error or None,
             },
             "stores": {name: check.error or "ok" for name, check in self.checks.items()},
-            "targets": self.targets(),
             **{name: read() for name, read in self.details_of.items()},
         }
 

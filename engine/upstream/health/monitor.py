@@ -33,13 +33,14 @@ _STOP_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class WatchedTarget:
-    """A target by the upstream and the name that metrics have for it, with its health and the
-    limits of its vendor."""
+    """A target by the upstream and the name that metrics have for it, with its health, the limits
+    of its vendor, and the probe of its server, if there is one."""
 
     upstream: str
     name: str
     health: TargetHealth
     limits: TargetLimits
+    probe: ServerProbe | None = None
 
     @property
     def ejections(self) -> Mapping[str, int]:
@@ -64,6 +65,8 @@ class WatchedTarget:
         report = {"upstream": self.upstream, "target": self.name, "state": state}
         if state in ("ejected", "returning") and self.health.reason:
             report["reason"] = self.health.reason
+        if state == "failing" and self.probe is not None and self.probe.error:
+            report["reason"] = self.probe.error
         return report
 
 
@@ -99,7 +102,8 @@ class HealthMonitor:
         targets = [target for group in groups for target in group.configured]
         if len(targets) == 1:
             upstream = targets[0].upstream
-            if upstream.replicas is None and len(upstream.credentials) < 2:
+            probed = self._configs[upstream.name].health is not None
+            if upstream.replicas is None and len(upstream.credentials) < 2 and not probed:
                 return
         for group in groups:
             key = tuple(sorted({id(target.state) for target in group.configured}))
@@ -109,9 +113,9 @@ class HealthMonitor:
 
     def start(self) -> None:
         """Judge and probe beside the requests. Call it in the worker, after the fork."""
-        if self._watched:
+        if self._group_keys:
             self._tasks.append(PeriodicTask(self._judge_groups, INTERVAL))
-        if self.probes:
+        if any(config.health is not None for config in self._configs.values()):
             self._tasks.append(PeriodicTask(self._prober.step, 0.0))
         for task in self._tasks:
             task.start()
@@ -123,8 +127,12 @@ class HealthMonitor:
         self._prober.stop()
 
     def watched(self) -> Iterator[WatchedTarget]:
-        """The targets that are watched, and that this worker has used or looked at."""
-        return (target for target in self._watched.values() if target.health.is_open)
+        """The targets that are watched, and that are probed or were used by this worker."""
+        return (
+            target
+            for target in self._watched.values()
+            if target.health.is_open or target.probe is not None
+        )
 
     def report(self) -> list[dict[str, Any]]:
         """The targets that are not in, for operators."""
@@ -198,7 +206,7 @@ class HealthMonitor:
         state.conditions += [health.asked_last, limits.asked_last]
         if len(upstream.credentials) > 1:
             state.limits = limits
-        self._watched[state] = WatchedTarget(upstream.name, label, health, limits)
+        self._watched[state] = WatchedTarget(upstream.name, label, health, limits, probe)
 
     def _probe(self, upstream: Upstream, config: ProbeConfig) -> None:
         """Probe the server of an upstream, or each of its addresses that is known now."""

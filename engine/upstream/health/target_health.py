@@ -164,7 +164,8 @@ class TargetHealth:
         self._window.restart()
         self.ejections[reason] += 1
         words = _words(reason, activity)
-        log.warning("target %s is asked last for %g s: %s", self.name, seconds, words)
+        name = "/".join(filter(None, self.name.split("/")))  # without what the target does not have
+        log.warning("target %s is asked last for %g s: %s", name, seconds, words)
 
     def release(self, now: float) -> None:
         """End an ejection; it returns slowly."""

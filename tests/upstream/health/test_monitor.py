@@ -158,6 +158,13 @@ def test_only_upstreams_with_health_are_probed() -> None:
     assert [*Worker("health: {path: /health}", "").monitor.probes] == [("a", "")]
 
 
+def test_a_lone_target_is_probed_for_its_metric() -> None:
+    worker = Worker("health: {path: /health}")
+    worker.monitor.watch([group(*worker.targets())])
+    assert [*worker.monitor.probes] == [("a", "")]
+    assert [target.upstream for target in worker.monitor.watched()] == ["a"]
+
+
 def states(worker: Worker) -> dict[str, str]:
     """The reported states by upstream, with their reasons."""
     return {
@@ -181,7 +188,7 @@ def test_operators_see_what_is_not_in_and_why() -> None:
     healths = {target.upstream: target.health for target in worker.monitor.watched()}
     healths["d"].eject(worker.clock.now, "silence", Activity())
     assert states(worker) == {
-        "a": "failing",
+        "a": "failing status 503",
         "b": "limited",
         "c": "little left",
         "d": "ejected silence",
