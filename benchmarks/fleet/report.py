@@ -39,10 +39,10 @@ class Report:
         self.law(len(lost) == len(allowed), "lost", text)
         self.law(wrong == 0, "wrong", f"{wrong} answers were not those to their requests")
 
-    def limit(self, results: list[Result], limit: int, window: float, times: int, why: str) -> None:
-        """The most that passed in any window: at most `times` the limit, because of `why`."""
-        passed, most = most_within(results, window), times * limit
-        text = f"{passed} passed in {window:.0f} s of a limit of {limit}, at most {most} ({why})"
+    def limit(self, results: list[Result], window: float, most: int, law: str) -> None:
+        """The requests that passed in any window: at most as many as the `law` allows."""
+        passed = most_within(results, window)
+        text = f"{passed} passed in {window:.0f} s, at most {most}: {law}"
         self.law(passed <= most, "limits", text)
 
     def text(self, name: str, title: str) -> str:

@@ -58,7 +58,7 @@ def test_a_limit_is_judged_by_what_passed_within_a_window() -> None:
     results = [result(time, time + 0.1) for time in (0.0, 4.0, 9.0, 9.95, 10.5)]
     assert most_within(results, 10.0) == 4  # from 4.0; at 0.0 the one of 9.95 ends too late
     report = Report()
-    report.limit(results, 3, 10.0, 1, "no fault")
+    report.limit(results, 10.0, 3, "L")
     assert report.broken
 
 

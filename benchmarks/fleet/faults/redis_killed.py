@@ -1,7 +1,7 @@
 """The only Redis is killed and starts again without its data.
 
-Law: no request is lost. Limits with `on_store_failure: local`: at most 3 times the limit in a
-window in which Redis lost its data once (L * (2 + k), `docs/guarantees.md`).
+Law: no request is lost. At most L * (2 + k) pass of a limit L in a window in which Redis lost its
+data k times.
 """
 
 from __future__ import annotations
@@ -30,5 +30,5 @@ def run(bed: Bed) -> Report:
         redis.start()
         time.sleep(_WINDOW)
     report.requests(load.results)
-    report.limit(load.results, _LIMIT, _WINDOW, 3, "Redis lost its data once")
+    report.limit(load.results, _WINDOW, 3 * _LIMIT, "L * (2 + k), Redis lost its data once")
     return report

@@ -1,7 +1,7 @@
 """The Redis that Sentinel watches is killed, and Sentinel promotes a replica.
 
-Law: no request is lost. At most 3 times the limit passes: until the promotion each instance counts
-its share, and the replica may lack what the killed one had not sent to it.
+Law: no request is lost. At most 2 L + R pass of a limit L: until the promotion each instance counts
+its share, and the replica may lack R, what the killed one had not sent to it (at most L).
 """
 
 from __future__ import annotations
@@ -37,5 +37,5 @@ def run(bed: Bed) -> Report:
     promoted = sentinels.promoted()
     used = promoted.commands() if promoted else 0
     report.law(used > 0, "promoted", f"it ran {used:,} scripts of the instances")
-    report.limit(load.results, _LIMIT, _WINDOW, 3, "a replica may lack the last counts")
+    report.limit(load.results, _WINDOW, 3 * _LIMIT, "2 L + R, the replica lacked R of L")
     return report
