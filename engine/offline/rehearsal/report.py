@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
 from engine.config.config import Config
-from engine.config.upstreams import UpstreamConfig
 from engine.exchange.exchange import MISSING
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
@@ -17,10 +15,10 @@ from engine.offline.rehearsal.path_routes import Near, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
+from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.offline.transform_edits import edits_of_caller, edits_of_upstreams
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
-from engine.upstream.client.deadlines import Timeouts
 from engine.values.wildcard import ByName
 
 Report = dict[str, Any]
@@ -40,15 +38,21 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
     }
     if route is None:
         return summary | {"nearest": [_near(near) for near in nearest(planned, rehearsal.request)]}
+    targets = _targets(rehearsal, route, config)
     return summary | {
         "operation": _operation(route),
-        "route": {"place": str(place_of(config.source, route.at)), "goes": route.destination},
+        "route": {
+            "place": str(place_of(config.source, route.at)),
+            "goes": route.destination,
+            "priority": _priority(rehearsal, route),
+            "hedge": None if route.hedge is None else route.hedge.after,
+        },
         "authentication": _authentication(route, rehearsal),
         "policies": verdicts(route, rehearsal, config.currency),
         "validation": _validation(route, rehearsal),
         "model": _model(route, rehearsal, planned.plan),
-        "targets": _targets(rehearsal, route, config),
-        "timeouts": _timeouts(rehearsal, route, config),
+        "targets": targets,
+        "timeouts": {name: upstream_report(config.upstreams[name]) for name in _asked(targets)},
         "transforms": _transforms(route, rehearsal, planned.plan),
         "outgoing": [
             _outgoing(request, rehearsal, display)
@@ -230,6 +234,18 @@ def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]
     ]
 
 
+def _asked(targets: Sequence[Report]) -> Iterable[str]:
+    """The upstreams of some targets, each once."""
+    return dict.fromkeys(target["upstream"] for target in targets)
+
+
+def _priority(rehearsal: Rehearsal, route: Route) -> str:
+    """The priority of the request in queues: the token's, else the route's."""
+    exchange = rehearsal.exchange
+    caller = None if exchange is None else exchange.caller
+    return (caller.priority if caller is not None else "") or route.priority
+
+
 def _translation(translation: TargetTranslation | None) -> Report | None:
     """How the request is translated for a target; None if it is not, or was refused before."""
     if translation is None:
@@ -241,40 +257,6 @@ def _translation(translation: TargetTranslation | None) -> Report | None:
         "dropped": list(translation.dropped),
         "refused": refusal
         and {"code": refusal.code, "message": refusal.message, "param": refusal.param},
-    }
-
-
-def _timeouts(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
-    """Timeouts (seconds), retries, breaker and source of addresses of each upstream that may be
-    asked."""
-    report: Report = {}
-    for name in dict.fromkeys(target["upstream"] for target in _targets(rehearsal, route, config)):
-        upstream = config.upstreams[name]
-        timeouts = Timeouts(**upstream.timeouts)._asdict()
-        retry, breaker, health = upstream.retry, upstream.breaker, upstream.health
-        report[name] = {
-            "timeouts": timeouts,
-            "attempts": retry.attempts,
-            "retries": sorted(retry.on),
-            "breaker": {"failures": breaker.failures, "cooldown": breaker.cooldown},
-            "health": health and {"path": health.path, "every": health.every},
-            "addresses": None if upstream.resolve is None else _addresses(upstream),
-        }
-    return report
-
-
-def _addresses(upstream: UpstreamConfig) -> Report:
-    """Where the addresses of an upstream come from: a file, a service or a name of DNS, which is
-    looked up after `every` seconds at most."""
-    resolve = upstream.resolve
-    assert resolve is not None
-    name = None if resolve.file or resolve.srv else urlsplit(upstream.url).hostname
-    return {
-        "name": name,
-        "srv": resolve.srv or None,
-        "file": resolve.file,
-        "server": resolve.server or None,
-        "every": resolve.every,
     }
 
 

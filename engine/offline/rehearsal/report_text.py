@@ -39,7 +39,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _policies(report, Moment.AFTER_SELECTION, Moment.TRANSFORM)
     yield from _transforms(report, "caller")
     yield from _policies(report, Moment.LIMIT)
-    yield from _targets(report["targets"], report["timeouts"])
+    yield from _targets(report["targets"], report["timeouts"], route["priority"])
+    if route["hedge"]:
+        yield _line("hedge", f"sent to a second target too after {route['hedge']} without content")
     yield from _transforms(report, "upstream")
     for upstream_request in report["outgoing"]:
         yield from _outgoing(upstream_request)
@@ -122,7 +124,7 @@ def _model(report: Report | None) -> Iterator[str]:
     yield _line("model", f"{report['asked']}, {why}; from {report['from']}", report["place"])
 
 
-def _targets(targets: list[Report], timeouts: Report) -> Iterator[str]:
+def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator[str]:
     primary = [target for target in targets if not target.get("fallback")]
     total = sum(target["weight"] for target in primary)
     for number, target in enumerate(targets, 1):
@@ -143,6 +145,11 @@ def _targets(targets: list[Report], timeouts: Report) -> Iterator[str]:
         words = f"at most {attempts} {'try' if attempts == 1 else 'tries'}, again on {retries}; "
         words += f"left alone {breaker['cooldown']:g}s after {breaker['failures']} failures"
         yield _line("", words)
+        if report["max_in_flight"]:
+            yield _line("", f"at most {report['max_in_flight']} requests at one time")
+        if report["queue"]:
+            size, wait = report["queue"]["size"], report["queue"]["wait"]
+            yield _line("", f"up to {size} wait for a place, {wait:g}s each; {priority} priority")
         if health := report["health"]:
             yield _line("health", f"{name}: GET {health['path']} every {health['every']:g}s")
         if report["addresses"] is not None:

@@ -275,8 +275,8 @@ CHANGES = [
     ("models.big.to.0.max_in_flight", 2, 9),
     ("routes.0.priority", None, "low"),
     ("routes.0.hedge", {"idempotent": True}, None),
-    ("routes.0.hedge.after", None, "2s"),
-    ("routes.0.hedge.idempotent", None, True),
+    ("routes.3.hedge.after", None, "2s"),
+    ("routes.3.hedge.idempotent", None, True),
     ("upstreams.main.pool", None, 9),
     ("upstreams.main.pool.size", None, 9),
     ("upstreams.main.pool.idle", None, "9s"),
@@ -335,6 +335,8 @@ def levels_of(tmp_path_factory):
             if path.endswith("also"):
                 base = with_value(config, "routes.0.model", FROM_QUERY)
             changed = with_value(base, path, value)
+            if path.startswith("upstreams.main.queue"):
+                changed["upstreams"]["main"]["max_in_flight"] = 4
             if path.startswith("telemetry.traces."):
                 changed["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
             if path.startswith(("stores.redis.tls", "stores.redis.sentinel")):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from engine.offline.rehearsal.observation import UpstreamAnswers, request
 from engine.offline.rehearsal.rehearse import rehearse
@@ -78,6 +79,20 @@ def test_targets_name_the_strategy_of_their_entry(tmp_path):
     document = chat(project)
     assert [t["choose"] for t in document["targets"]] == ["least_busy", "least_busy", "weighted"]
     assert ", chosen by least_busy" in text(document)
+
+
+def test_bounds_queues_and_hedges_are_named(tmp_path):
+    main = {"max_in_flight": 8, "queue": {"size": 5, "wait": "2s"}}
+    config = yaml.safe_load(patched(CONFIG, {"upstreams": {"main": main}}))
+    config["routes"][0] |= {"priority": "low", "hedge": {"after": "p95", "idempotent": True}}
+    document = chat(planned(tmp_path, yaml.safe_dump(config, sort_keys=False)))
+    assert document["timeouts"]["main"]["max_in_flight"] == 8
+    assert document["timeouts"]["spare"]["queue"] is None
+    assert (document["route"]["priority"], document["route"]["hedge"]) == ("low", "p95")
+    shown = text(document)
+    assert "at most 8 requests at one time" in shown
+    assert "up to 5 wait for a place, 2s each; low priority" in shown
+    assert "sent to a second target too after p95 without content" in shown
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,7 @@ class _Reader:
         imported = {"fallbacks", "default_fallbacks", "model_group_alias", "max_budget"}
         imported |= {"budget_duration", "num_retries", "request_timeout", "timeout"}
         imported |= {"stream_timeout", "allowed_fails", "cooldown_time", "drop_params"}
+        imported |= {"default_max_parallel_requests"}
         for section, at in self._both():
             for key, value in section.items():
                 is_default = key == "routing_strategy" and value == "simple-shuffle"

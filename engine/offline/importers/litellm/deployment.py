@@ -81,7 +81,14 @@ class Deployment:
                 target["weight"] = weight
             if weight and key != "weight":
                 self.draft.skip((*self.at, key), reason_for(key, self.name))
+        if bound := self._bound():
+            target["max_in_flight"] = bound
         return target
+
+    def _bound(self) -> int | None:
+        """The requests that the deployment gets at one time; others wait, as in LiteLLM."""
+        bound = self._setting("max_parallel_requests", "default_max_parallel_requests")
+        return int(bound) if bound is not None and bound >= 1 else None
 
     def _upstream(self, provider: str) -> str:
         """The name of the upstream, which is added unless another model has the same."""
@@ -102,6 +109,8 @@ class Deployment:
         if headers:
             entry["headers"] = {"set": headers}
         entry |= self._timeouts() | self._failures()
+        if self._bound():
+            entry["queue"] = {"size": 100}
         line = self.draft.line((*self.at, "model"))
         return self.draft.named(self.draft.upstreams, provider, entry, line)
 

@@ -70,6 +70,8 @@ REASONS = {
     "environment_variables": "set them in the environment of the gateway",
     "alerting": "alert on the metrics of telemetry",
     "rpm": "it weighs the targets; write a rate_limit, or `rate` of a token, as a limit",
+    "priority_reservation": "write `priority` at tokens or routes, and max_in_flight at upstreams",
+    "default_priority": "write `priority` at tokens or routes, and max_in_flight at upstreams",
     "tpm": "it weighs the targets; write a token_budget as a limit",
 }
 GUARDS = frozenset(
