@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from functools import partial
+from operator import add
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -130,34 +131,39 @@ def _column(by: str) -> str:
 
 
 def _by_value(connection: Connection, by: str, where: UsageFilter) -> list[Total]:
-    return [_total(str(row[0]), row) for row in sums_by(connection, _column(by), where)]
+    return [_total(str(row[0]), row[1], row[2:]) for row in sums_by(connection, _column(by), where)]
 
 
 def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> list[Total]:
-    """Totals of parts of days. An hour with a midnight in it is read from its rows."""
+    """Totals of days and currencies. An hour with a midnight in it is read from its rows."""
 
     def day(time: int) -> str:
         return datetime.fromtimestamp(time, time_zone).date().isoformat()
 
-    result: list[Total] = []
+    sums: dict[tuple[str, str], Sequence[Any]] = {}
+
+    def enter(row: Row[Any]) -> None:
+        key = (day(row[0]), row[1])
+        present = sums.get(key)
+        sums[key] = row[2:] if present is None else tuple(map(add, present, row[2:]))
+
     is_utc = time_zone in (UTC, ZoneInfo("UTC"))
     hours = hours_of(connection, where, DAY if is_utc else HOUR)
     ranges: set[tuple[float, float]] = {*hours.rows}
     for row in sums_by_hour(connection, where, hours.sums) if hours.sums else ():
         if day(row[0]) == day(row[0] + HOUR - 1):
-            result.append(_total(day(row[0]), row))
+            enter(row)
         else:
             ranges.add((row[0], row[0] + HOUR))
     parts = sorted(ranges)
     for start in range(0, len(parts), _RANGES):
-        rows = sums_by_quarter(connection, where, parts[start : start + _RANGES])
-        result += [_total(day(row[0]), row) for row in rows]
-    return result
+        for row in sums_by_quarter(connection, where, parts[start : start + _RANGES]):
+            enter(row)
+    return [_total(key, currency, values) for (key, currency), values in sums.items()]
 
 
-def _total(key: str, row: Row[Any]) -> Total:
-    currency = row[1]
-    sums = dict(zip(SUMS, row[2:], strict=True))
+def _total(key: str, currency: str, values: Sequence[Any]) -> Total:
+    sums = dict(zip(SUMS, values, strict=True))
     cost = (int(sums.pop("cost_high")) << COST_BITS) + int(sums.pop("cost_low"))
     first_byte_sum = float(sums.pop("first_byte_sum"))
     counts = {name: int(value) for name, value in sums.items()}
