@@ -36,20 +36,16 @@ MOST_FAILURES = 0.99
 class DecayingAverage:
     """An average in which a sample counts the more, the longer ago the last one was."""
 
-    __slots__ = ("_number", "_time")
+    __slots__ = ("_time", "number")
 
     def __init__(self, machine: MachineState, name: str) -> None:
-        self._number = machine.number(name)
-        self._time = machine.number(f"{name}/time")
-
-    @property
-    def value(self) -> float:
+        self.number = machine.number(name)
         """The average, 0.0 without a sample."""
-        return self._number.value
+        self._time = machine.number(f"{name}/time")
 
     def add(self, sample: float, now: float) -> None:
         """Count a sample of this moment; the first one is the average."""
-        last, number = self._time.value, self._number
+        last, number = self._time.value, self.number
         if last:
             weight = max(LEAST_WEIGHT, 1.0 - math.exp((last - now) / MEMORY))
             number.value += (sample - number.value) * weight
@@ -71,22 +67,22 @@ class AnswerTimes:
     @property
     def first_content(self) -> float:
         """Seconds to the first content, 0.0 as long as no answer was measured."""
-        return self._first_content.value
+        return self._first_content.number.value
 
     @property
     def per_token(self) -> float:
         """Seconds for a token of output, 0.0 where none was measured."""
-        return self._per_token.value
+        return self._per_token.number.value
 
     @property
     def typical(self) -> float:
         """Seconds for an answer of TYPICAL_TOKENS; 0.0 as long as no answer was measured."""
-        return self._first_content.value + TYPICAL_TOKENS * self._per_token.value
+        return self._first_content.number.value + TYPICAL_TOKENS * self._per_token.number.value
 
     @property
     def failures(self) -> float:
         """The share of attempts that failed, at most MOST_FAILURES."""
-        return min(self._failures.value, MOST_FAILURES)
+        return min(self._failures.number.value, MOST_FAILURES)
 
     def judge(self, now: float, *, failed: bool) -> None:
         """An attempt was answered, or failed."""
@@ -103,7 +99,7 @@ class AnswerTimes:
 
     def answered(self, seconds: float, tokens: int, now: float) -> None:
         """An answer that is not a stream was complete after so many seconds."""
-        first, per_token = self._first_content.value, self._per_token.value
+        first, per_token = self._first_content.number.value, self._per_token.number.value
         if not first:
             first = PREFILL_TOKENS
         if not per_token and tokens:
@@ -115,5 +111,5 @@ class AnswerTimes:
 
     def unanswered(self, seconds: float, now: float) -> None:
         """The caller left after so many seconds without an answer."""
-        if seconds > self._first_content.value:
+        if seconds > self._first_content.number.value:
             self._first_content.add(seconds, now)

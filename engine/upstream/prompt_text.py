@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from engine.exchange.exchange import Exchange
@@ -16,18 +15,20 @@ def prompt_prefix(exchange: Exchange, length: int) -> str:
         return ""
     parts: list[str] = []
     for member in exchange.dialect.prompt_members:
-        for text in _texts(body.get(member)):
-            parts.append(text[:length])
-            length -= len(text)
-            if length <= 0:
-                return "".join(parts)
+        if length > 0 and member in body:
+            length = _collect(body[member], parts, length)
     return "".join(parts)
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """All strings in a JSON value, in their order."""
+def _collect(value: Any, parts: list[str], length: int) -> int:
+    """Add the strings in a JSON value to `parts`, in their order, up to `length` characters.
+    Returns what is left of these."""
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
+        parts.append(value[:length])
+        return length - len(value)
+    if isinstance(value, dict | list):
         for below in value.values() if isinstance(value, dict) else value:
-            yield from _texts(below)
+            length = _collect(below, parts, length)
+            if length <= 0:
+                break
+    return length

@@ -20,7 +20,7 @@ def average_of(*samples: tuple[float, float]) -> float:
     average = DecayingAverage(LocalState(), "x")
     for sample, now in samples:
         average.add(sample, now)
-    return average.value
+    return average.number.value
 
 
 def test_the_first_sample_is_the_average() -> None:

@@ -16,16 +16,17 @@ less busy of two targets.
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from math import inf, log
 from typing import Any
 
 import orjson
 
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.services import Services
+from engine.exchange.wsgi_environ import environ_key
 from engine.spec import expression
 from engine.spec.expression import Expression
 from engine.upstream.choose import least_busy
@@ -81,19 +82,21 @@ SCHEMA: dict[str, Any] = {
 FORM = "{affinity: $request.header.session-id}"
 
 _MAX_LOAD = 2.0
+_UNIT = 2.0**-32
 _ALWAYS = 8
 """Requests in flight that a target always may have: of few, no share can be told."""
-_MASK = 2**64 - 1
 
 
 class Options:
-    """The options of a config, compiled."""
+    """The options of a config, compiled: `header` is the WSGI name of a place that is a header."""
 
-    __slots__ = ("max_load", "place", "prompt")
+    __slots__ = ("header", "max_load", "place", "prompt")
 
     def __init__(self, options: Any) -> None:
         options = {"by": options} if isinstance(options, str) else options
         self.place: Expression | None = expression.parse(options["by"]) if "by" in options else None
+        in_header = self.place is not None and self.place.place == "header"
+        self.header = environ_key(self.place.steps[0]) if self.place and in_header else ""
         self.prompt: int = options.get("prompt", 0)
         self.max_load: float = options.get("max_load", _MAX_LOAD)
 
@@ -137,16 +140,20 @@ class _Affinity:
 
 def _key(options: Options, exchange: Exchange) -> bytes | None:
     """The key of a request, None for one without."""
-    if options.place is not None:
-        value = _value(options.place, exchange)
-        if value is not None:
-            return value
+    if options.header:
+        value = exchange.header(options.header)
+        if value:
+            return value.encode("utf-8", "surrogatepass")
+    elif options.place is not None:
+        key = _value(options.place, exchange)
+        if key is not None:
+            return key
     text = prompt_prefix(exchange, options.prompt) if options.prompt else ""
     return text.encode("utf-8", "surrogatepass") if text else None
 
 
 def _value(place: Expression, exchange: Exchange) -> bytes | None:
-    """The value at a place; None where there is none, or two."""
+    """The value in the body, query or path; None where there is none, or two."""
     if place.place == "path" and place.steps[0] not in exchange.variables:
         return None
     try:
@@ -164,63 +171,67 @@ class Ranks:
     """The ranking of targets for keys.
 
     The number of a target for a key is the product of two hashes, of the key and of the target's
-    name, modulo 2**64. All of them are made by one multiplication of long integers, in which each
-    target has 128 bits.
+    name, modulo 2**32. All of them are made by one multiplication of long integers, in which each
+    target has 64 bits. Of targets of one weight the highest number wins; of several weights the
+    highest logarithm divided by the weight, so that each target wins for its share of the keys.
+    The loads of the targets are watched.
     """
 
     def __init__(self, targets: Sequence[Target], load: GroupLoad, max_load: float) -> None:
-        self._targets = targets
-        self._load = load
-        self._max_load = max_load
-        hashes = [_hash(target.state.name.encode()) | 1 for target in targets]
-        lanes = b"".join(number.to_bytes(16, "little") for number in hashes)
+        # Targets of one weight stand beside each other.
+        self._targets = sorted(targets, key=lambda target: -target.weight)
+        loads = [target.state.load for target in self._targets]
+        self._totals = [each.in_flight.total for each in loads if each is not None]
+        self._group_total = load.in_flight.total
+        lanes = b"".join(
+            (_hash(target.state.name.encode()) | 1).to_bytes(8, "little")
+            for target in self._targets
+        )
         self._hashes = int.from_bytes(lanes, "little")
         self._size = len(lanes)
-        self._unpack = struct.Struct(f"<{2 * len(targets)}Q").unpack
-        weights = [target.weight for target in targets]
-        total = sum(weights)
-        self._shares = [weight / total if total else 1 / len(targets) for weight in weights]
-        self._equal = len(set(weights)) == 1
+        self._unpack = struct.Struct("<" + "I4x" * len(targets)).unpack
+        total = sum(target.weight for target in targets)
+        shares = [target.weight / total if total else 1 / len(targets) for target in self._targets]
+        self._most = [max_load * share for share in shares]
+        weights = [target.weight for target in self._targets]
+        firsts = [weights.index(weight) for weight in dict.fromkeys(weights)]
+        ends = [*firsts[1:], len(weights)]
+        self._classes = [(slice(a, b), weights[a]) for a, b in zip(firsts, ends, strict=True)]
 
     def picks(self, key: bytes) -> Iterator[Target]:
-        targets = self._targets
-        numbers = self.numbers(key)
-        first = numbers.index(max(numbers))
-        if not self._is_full(first):
-            yield targets[first]
-            rest = [index for index in self._order(numbers) if index != first]
-        else:
-            order = self._order(numbers)
-            rest = [i for i in order if not self._is_full(i)]
-            rest += [i for i in order if i not in rest]
-        for index in rest:
-            yield targets[index]
-
-    def numbers(self, key: bytes) -> Sequence[float]:
-        """The numbers of all targets for a key. With weights they are the logarithms of random
-        numbers by weight, so that each target is the highest for its share of the keys."""
         product = (_hash(key) * self._hashes).to_bytes(self._size, "little")
-        low_halves = self._unpack(product)[::2]
-        if self._equal:
-            return low_halves
-        return [
-            math.log((number + 1) / 2.0**64) / share if share else -math.inf
-            for number, share in zip(low_halves, self._shares, strict=True)
-        ]
+        numbers = [*self._unpack(product)]
+        full = []
+        for _ in numbers:
+            index = self._highest(numbers)
+            numbers[index] = -1
+            if self._is_full(index):
+                full.append(index)
+            else:
+                yield self._targets[index]
+        for index in full:
+            yield self._targets[index]
 
-    def _order(self, numbers: Sequence[float]) -> list[int]:
-        return sorted(range(len(numbers)), key=numbers.__getitem__, reverse=True)
+    def _highest(self, numbers: list[int]) -> int:
+        """The index of the target that wins with these numbers, of which -1 never does."""
+        if len(self._classes) == 1:
+            return numbers.index(max(numbers))
+        best, first, winner = -inf, 0, -1
+        for members, weight in self._classes:
+            number = max(numbers[members])
+            if number >= 0:
+                value = log((number + 1) * _UNIT) / weight if weight else -inf
+                if value > best or winner < 0:
+                    best, first, winner = value, members.start, number
+        return numbers.index(winner, first)
 
     def _is_full(self, index: int) -> bool:
-        """Whether a target has more than its share of the requests in flight, with this one."""
-        load = self._targets[index].state.load
-        assert load is not None  # since `watch`
-        in_flight = load.in_flight.total()
-        if in_flight < _ALWAYS:
-            return False
-        bound = self._max_load * self._shares[index] * (self._load.in_flight.total() + 1)
-        return in_flight + 1 > bound
+        """Whether a target would have more than its share of the requests in flight."""
+        in_flight = self._totals[index]()
+        return in_flight >= _ALWAYS and in_flight + 1 > self._most[index] * (
+            self._group_total() + 1
+        )
 
 
 def _hash(data: bytes) -> int:
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
+    return int.from_bytes(blake2b(data, digest_size=4).digest(), "little")
