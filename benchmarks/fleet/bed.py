@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fleet.load import Result, Target
-from benchmarks.fleet.network import Loopback, Namespaces, Network
+from benchmarks.fleet.network import Loopback, Namespaces, Network, NotOnLoopback
 from benchmarks.fleet.processes import Processes
 from benchmarks.fleet.report import Report
 from benchmarks.fleet.servers import replicas
@@ -42,11 +42,6 @@ class Bed:
     def close(self) -> None:
         self.processes.close()
 
-    @property
-    def has_resolver(self) -> bool:
-        """Whether the system of the nodes asks the name server of the bed."""
-        return self._resolver is not None
-
     def start_replicas(self, count: int = 8) -> list[Replica]:
         self.replicas = replicas.start(
             self.network, self.processes, self.folder / "replicas", count
@@ -74,7 +69,10 @@ class Bed:
     def start_pair(self) -> Pair:
         return Pair(self.network, self.processes, self.folder / "postgres")
 
-    def start_names(self) -> Names:
+    def start_names(self, system: bool = False) -> Names:
+        """A name server, which the `system` of the nodes asks too. Raises NotOnLoopback."""
+        if system and self._resolver is None:
+            raise NotOnLoopback("the system asks name servers at port 53 only")
         return Names(self.network, self.processes, self.folder / "names", self._resolver)
 
     def start_gateways(self, config: Mapping[str, Any], count: int = 3) -> list[Gateway]:

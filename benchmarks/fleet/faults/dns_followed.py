@@ -21,7 +21,7 @@ _BOUND = 5.0
 
 def run(bed: Bed) -> Report:
     report = Report()
-    names = bed.start_names()
+    names = bed.start_names(system=True)
     everyone = bed.start_replicas()
     old, new = everyone[:4], everyone[4:]
     names.set(_NAME, [replica.node.address for replica in old])
