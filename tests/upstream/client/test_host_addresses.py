@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import gevent
 import gevent.event
@@ -13,10 +14,11 @@ import pytest
 from engine.upstream.client import host_addresses
 from engine.upstream.client.client import Client
 from engine.upstream.client.dial_order import Address, Answer, FixedAddress, Share
+from engine.upstream.client.failures import ConnectFailed
 from engine.upstream.client.host_addresses import HostAddresses, addresses_of, system_lookup
 from tests.support.clock import Clock
 from tests.support.http_client import LONG, get, read_all
-from tests.support.peer import Peer, echo, serving
+from tests.support.peer import Authority, Peer, echo, server_context, serving
 
 A, B, C = (Address(f"10.0.0.{n}", 80) for n in (1, 2, 3))
 GONE = socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
@@ -258,3 +260,17 @@ def test_a_client_of_one_address_has_its_own_pool(peers: tuple[Peer, Peer]) -> N
 def test_a_client_without_addresses_has_none_for_one(url: str, proxy: str | None) -> None:
     with pytest.raises(ValueError, match="no addresses of its own"):
         Client(url, proxy=proxy, environ={}).at(A)
+
+
+def test_tls_to_an_address_verifies_the_name(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    for name, verified in (("name.example", True), ("127.0.0.1", False)):
+        with serving(echo, tls=server_context(authority.issue(name))) as peer:
+            client = Client(f"https://name.example:{peer.port}", ca=authority.path, environ={})
+            one = client.at(Address("127.0.0.1", peer.port))
+            if verified:
+                assert f"Host: name.example:{peer.port}".encode() in read_all(get(one))
+            else:
+                with pytest.raises(ConnectFailed, match="its certificate is refused"):
+                    get(one)
+            client.close()
