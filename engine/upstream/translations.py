@@ -11,6 +11,7 @@ from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.media_types import essence
+from engine.transforms.upstream_side import UpstreamEdits
 from engine.translations import AnyExchange, AnyTranslation
 from engine.translations.language import RequestLine
 from engine.translations.refusals import LossRules
@@ -131,17 +132,17 @@ class RouteTranslations:
 
 class TranslatedRequests:
     """The translations of one request, each made when its target is about to be attempted; replicas
-    of a target share it."""
+    of a target share it, as they share its edits."""
 
     def __init__(self, translations: RouteTranslations, exchange: Exchange) -> None:
         self._translations = translations
         self._exchange = exchange
-        self._translated: dict[tuple[str, ...], AnyExchange | None] = {}
-        self._errors: dict[tuple[str, ...], GatewayError] = {}
+        self._translated: dict[UpstreamEdits, AnyExchange | None] = {}
+        self._errors: dict[UpstreamEdits, GatewayError] = {}
 
     def carries(self, target: Target) -> bool:
         """Whether a target can get the request, as it is or translated."""
-        key = _key(target)
+        key = target.edits
         if key not in self._translated and key not in self._errors:
             try:
                 self._translated[key] = self._translations.translate(self._exchange, target)
@@ -151,18 +152,13 @@ class TranslatedRequests:
 
     def refusal(self, targets: Sequence[Target]) -> GatewayError | None:
         """Why no target can get the request; None if one of them can, or was not asked yet."""
-        if all(_key(target) in self._errors for target in targets):
-            return self._errors[_key(targets[0])]
+        if all(target.edits in self._errors for target in targets):
+            return self._errors[targets[0].edits]
         return None
 
     def translated(self, target: Target) -> AnyExchange | None:
         """The request for a target that can get it; None for one that gets it as it is."""
-        return self._translated[_key(target)]
-
-
-def _key(target: Target) -> tuple[str, ...]:
-    """What the translation for a target depends on."""
-    return target.upstream.name, target.entry, target.model
+        return self._translated[target.edits]
 
 
 def translated_request(
