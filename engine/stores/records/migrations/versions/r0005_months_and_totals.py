@@ -232,7 +232,11 @@ def _sqlite_trigger() -> str:
     values = " UNION ALL ".join(f"SELECT {seconds} AS period" for seconds in _PERIODS)
     totals = insert("ledger_totals", f" FROM ({values})", _NAMES, f"{hour} - {hour} % period")
     models = insert("ledger_models", "", _MODEL_NAMES, hour)
-    return f"CREATE TRIGGER usage_sums AFTER INSERT ON usage BEGIN {totals} {models} END"
+    # A program that adds the rows of its transaction up says so there (`batch_sums.py`).
+    alone = "NOT EXISTS (SELECT 1 FROM ledger_state WHERE name = 'batch')"
+    return (
+        f"CREATE TRIGGER usage_sums AFTER INSERT ON usage WHEN {alone} BEGIN {totals} {models} END"
+    )
 
 
 def _additions(table: str) -> str:
