@@ -8,24 +8,25 @@ dialect only if the dialect or the operation's document lists it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Enum, auto
+from enum import IntEnum
 from functools import lru_cache, partial
+from itertools import compress
 from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from engine.values.wildcard import matches
 
 
-class Action(Enum):
+class Action(IntEnum):
     """What is done with a header."""
 
-    DROP = auto()
-    PASS = auto()
-    PASS_IF_DECLARED = auto()  # in the document, as a header of one of the operation's answers
-    MOVE = auto()  # an address: rewritten to ours, see `Addresses`
-    MOVE_LINKS = auto()
-    RENAME = auto()  # to `x-upstream-request-id`
-    READ = auto()  # `connection`, which names others to drop
+    DROP = 0  # the only one that is false
+    PASS = 1
+    PASS_IF_DECLARED = 2  # in the document, as a header of one of the operation's answers
+    MOVE = 3  # an address: rewritten to ours, see `Addresses`
+    MOVE_LINKS = 4
+    RENAME = 5  # to `x-upstream-request-id`
+    READ = 6  # `connection`, which names others to drop
 
 
 class Row(NamedTuple):
@@ -113,7 +114,7 @@ TABLE = (
 )
 _CACHED_NAMES = 1000
 _NAME = itemgetter(0)
-_PASS, _DROP = Action.PASS, Action.DROP  # an enum finds its members slowly
+_PASS = Action.PASS  # an enum finds its members slowly
 
 
 class Addresses(Protocol):
@@ -163,11 +164,10 @@ class ResponseHeaders:
         know under the prefix `mount`."""
         picked = []
         of_the_hop: set[str] = set()
-        for pair, action in zip(headers, map(self._action, map(_NAME, headers)), strict=True):
+        actions = list(map(self._action, map(_NAME, headers)))
+        for pair, action in compress(zip(headers, actions, strict=True), actions):
             if action is _PASS:
                 picked.append(pair)
-            elif action is _DROP:
-                continue
             elif action is Action.RENAME:
                 picked.append(("x-upstream-request-id", pair[1]))
             elif action is Action.READ:

@@ -10,7 +10,8 @@ the first upstream's `total`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.credentials.interface.credential import LiveCredential
@@ -45,6 +46,14 @@ class Candidates:
     that of the request's priority; the time in queues is noted on its `record`.
     """
 
+    # What most requests have none of: all of it is replaced, not changed.
+    _asked_last: tuple[Target, ...] = ()
+    _full: tuple[Target, ...] = ()
+    _busy: tuple[Gate, ...] = ()
+    _held: Mapping[Target, Places] = MappingProxyType({})
+    _ready: Mapping[Target, float | None] = MappingProxyType({})  # when its Retry-After ends
+    _renewed = False  # a refused token is fetched anew once in a request
+    _refused_credentials: frozenset[tuple[Target, LiveCredential | None]] = frozenset()
     _unreached: frozenset[Target] = frozenset()  # no connection was possible
 
     def __init__(
@@ -61,27 +70,25 @@ class Candidates:
         self._targets = targets
         self._waiting = iter(targets)  # for their first attempt
         self._passed: list[Target] = []
-        self._asked_last: list[Target] = []
-        self._full: list[Target] = []
-        self._busy: list[Gate] = []
-        self._rank, self._record = rank, record
-        self._held: dict[Target, Places] = {}
         self._clock = clock
         self._dice = dice
         self._carries = carries
-        self._ready: dict[Target, float] = {}  # when the Retry-After of a target ends
-        self._renewed = False  # a refused token is fetched anew once in a request
-        self._refused_credentials: set[tuple[Target, LiveCredential | None]] = set()
+        self._rank = rank
+        self._record = record
 
     def next(self) -> Candidate | None:
         """The next target, which counts as an attempt of it; None if no attempt may be made."""
         if candidate := self.beside():
             return candidate
         while self._asked_last:
-            if candidate := self._first_attempt(self._asked_last.pop(0)):
+            target, *others = self._asked_last
+            self._asked_last = tuple(others)
+            if candidate := self._first_attempt(target):
                 return candidate
         while self._full:
-            if candidate := self._after_queue(self._full.pop(0)):
+            target, *others = self._full
+            self._full = tuple(others)
+            if candidate := self._after_queue(target):
                 return candidate
         for target in sorted(self._passed, key=lambda target: self.attempts.get(target, 0)):
             if candidate := self._candidate(target, self.attempts.get(target, 0)):
@@ -94,7 +101,7 @@ class Candidates:
         for target in self._waiting:
             conditions = target.state.conditions
             if conditions and target.state.asked_last(self._clock()):
-                self._asked_last.append(target)
+                self._asked_last += (target,)
             elif candidate := self._first_attempt(target):
                 return candidate
         return None
@@ -108,12 +115,13 @@ class Candidates:
         there are none in time. They are given back when the attempt fails."""
         places = candidate.places or self._wait_for_places(candidate.target)
         if places is not None:
-            self._held[candidate.target] = places
+            self._held = {**self._held, candidate.target: places}
         return places
 
     def release(self, target: Target) -> None:
         """Give back the places of an attempt that has ended."""
-        if self._held and (places := self._held.pop(target, None)) is not None:
+        if (places := self._held.get(target)) is not None:
+            self._held = {each: held for each, held in self._held.items() if each is not target}
             places.release()
 
     def _after_queue(self, target: Target) -> Candidate | None:
@@ -131,7 +139,7 @@ class Candidates:
         try:
             return wait_for_places(target.gates, self._rank, self.deadline - start)
         except NoPlace as refusal:
-            self._busy.append(refusal.gate)
+            self._busy += (refusal.gate,)
             if refusal.result is Wait.FULL:
                 start = math.inf  # it has not waited
             return None
@@ -166,7 +174,7 @@ class Candidates:
         if target.gates and not count and places is None:
             places = take_places(target.gates, self._rank)
             if places is None:
-                self._full.append(target)
+                self._full += (target,)
                 return None
         if not self._within_budget(target) or not breaker.allows(moment):
             if places is not None:
@@ -210,9 +218,8 @@ class Candidates:
         attempt. `retry_after` are the seconds that the upstream asks to wait."""
         now = self._clock()
         self.release(target)
-        self._ready.pop(target, None)
-        if retry_after is not None:
-            self._ready[target] = now + retry_after
+        # Without a Retry-After a backoff decides.
+        self._ready = {**self._ready, target: None if retry_after is None else now + retry_after}
         target.state.failed(failure, now)
         if failure == "connect":
             self._unreached |= {target}
@@ -221,7 +228,7 @@ class Candidates:
             self._renewed = True
             return
         if refused:
-            self._refused_credentials.add((target, credential))
+            self._refused_credentials |= {(target, credential)}
         if credential is not None and (refused or failure == "429"):
             pause = REFUSED_SECONDS if refused else min(retry_after or 1.0, REFUSED_SECONDS)
             target.upstream.credentials.set_aside(credential, now + pause, refused=refused)

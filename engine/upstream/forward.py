@@ -21,7 +21,6 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.record import Attempt
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
-from engine.translations import AnyExchange
 from engine.upstream import retry
 from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.candidates import Candidate, Candidates
@@ -139,28 +138,37 @@ class Forward:
         requests: TranslatedRequests | None,
     ) -> AttemptResult:
         """Attempt a target, and record that."""
-        target, credential = candidate.target, candidate.credential
-        record = exchange.record
+        target, record = candidate.target, exchange.record
+        name, model = target.upstream.name, target.model or exchange.model
         record.attempt_count += 1
-        record.upstream, record.model = target.upstream.name, target.exact_entry or exchange.model
-        record.upstream_model = target.model or exchange.model
-        record.served_entry = target.entry
+        record.upstream, record.upstream_model = name, model
+        record.model, record.served_entry = target.exact_entry or exchange.model, target.entry
         start = time.monotonic()
         translated = None if requests is None else requests.translated(target)
         if translated is not None:
             request = translated_request(target, exchange, translated)
         else:
-            headers = self._headers[target.upstream.name]
+            headers = self._headers[name]
             translations = self._translations
             edits = () if translations is None else translations.relay_edits(exchange)
             request = build_request(target, exchange, headers, self._expression, edits)
         if target.edits:
             edit_request(target, request, exchange)
         timeout = deadline - self._clock()
-        result = attempt(target, credential, request, exchange, self._dialect, timeout, translated)
+        result = attempt(
+            target, candidate.credential, request, exchange, self._dialect, timeout, translated
+        )
         exchange.on_end.append(result.close)
         record.reached_upstream |= result.reached
-        _record_attempt(exchange, result, start, translated)
+        now = time.monotonic()
+        record.wait_time += now - start
+        if not result.failure:
+            record.first_byte = now - record.start
+        language = "" if translated is None else translated.translation.target.name
+        status, seconds = result.status, now - start
+        record.attempts.append(
+            Attempt(target.name, name, model, result.failure, status, start, seconds, language)
+        )
         return result
 
     def may_retry(
@@ -211,26 +219,3 @@ class Forward:
         if result.dropped:
             headers = [*headers, ("x-modelway-dropped", ", ".join(result.dropped))]
         return headers
-
-
-def _record_attempt(
-    exchange: Exchange, result: AttemptResult, start: float, translated: AnyExchange | None
-) -> None:
-    """Add an attempt to the record of the request."""
-    record, target = exchange.record, result.target
-    now = time.monotonic()
-    record.wait_time += now - start
-    if not result.failure:
-        record.first_byte = now - record.start
-    record.attempts.append(
-        Attempt(
-            target.name,
-            target.upstream.name,
-            target.model or exchange.model,
-            result.failure,
-            result.status,
-            start,
-            now - start,
-            "" if translated is None else translated.translation.target.name,
-        )
-    )

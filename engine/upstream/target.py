@@ -145,7 +145,8 @@ class Target:
     `entry` is the key under `models`; `exact_entry` is the same, or "" for a wildcard. `edits` are
     those of its requests, which `client` sends. `gates` bound how many it gets at one time, at all
     its addresses together. `configured` is the model name in the config, `address` the one of a
-    replica, "" for a target that is none.
+    replica, "" for a target that is none. `name` is that of logs and metrics: `upstream/model`, or
+    the upstream alone; a replica has its address behind it.
     """
 
     upstream: Upstream
@@ -159,13 +160,12 @@ class Target:
     gates: tuple[Gate, ...] = ()
     configured: str = ""
     address: str = ""
+    name: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        """The name in logs and metrics: `upstream/model`, or the upstream alone; a replica has its
-        address behind it."""
+    def __post_init__(self) -> None:
         name = f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
-        return f"{name}@{self.address}" if self.address else name
+        name = f"{name}@{self.address}" if self.address else name
+        object.__setattr__(self, "name", name)
 
     def replicas(self) -> Sequence[Sequence[Target]]:
         """The targets for the addresses of its upstream that are known now, by priority; their

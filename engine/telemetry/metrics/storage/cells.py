@@ -12,6 +12,7 @@ labels up for each value.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,9 @@ class Cell:
         self._changed.add(self)
 
     def set(self, value: float) -> None:
-        self.value = value
-        self._changed.add(self)
+        if value != self.value:
+            self.value = value
+            self._changed.add(self)
 
     def write(self) -> None:
         """Write the number to the file."""
@@ -49,29 +51,23 @@ class Cell:
 
 
 class Distribution:
-    """The numbers of a histogram for one set of labels; `changed` as of a Cell."""
+    """The numbers of a histogram for one set of labels."""
 
-    __slots__ = ("_bounds", "_buckets", "_changed", "_sum")
+    __slots__ = ("_bounds", "_buckets", "_sum")
 
-    def __init__(
-        self, bounds: tuple[float, ...], buckets: list[Cell], total: Cell, changed: set[Cell]
-    ) -> None:
+    def __init__(self, bounds: tuple[float, ...], buckets: list[Cell], total: Cell) -> None:
         self._bounds = bounds
         self._buckets = buckets
         self._sum = total
-        self._changed = changed
 
     def observe(self, *values: float) -> None:
         """Count each value in its bucket, and add it to the sum."""
         if not values:
             return
         indexes = map(bisect_left, repeat(self._bounds), values)
-        buckets = list(map(self._buckets.__getitem__, indexes))
-        for bucket in buckets:
-            bucket.value += 1.0
-        self._sum.value += sum(values)
-        self._changed.update(buckets)
-        self._changed.add(self._sum)
+        for index, count in Counter(indexes).items():
+            self._buckets[index].add(count)
+        self._sum.add(sum(values))
 
 
 class Cells:
@@ -125,7 +121,7 @@ class Cells:
             for bound in bounds
         ]
         total = self._open("histogram", metric, name, f"{name}_sum", names, labels)
-        return Distribution(bounds, buckets, total, self._changed)
+        return Distribution(bounds, buckets, total)
 
     def _open(
         self,
