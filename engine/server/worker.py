@@ -12,11 +12,13 @@ import math
 import os
 import signal
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import gevent
 from gevent.event import Event
+from gevent.monkey import MonkeyPatchWarning
 from gevent.pool import Pool
 from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
@@ -41,6 +43,8 @@ _LAST_REQUEST = 1.0
 _LEAST_CUT = 1.0
 """Seconds that callers have at least to receive the end of their request."""
 _LAST_KILL = 0.5
+_UNUSED = r".*\(NOT patched\): \['redis\.asyncio\.connection \([^']*\)'\]"
+"""gevent's warning where this module alone is not patched."""
 _NEVER = ShutdownDeadlines(math.inf, math.inf)
 
 
@@ -82,6 +86,12 @@ class Worker(GeventWorker):
         file_descriptors.raise_limit(cfg.worker_connections)
         gevent.config.track_greenlet_tree = False  # spawning is faster without it
         super().init_process()
+
+    def patch(self) -> None:
+        """gevent's patches. It warns of redis-py's asyncio module, which nothing here uses."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", _UNUSED, MonkeyPatchWarning)
+            super().patch()
 
     def load_wsgi(self) -> None:
         super().load_wsgi()

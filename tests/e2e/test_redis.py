@@ -65,6 +65,12 @@ def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
     assert len(upstream.requests) == 1000
 
 
+def test_a_start_warns_of_nothing(tmp_path: Path, upstream: Recorder, redis: RedisServer) -> None:
+    with ExitStack() as stack:
+        started = serve(stack, tmp_path / "one", upstream, redis)
+        assert "Warning" not in started.output()
+
+
 @pytest.mark.parametrize("how", ["allow", "deny"])
 def test_redis_goes_away_and_comes_back(
     tmp_path: Path, upstream: Recorder, redis: RedisServer, how: str
