@@ -13,6 +13,7 @@ because writing to a page for which the file system has no room ends the process
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import mmap
 import os
@@ -150,11 +151,15 @@ class SharedState:
         return number
 
     def leads(self, task: str) -> bool:
-        """Whether this worker does a task. The first one that asks does, until it ends."""
+        """Whether this worker does a task. The first one that asks does, until it ends. Where there
+        is no room for its lock, every worker does it."""
         if task in self._tasks:
             return True
-        path = self._folder / f"task.{self._place(task)}"
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            path = self._folder / f"task.{self._place(task)}"
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            return self._without_room(error).leads(task)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -164,7 +169,8 @@ class SharedState:
         return True
 
     def release_dead_slots(self) -> None:
-        """Set the cells of workers that ended to 0. Call it once a second."""
+        """Set the cells of workers that ended to 0, and see the slots that could not be mapped when
+        they were added. Call it once a second."""
         with self._locked():
             for slot in {slot for slot, _ in self._slot_files()} - {self._slot}:
                 try:
@@ -173,15 +179,20 @@ class SharedState:
                     continue  # its worker lives
                 with contextlib.closing(first):
                     self._clear(slot)
+        self.map_slots()
 
     def map_slots(self) -> None:
-        """See the slots that were added since the last call."""
+        """See the slots that were added since the last call. Where there is no room or descriptor
+        for one, the log says so, and it is not counted."""
         self.seen_changes = self.changes[0]
-        for slot, chunk in self._slot_files():
-            if slot == self._slot or (slot, chunk) in self._cells:
-                continue
-            mapping = self._cells[slot, chunk] = _Mapping(self._path(slot, chunk), "q")
-            self._views.setdefault(chunk, []).append(mapping.view)
+        try:
+            for slot, chunk in self._slot_files():
+                if slot == self._slot or (slot, chunk) in self._cells:
+                    continue
+                mapping = self._cells[slot, chunk] = _Mapping(self._path(slot, chunk), "q")
+                self._views.setdefault(chunk, []).append(mapping.view)
+        except OSError as error:
+            self._without_room(error)
 
     def close(self) -> None:
         """Give the slot and the tasks back. No number of this state may be used after that."""
@@ -212,10 +223,16 @@ class SharedState:
             with self._locked():
                 self._read_names()
                 if name not in self._places:
-                    line = name.encode("unicode_escape") + b"\n"
-                    self._places[name] = len(self._places)
-                    self._read_size += os.pwrite(self._directory, line, self._read_size)
+                    self._append_name(name)
         return self._places[name]
+
+    def _append_name(self, name: str) -> None:
+        """Raises OSError if its line does not fit: it has no place then, in any worker."""
+        line = name.encode("unicode_escape") + b"\n"
+        if os.pwrite(self._directory, line, self._read_size) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._read_size += len(line)
+        self._places[name] = len(self._places)
 
     def _read_names(self) -> None:
         size = os.fstat(self._directory).st_size - self._read_size

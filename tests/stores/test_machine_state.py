@@ -139,6 +139,42 @@ def test_without_room_a_worker_counts_alone_and_says_so(workers, monkeypatch, ca
     assert first.counter("a").total() == 2
 
 
+def test_a_name_that_cannot_be_written_does_not_move_those_after_it(workers, monkeypatch, caplog):
+    first, second = workers
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(os, "pwrite", lambda fd, line, at: 0)
+        first.counter("alone").add(1)
+    second.counter("a").add(2)
+    first.counter("b").add(3)
+    assert [state.counter(name).total() for state in workers for name in ("a", "b")] == [2, 3, 2, 3]
+    assert "No space left on device" in caplog.text
+
+
+def test_without_descriptors_a_total_is_that_of_the_workers_it_knows(
+    workers, tmp_path, monkeypatch
+):
+    first, second = workers
+    for worker in workers:
+        worker.counter("a").add(1)
+    assert first.counter("a").total() == 2
+    with closing(SharedState(tmp_path / "machine")) as third:
+        third.counter("a").add(5)
+        with monkeypatch.context() as exhausted:
+            exhausted.setattr(os, "open", _no_descriptors)
+            assert first.counter("a").total() == 2
+        first.release_dead_slots()
+        assert first.counter("a").total() == 7
+
+
+def test_without_descriptors_each_worker_does_a_task(workers, monkeypatch):
+    monkeypatch.setattr(os, "open", _no_descriptors)
+    assert [worker.leads("health") for worker in workers] == [True, True]
+
+
+def _no_descriptors(*_: object) -> int:
+    raise OSError(24, "Too many open files")
+
+
 def test_the_folder_is_closed_to_others(workers, tmp_path):
     workers[0].leads("health")
     workers[0].number("average").value = 1.0
