@@ -110,6 +110,12 @@ class Master(Arbiter):
 
     def manage_workers(self) -> None:
         """gunicorn calls this about once a second, and within a reload."""
+        self._start_workers(super().manage_workers)
+        if not self._reloading and self.app.changed():
+            self.handle_hup()
+
+    def _start_workers(self, start: Callable[[], None]) -> None:
+        """Call `start`, unless a worker failed a moment ago."""
         boots = self.app.boots
         boots.look()
         if boots.crashes:
@@ -117,14 +123,12 @@ class Master(Arbiter):
             self._pause(boots.failures[-1])
         if self._clock() >= self._next_boot:
             try:
-                super().manage_workers()
+                start()
             except (OSError, RuntimeError) as error:
                 if os.getpid() != self.pid or not boots.booted:
                     raise
                 self._pause(f"no process can be made: {error}")
         self._report()
-        if not self._reloading and self.app.changed():
-            self.handle_hup()
 
     def reap_workers(self) -> None:
         """A reload calls this again and again while it waits for workers."""
@@ -192,7 +196,7 @@ class Master(Arbiter):
         super().manage_workers()  # which ends the oldest; ours might begin another reload
         self._report()
         self.app.confirm()
-        self._await_end(lambda age: age <= last)
+        self._await_end(lambda age: age <= last, lambda: self._replace_dead(last))
 
     def close_left_behind(self) -> None:
         """Close the sockets that only old workers serve. Also called in each new worker, which
@@ -215,12 +219,27 @@ class Master(Arbiter):
                 raise NotBooted(f"the new workers did not start within {BOOT_SECONDS:g} s")
             time.sleep(0.02)
 
-    def _await_end(self, ends: Callable[[int], bool]) -> None:
+    def _await_end(
+        self, ends: Callable[[int], bool], meanwhile: Callable[[], None] = lambda: None
+    ) -> None:
         """Wait, as long as the grace, until no worker is left whose age `ends`."""
         deadline = time.monotonic() + self.cfg.graceful_timeout
         while time.monotonic() < deadline and any(ends(w.age) for w in self.WORKERS.values()):
             self.reap_workers()
+            meanwhile()
             time.sleep(0.1)
+
+    def _replace_dead(self, last: int) -> None:
+        """Start a worker for each one after the age `last` that has died. gunicorn would count the
+        old ones as well, and start none until they have ended."""
+
+        def start() -> None:
+            serving = sum(worker.age > last for worker in self.WORKERS.values())
+            for _ in range(self.cfg.workers - serving):
+                self.spawn_worker()
+
+        self.murder_workers()
+        self._start_workers(start)
 
     def _go_back(self, listeners: list[Any], last: int, reason: str) -> None:
         """End the new workers and continue with the old ones."""

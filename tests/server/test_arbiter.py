@@ -35,7 +35,7 @@ class App(Gunicorn):
     has_changed = False
 
     def __init__(self) -> None:
-        super().__init__(Server(delay=5.0), object)
+        super().__init__(Server(workers=1, delay=5.0, grace=2.0), object)
         self.interrupts: list[str] = []
 
     def renew(self) -> bool:
@@ -123,6 +123,31 @@ def test_a_changed_config_is_not_taken_in_the_middle_of_a_reload(
     master.app.has_changed = True
     master.handle_hup()
     assert master.reloads == ["reload"]
+
+
+def test_a_new_worker_that_dies_while_old_ones_end_is_replaced(
+    master: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    living = master.WORKERS = {}
+
+    def start(self: Any) -> int:
+        self.worker_age += 1
+        living[self.worker_age] = SimpleNamespace(age=self.worker_age)
+        self.app.boots.booted.add(self.worker_age)
+        return int(self.worker_age)
+
+    monkeypatch.setattr(Arbiter, "spawn_worker", start)
+    monkeypatch.setattr(Arbiter, "murder_workers", lambda self: None)
+    master.spawn_worker()
+    monkeypatch.setattr(master.app, "confirm", lambda: living.pop(2))  # it is killed
+
+    def reap(self: Any) -> None:
+        if 3 in living:
+            living.pop(1, None)  # the old one ends once the dead one is replaced
+
+    monkeypatch.setattr(Arbiter, "reap_workers", reap)
+    master.reload()
+    assert list(living) == [3]
 
 
 def test_a_reload_that_is_refused_starts_nothing(master: Any) -> None:
