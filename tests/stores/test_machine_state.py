@@ -153,7 +153,7 @@ def test_a_name_that_cannot_be_written_does_not_move_those_after_it(workers, mon
 def test_without_descriptors_a_total_is_that_of_the_workers_it_knows(
     workers, tmp_path, monkeypatch
 ):
-    first, second = workers
+    first, _ = workers
     for worker in workers:
         worker.counter("a").add(1)
     assert first.counter("a").total() == 2

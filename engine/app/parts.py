@@ -1,0 +1,103 @@
+"""What the routes of one worker share, made once: its upstreams, the catalog of models, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from engine.app.shared_stages import SharedStages
+from engine.app.stores import is_metered
+from engine.app.upstreams import upstreams_of
+from engine.config.listed_models import listed_models
+from engine.config.models import Model
+from engine.credentials.interface.credential import OpenCredential
+from engine.edge.cors import Cors
+from engine.edge.endpoint import Endpoints
+from engine.edge.lifecycle import RequestLifecycle
+from engine.edge.model_list import VisibleModels
+from engine.edge.origin import SameOrigin
+from engine.exchange.exchange import Stage
+from engine.exchange.services import Services
+from engine.plan.route import Plan, Route
+from engine.relay.websocket.session import Sessions
+from engine.upstream import choose
+from engine.upstream.client.client import Client
+from engine.upstream.disconnect_watcher import DisconnectWatcher
+from engine.upstream.health.monitor import HealthMonitor
+from engine.upstream.model_catalog import Catalog, ModelsByOperation, build_catalog
+from engine.upstream.route_headers import RouteHeaders
+from engine.upstream.target import Upstream
+from engine.upstream.translations import TranslationTables
+
+WrapStages = Callable[[Route, Sequence[Stage]], Sequence[Stage]]
+"""Returns the stages to use for a route, given those of the plan. A rehearsal adds its own."""
+
+
+def identity(route: Route, stages: Sequence[Stage]) -> Sequence[Stage]:
+    """The stages as they are."""
+    return stages
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the routes of one worker share."""
+
+    plan: Plan
+    services: Services
+    upstreams: Mapping[str, Upstream]
+    health: HealthMonitor
+    catalog: Catalog
+    transformed: Sequence[Model]
+    headers: RouteHeaders
+    models: ModelsByOperation
+    translations: TranslationTables
+    visible_models: VisibleModels
+    watcher: DisconnectWatcher
+    wrap_stages: WrapStages
+    sessions: Sessions
+    metered: bool
+    shared: SharedStages
+    cors: Cors
+    lifecycle: RequestLifecycle
+    endpoints: Endpoints
+
+
+def parts_of(
+    plan: Plan,
+    services: Services,
+    client: Callable[..., Client],
+    open_credential: OpenCredential,
+    wrap_stages: WrapStages,
+) -> Parts:
+    """The parts for a plan; the arguments are those of `build`."""
+    config = plan.config
+    upstreams = upstreams_of(config, services, client, open_credential)
+    health = HealthMonitor(config.upstreams, upstreams, services.machine)
+    catalog = build_catalog(
+        config.models, upstreams, partial(choose.build, services), listed_models(config)
+    )
+    for model in catalog.values():
+        health.watch(model.groups)
+    server, origins = config.server, config.origins
+    operations = plan.model_operations()
+    return Parts(
+        plan=plan,
+        services=services,
+        upstreams=upstreams,
+        health=health,
+        catalog=catalog,
+        transformed=[model for model in config.models.values() if model.transform],
+        headers=RouteHeaders(upstreams.values()),
+        models=ModelsByOperation(operations),
+        translations=TranslationTables(operations, config.models),
+        visible_models=VisibleModels(config, operations),
+        watcher=DisconnectWatcher(),
+        wrap_stages=wrap_stages,
+        sessions=Sessions(),
+        metered=is_metered(config),
+        shared=SharedStages(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
+        cors=Cors(origins),
+        lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
+        endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
+    )
