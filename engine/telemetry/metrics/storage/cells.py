@@ -4,19 +4,25 @@ A cell is a number in this worker's file. It is in the kernel's page cache as so
 so that killing the worker loses nothing more. A number that several requests of a batch change is
 written once.
 
-The files are written and read by `prometheus_client.mmap_dict`, whose public names (`MmapedDict`,
-`mmap_key`) are all that is used: the metric classes of prometheus_client take a lock and look the
-labels up for each value.
+A gateway may have thousands of models and routes: a series costs what was counted in it. The first
+series of a histogram has all its buckets, so that the files have the bounds; every other one has
+those in which something was counted.
+
+The files are written and read by `prometheus_client.mmap_dict.MmapedDict`: the metric classes of
+prometheus_client take a lock and look the labels up for each value. A key is the JSON of its
+`mmap_key`, which takes ten times as long to write it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+import orjson
 from prometheus_client import mmap_dict, utils
 
 from engine.values.metric import Metric
@@ -50,12 +56,25 @@ class Cell:
         self._write(self._key, self.value, 0.0)
 
 
+class _Buckets(dict[int, Cell]):
+    """The buckets of one series by their index, opened when something is counted in them."""
+
+    __slots__ = ("_open",)
+
+    def __init__(self, open_bucket: Callable[[int], Cell]) -> None:
+        self._open = open_bucket
+
+    def __missing__(self, index: int) -> Cell:
+        bucket = self[index] = self._open(index)
+        return bucket
+
+
 class Distribution:
     """The numbers of a histogram for one set of labels."""
 
     __slots__ = ("_bounds", "_buckets", "_sum")
 
-    def __init__(self, bounds: tuple[float, ...], buckets: list[Cell], total: Cell) -> None:
+    def __init__(self, bounds: tuple[float, ...], buckets: _Buckets, total: Cell) -> None:
         self._bounds = bounds
         self._buckets = buckets
         self._sum = total
@@ -80,6 +99,7 @@ class Cells:
         self._changed: set[Cell] = set()
         self._cells: dict[tuple[str, ...], Cell] = {}
         self._distributions: dict[tuple[str, ...], Distribution] = {}
+        self._histograms: set[str] = set()
 
     def cell(self, metric: Metric, *labels: str) -> Cell:
         """The cell of a counter or gauge for these label values."""
@@ -116,10 +136,16 @@ class Cells:
         name, names = metric.name, metric.labels
         bounds = (*metric.buckets, float("inf"))
         bucket, bucket_names = f"{name}_bucket", (*names, "le")
-        buckets = [
-            self._open("histogram", metric, name, bucket, bucket_names, (*labels, _format(bound)))
-            for bound in bounds
-        ]
+
+        def open_bucket(index: int) -> Cell:
+            values = (*labels, _format(bounds[index]))
+            return self._open("histogram", metric, name, bucket, bucket_names, values)
+
+        buckets = _Buckets(open_bucket)
+        if name not in self._histograms:
+            self._histograms.add(name)
+            for index in range(len(bounds)):
+                buckets[index] = open_bucket(index)
         total = self._open("histogram", metric, name, f"{name}_sum", names, labels)
         return Distribution(bounds, buckets, total)
 
@@ -137,5 +163,6 @@ class Cells:
         if file is None:
             path = self._folder / f"{kind}_{self._number}.db"
             file = self._files[kind] = _File(str(path))
-        key = mmap_dict.mmap_key(family, sample, list(names), list(values), metric.help)
+        parts = [family, sample, dict(zip(names, values, strict=True)), metric.help]
+        key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS).decode()
         return Cell(file, key, self._changed)

@@ -1,8 +1,9 @@
 """The page that Prometheus scrapes: the numbers of all workers, joined.
 
-The result is that of `prometheus_client.multiprocess` for the same files, but each key is parsed
-once and not with every scrape: a page costs a tenth of the CPU time, which the requests of the same
-worker would miss.
+The result is that of `prometheus_client.multiprocess` for the same files, with every bucket of a
+histogram in each of its series: the files have those in which something was counted. Each key is
+parsed once and not with every scrape, so that a page costs a tenth of the CPU time, which the
+requests of the same worker would miss.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from prometheus_client import mmap_dict, utils
 
@@ -25,19 +26,45 @@ _JOIN: dict[str, Callable[[float, float], float]] = {
 }
 
 
-class _Line:
-    """A line of the page without its value. `group` and `bound` are those of a histogram's
-    bucket."""
+class _Series(NamedTuple):
+    """A series of a histogram: the text of its buckets `before` and `after` their bounds, and that
+    of its count."""
 
-    __slots__ = ("bound", "group", "head", "join", "value")
+    before: str
+    after: str
+    total: str
+
+
+class _Line:
+    """A line of the page without its value: its `head`, or for a histogram's bucket its `bound`,
+    and the `series` it belongs to."""
+
+    __slots__ = ("bound", "head", "join", "series", "value")
 
     def __init__(self, sample: str, labels: dict[str, str], mode: str) -> None:
-        other_labels = dict(labels)
         self.join = _JOIN[mode] if mode else None
-        self.bound = float(other_labels.pop("le")) if "le" in other_labels else None
-        self.group = sample.removesuffix("_bucket") + _label_text(other_labels)
-        self.head = sample + _label_text(labels)
         self.value: float | None = None
+        self.bound = labels.pop("le", None)
+        self.series: _Series | None = None
+        self.head = ""
+        if self.bound is None:
+            self.head = sample + _label_text(labels)
+        else:
+            before = "".join(f"{_pair(labels, name)}," for name in sorted(labels) if name < "le")
+            after = "".join(f",{_pair(labels, name)}" for name in sorted(labels) if name > "le")
+            total = sample.removesuffix("_bucket") + "_count" + _label_text(labels)
+            self.series = _Series(f'{sample}{{{before}le="', f'"{after}}}', total)
+
+
+class _Family:
+    """The lines of a metric. `head` is their help and type, `bounds` are those of all buckets."""
+
+    __slots__ = ("bounds", "head", "lines")
+
+    def __init__(self, head: str) -> None:
+        self.head = head
+        self.lines: list[_Line] = []
+        self.bounds: set[str] = set()
 
 
 class MetricsPage:
@@ -45,7 +72,7 @@ class MetricsPage:
 
     def __init__(self) -> None:
         self._lines: dict[str, _Line] = {}
-        self._families: dict[str, tuple[str, list[_Line]]] = {}
+        self._families: dict[str, _Family] = {}
 
     def text(self, folder: Path) -> bytes:
         """The page now, in Prometheus's text format 0.0.4."""
@@ -55,11 +82,10 @@ class MetricsPage:
             kind, _, suffix = path.stem.partition("_")
             self._read(path, kind, suffix.rpartition("_")[0] if kind == "gauge" else "")
         texts: list[str] = []
-        for head, family in self._families.values():
-            lines = [line for line in family if line.value is not None]
-            if lines:
-                texts.append(head)
-                texts += _render(lines)
+        for family in self._families.values():
+            if any(line.value is not None for line in family.lines):
+                texts.append(family.head)
+                texts += _render(family)
         return "".join(texts).encode()
 
     def _read(self, path: Path, kind: str, mode: str) -> None:
@@ -86,35 +112,37 @@ class MetricsPage:
         description = description.replace("\\", r"\\").replace("\n", r"\n")
         head = f"# HELP {name} {description}\n# TYPE {name} {kind}\n"
         line = _Line(sample, labels, mode)
-        self._families.setdefault(family, (head, []))[1].append(line)
+        lines = self._families.setdefault(family, _Family(head))
+        lines.lines.append(line)
+        if line.bound is not None:
+            lines.bounds.add(line.bound)
         return line
 
 
-def _render(lines: list[_Line]) -> list[str]:
+def _render(family: _Family) -> list[str]:
     """The text of a family. The buckets of a histogram are cumulative; the last is the count."""
     texts: list[str] = []
-    groups: dict[str, list[_Line]] = {}
-    for line in lines:
-        if line.bound is None:
-            texts.append(f"{line.head} {_format(line.value or 0.0)}\n")
+    histograms: dict[_Series, dict[str, float]] = {}
+    for line in family.lines:
+        if line.value is None:
+            continue
+        if line.series is None or line.bound is None:
+            texts.append(f"{line.head} {_format(line.value)}\n")
         else:
-            groups.setdefault(line.group, []).append(line)
-    for group, buckets in groups.items():
-        total = 0.0
-        for bucket in sorted(buckets, key=_bound):
-            total += bucket.value or 0.0
-            texts.append(f"{bucket.head} {total}\n")
-        name, brace, labels = group.partition("{")
-        texts.append(f"{name}_count{brace}{labels} {total}\n")
+            histograms.setdefault(line.series, {})[line.bound] = line.value
+    bounds = sorted(family.bounds, key=float)
+    for (before, after, total), values in histograms.items():
+        count = 0.0
+        for bound in bounds:
+            count += values.get(bound, 0.0)
+            texts.append(f"{before}{bound}{after} {count}\n")
+        texts.append(f"{total} {count}\n")
     return texts
 
 
-def _bound(line: _Line) -> Any:
-    return line.bound
-
-
 def _label_text(labels: dict[str, str]) -> str:
-    if not labels:
-        return ""
-    pairs = [f'{name}="{labels[name].translate(_ESCAPES)}"' for name in sorted(labels)]
-    return f"{{{','.join(pairs)}}}"
+    return f"{{{','.join(_pair(labels, name) for name in sorted(labels))}}}" if labels else ""
+
+
+def _pair(labels: dict[str, str], name: str) -> str:
+    return f'{name}="{labels[name].translate(_ESCAPES)}"'

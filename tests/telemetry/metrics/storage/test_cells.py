@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from prometheus_client.mmap_dict import MmapedDict, mmap_key
 
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.page import MetricsPage
@@ -11,6 +14,7 @@ from engine.values.metric import counter, gauge, histogram
 REQUESTS = counter("modelway_requests_total", "model", "Requests.")
 OPEN = gauge("modelway_open", "", "Open connections.")
 SECONDS = histogram("modelway_seconds", "", "Seconds.", (0.5, 1))
+TIMES = histogram("modelway_times", "model", "Seconds.", (0.5, 1))
 
 
 @pytest.fixture
@@ -52,6 +56,26 @@ def test_a_value_counts_in_the_first_bucket_that_holds_it(cells, tmp_path):
     for bound, count in (("0.5", 1), ("1.0", 2), ("+Inf", 3)):
         assert f'modelway_seconds_bucket{{le="{bound}"}} {count}.0' in text
     assert "modelway_seconds_sum 10.1" in text
+
+
+def test_a_further_series_has_only_the_buckets_in_which_something_was_counted(cells, tmp_path):
+    for model in "ab":
+        cells.distribution(TIMES, model).observe(0.7)
+    cells.close()
+    keys = [
+        key for key, *_ in MmapedDict.read_all_values_from_file(str(tmp_path / "histogram_0.db"))
+    ]
+    assert [sum(f'"{model}"' in key for key in keys) for model in "ab"] == [4, 2]
+
+
+def test_keys_are_those_of_prometheus_client(cells, tmp_path):
+    cells.distribution(TIMES, "ü")
+    cells.close()
+    keys = [
+        key for key, *_ in MmapedDict.read_all_values_from_file(str(tmp_path / "histogram_0.db"))
+    ]
+    expected = mmap_key("modelway_times", "modelway_times_sum", ["model"], ["ü"], "Seconds.")
+    assert [json.loads(key) for key in keys][-1] == json.loads(expected)
 
 
 def test_a_label_without_a_value_is_a_mistake(cells):
