@@ -49,7 +49,8 @@ class Candidates:
     # What most requests have none of: all of it is replaced, not changed.
     _asked_last: tuple[Target, ...] = ()
     _full: tuple[Target, ...] = ()
-    _busy: tuple[Gate, ...] = ()
+    _full_gates: frozenset[Gate] = frozenset()  # without a free place at the last look
+    _busy: tuple[Gate, ...] = ()  # without one after the wait
     _held: Mapping[Target, Places] = MappingProxyType({})
     _ready: Mapping[Target, float | None] = MappingProxyType({})  # when its Retry-After ends
     _renewed = False  # a refused token is fetched anew once in a request
@@ -126,12 +127,25 @@ class Candidates:
 
     def _after_queue(self, target: Target) -> Candidate | None:
         """A target that had no free place, once there is one; None if that takes too long, or if
-        the target may not be attempted then."""
+        the target may not be attempted then. No gate is waited for twice: targets share gates."""
+        if any(gate in self._busy for gate in target.gates):
+            self._full_gates = self._full_gates.difference(target.gates)  # a retry looks again
+            return None
         places = self._wait_for_places(target)
         candidate = None if places is None else self._candidate(target, 0, places)
         if candidate is None and places is not None:
             places.release()
         return candidate
+
+    def _take_places(self, target: Target) -> Places | None:
+        """The free places of a target; None if there are none, and it is to be waited for."""
+        if self._full_gates.isdisjoint(target.gates):
+            try:
+                return take_places(target.gates, self._rank)
+            except NoPlace as refusal:
+                self._full_gates |= {refusal.gate}
+        self._full += (target,)
+        return None
 
     def _wait_for_places(self, target: Target) -> Places | None:
         """The places of an attempt at a target, None if there are none in time."""
@@ -140,6 +154,7 @@ class Candidates:
             return wait_for_places(target.gates, self._rank, self.deadline - start)
         except NoPlace as refusal:
             self._busy += (refusal.gate,)
+            self._full_gates -= {refusal.gate}
             if refusal.result is Wait.FULL:
                 start = math.inf  # it has not waited
             return None
@@ -172,9 +187,8 @@ class Candidates:
         if breaker.wait(moment) > 0:
             return None
         if target.gates and not count and places is None:
-            places = take_places(target.gates, self._rank)
+            places = self._take_places(target)
             if places is None:
-                self._full += (target,)
                 return None
         if not self._within_budget(target) or not breaker.allows(moment):
             if places is not None:

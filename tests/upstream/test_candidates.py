@@ -120,15 +120,15 @@ def test_a_fixed_credential_that_is_refused_is_not_tried_again() -> None:
     assert tried.next() is None
 
 
-def bounded(name: str, bound: int = 1, size: int = 0, **more: Any) -> Target:
+def bounded(name: str, bound: int = 1, size: int = 0, wait: float = 5.0, **more: Any) -> Target:
     """A target with a bound of its own."""
-    gate = Gate(name, "", GateConfig(bound, size, 5.0), QueueInProcess())
+    gate = Gate(name, "", GateConfig(bound, size, wait), QueueInProcess())
     return replace(target(Client(), name=name, **more), gates=(gate,))
 
 
-def full(name: str, size: int = 0, **more: Any) -> Target:
+def full(name: str, size: int = 0, wait: float = 5.0, **more: Any) -> Target:
     """A target whose only place is taken."""
-    of = bounded(name, size=size, **more)
+    of = bounded(name, size=size, wait=wait, **more)
     assert of.gates[0].try_enter(NORMAL)
     return of
 
@@ -171,6 +171,32 @@ def test_a_request_waits_for_a_place_where_all_targets_are_full() -> None:
     assert candidate is not None
     assert candidate.target is a
     assert record.queue_time == record.wait_time > 0
+
+
+def test_a_gate_of_several_targets_is_looked_at_and_waited_for_once() -> None:
+    one = full("a", size=1, wait=0.02)
+    gate, entered = one.gates[0], []
+    try_enter = gate.try_enter
+    gate.try_enter = lambda rank: entered.append(rank) or try_enter(rank)  # type: ignore[func-returns-value,method-assign]
+    of = candidates(*(replace(one, address=address) for address in "abc"), clock=time.monotonic)
+    assert of.next() is None
+    assert gate.results == {"admitted": 0, "full": 0, "shed": 0, "timeout": 1}
+    assert len(entered) == 3  # the first look, the one before the wait, the one of a retry
+
+
+def test_a_gate_that_had_no_place_in_time_is_not_waited_for_before_each_retry() -> None:
+    busy, failing = full("a", size=1, wait=0.02), target(Client(), name="b", retry=Retry(3))
+    of = candidates(busy, failing, clock=time.monotonic)
+    assert attempted(of, 4) == [failing, failing, failing, None]
+    assert busy.gates[0].results["timeout"] == 1
+
+
+def test_a_place_that_is_free_before_a_retry_is_taken() -> None:
+    busy, failing = full("a"), target(Client(), name="b", retry=Retry(3))
+    of = candidates(busy, failing)
+    assert attempted(of, 2) == [failing, failing]
+    busy.gates[0].release(1.0)
+    assert attempted(of, 1) == [busy]
 
 
 def test_a_full_queue_leads_to_the_next_target_and_then_to_a_429() -> None:

@@ -38,13 +38,13 @@ class Places:
 
 def take_places(
     gates: Sequence[Gate], rank: int, clock: Callable[[], float] = time.monotonic
-) -> Places | None:
-    """A place of every gate for a request of this rank, None if one of them has no place for it
-    now."""
+) -> Places:
+    """A place of every gate for a request of this rank. Raises NoPlace for a gate that has no place
+    for it now."""
     for index, gate in enumerate(gates):
         if not gate.try_enter(rank):
             Places(gates[:index], clock).release()
-            return None
+            raise NoPlace(gate, Wait.FULL)
     return Places(gates, clock)
 
 

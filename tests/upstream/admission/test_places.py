@@ -22,7 +22,6 @@ def in_flight(*gates: Gate) -> list[int]:
 def test_a_place_of_every_gate_is_taken_and_given_back_once():
     gates = gate(2), gate(2)
     places = take_places(gates, NORMAL)
-    assert places is not None
     assert in_flight(*gates) == [1, 1]
     take_places(gates, NORMAL)
     places.release()
@@ -33,20 +32,19 @@ def test_a_place_of_every_gate_is_taken_and_given_back_once():
 def test_where_one_gate_is_full_no_place_of_another_is_kept():
     gates = gate(2), gate(1)
     take_places(gates, NORMAL)
-    assert take_places(gates, NORMAL) is None
+    with pytest.raises(NoPlace) as refusal:
+        take_places(gates, NORMAL)
+    assert refusal.value.gate is gates[1]
     assert in_flight(*gates) == [1, 1]
 
 
 def test_a_target_without_a_bound_is_free():
-    places = take_places((), NORMAL)
-    assert places is not None
-    places.release()
+    take_places((), NORMAL).release()
 
 
 def test_places_are_waited_for_one_after_another():
     gates = gate(1, size=1), gate(1, size=1)
     first = take_places(gates, NORMAL)
-    assert first is not None
     greenlet = gevent.spawn(wait_for_places, gates, NORMAL, 5.0)
     gevent.sleep(0)
     first.release()
@@ -77,7 +75,6 @@ def test_one_time_counts_for_all_gates():
     gates = gate(1, size=1), gate(1, size=1)
     first = take_places(gates[:1], NORMAL)
     take_places(gates[1:], NORMAL)
-    assert first is not None
     now = [0.0]
     greenlet = gevent.spawn(wait_for_places, gates, NORMAL, 3.0, lambda: now[0])
     gevent.sleep(0)
