@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from engine.exchange.exchange import Exchange
@@ -15,20 +16,24 @@ def prompt_prefix(exchange: Exchange, length: int) -> str:
         return ""
     parts: list[str] = []
     for member in exchange.dialect.prompt_members:
-        if length > 0 and member in body:
-            length = _collect(body[member], parts, length)
+        if member in body:
+            for text in _texts(body[member]):
+                parts.append(text[:length])
+                length -= len(text)
+                if length <= 0:
+                    return "".join(parts)
     return "".join(parts)
 
 
-def _collect(value: Any, parts: list[str], length: int) -> int:
-    """Add the strings in a JSON value to `parts`, in their order, up to `length` characters.
-    Returns what is left of these."""
-    if isinstance(value, str):
-        parts.append(value[:length])
-        return length - len(value)
-    if isinstance(value, dict | list):
-        for below in value.values() if isinstance(value, dict) else value:
-            length = _collect(below, parts, length)
-            if length <= 0:
+def _texts(value: Any) -> Iterator[str]:
+    """The strings in a JSON value, in their order, however deep it is."""
+    pending: list[Iterator[Any]] = [iter((value,))]
+    while pending:
+        for below in pending[-1]:
+            if isinstance(below, str):
+                yield below
+            elif isinstance(below, dict | list):
+                pending.append(iter(below.values() if isinstance(below, dict) else below))
                 break
-    return length
+        else:
+            pending.pop()

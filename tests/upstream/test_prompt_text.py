@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from engine import dialects
 from engine.exchange.exchange import MISSING
 from engine.upstream.prompt_text import prompt_prefix
@@ -47,3 +49,8 @@ def test_no_more_is_read_than_the_prefix() -> None:
 
     body = {"messages": [{"role": "", "content": "x" * 90}, {"content": "y" * 90}, Unread()]}
     assert prompt_prefix(new_exchange(value=body), 100) == "x" * 90 + "y" * 10
+
+
+def test_a_prompt_may_be_as_deep_as_a_parsed_body() -> None:
+    body = orjson.loads(b'{"messages":' + b"[" * 1000 + b'"Hi"' + b"]" * 1000 + b"}")
+    assert prompt_prefix(new_exchange(value=body), 100) == "Hi"

@@ -153,7 +153,7 @@ def _key(options: Options, exchange: Exchange) -> bytes | None:
 
 
 def _value(place: Expression, exchange: Exchange) -> bytes | None:
-    """The value in the body, query or path; None where there is none, or two."""
+    """The value in the body, query or path; None where there is none, two, or no usable one."""
     if place.place == "path" and place.steps[0] not in exchange.variables:
         return None
     try:
@@ -164,7 +164,10 @@ def _value(place: Expression, exchange: Exchange) -> bytes | None:
         return None
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:
+        return None  # it is nested too deeply to be written
 
 
 class Ranks:

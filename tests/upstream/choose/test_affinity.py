@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from typing import Any
 
+import orjson
 import pytest
 
 from engine.config.models import Choice
@@ -237,3 +238,9 @@ def test_a_session_that_asks_much_does_not_overload_its_replica() -> None:
     result = machine.run(8_000, 160, exchanges=lambda: session("same"))  # 160 in flight
     assert max(result.most_in_flight.values()) <= 2 * 210 / 8
     assert len(result.requests) >= 4  # so many hold them, with twice an eighth each
+
+
+def test_a_value_too_deep_to_be_written_is_no_key() -> None:
+    deep = orjson.loads(b"[" * 1000 + b"]" * 1000)
+    group = group_of(EIGHT, "$request.body#/user")
+    assert first(group, chat({"user": deep})) in EIGHT
