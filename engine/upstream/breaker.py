@@ -16,9 +16,15 @@ from bisect import bisect_right
 
 
 class CircuitBreaker:
-    """The state of one target in one worker. Times are in seconds of a monotonic clock."""
+    """The state of one target in one worker. Times are in seconds of a monotonic clock.
 
-    __slots__ = ("_cooldown", "_failures", "_limit", "_opened_at", "_probe_at", "_window")
+    `is_used`: it has recorded a success or a failure; of thousands of targets most have not.
+    """
+
+    __slots__ = (
+        *("_cooldown", "_failures", "_limit", "_opened_at", "_probe_at", "_window"),
+        "is_used",
+    )
 
     def __init__(self, failures: int, window: float, cooldown: float) -> None:
         self._limit = failures
@@ -27,6 +33,7 @@ class CircuitBreaker:
         self._failures: list[float] = []  # of thousands of targets most have none
         self._opened_at: float | None = None
         self._probe_at: float | None = None
+        self.is_used = False
 
     def allows(self, now: float) -> bool:
         """Whether a request may pass. In a half-open breaker it becomes the probe.
@@ -44,12 +51,14 @@ class CircuitBreaker:
 
     def succeeded(self) -> None:
         """Record a success."""
+        self.is_used = True
         if self._opened_at is not None:
             self._opened_at = self._probe_at = None
             self._failures.clear()
 
     def failed(self, now: float) -> None:
         """Record a failure that counts."""
+        self.is_used = True
         if self._opened_at is not None:
             if self._probe_at is not None:
                 self._opened_at, self._probe_at = now, None

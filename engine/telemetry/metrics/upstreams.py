@@ -23,12 +23,14 @@ RETRIES = counter(
 BREAKER = gauge(
     "modelway_breaker_state",
     "upstream target",
-    "Circuit breaker: 0 closed, 1 half-open, 2 open; of several workers the worst. target is "
-    "`entry/model` as under models, empty for the targets of a route.",
+    "Circuit breaker of a target that was asked: 0 closed, 1 half-open, 2 open; of several workers "
+    "the worst. target is `entry/model` as under models, empty for the targets of a route.",
     "livemax",
 )
 POOL = gauge(
-    "modelway_pool_connections", "upstream state", "Connections to upstreams: state idle or busy."
+    "modelway_pool_connections",
+    "upstream state",
+    "Connections to upstreams that had some: state idle or busy.",
 )
 
 ADDRESSES = gauge(
@@ -63,6 +65,10 @@ class CircuitBreaker(Protocol):
 
     def state(self, now: float) -> int:
         """0 closed, 1 half-open, 2 open; `now` on the monotonic clock."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it has recorded a success or a failure."""
 
 
 class Client(Protocol):
@@ -137,20 +143,26 @@ def record_retries(cells: Cells, attempts: Sequence[Attempt]) -> None:
 
 
 def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
-    """The states of circuit breakers and the connections of each upstream."""
+    """The states of circuit breakers and the connections of each upstream, where there was any:
+    thousands of targets and upstreams may never be asked."""
+    connected: set[str] = set()
 
     def collect() -> Iterator[Sample]:
         now = time.monotonic()
         for name, upstream in upstreams.items():
             for entry, target in upstream.states.items():
+                if not target.breaker.is_used and target.load is None:
+                    continue
                 labels = (name, "/".join(filter(None, entry)))
                 yield BREAKER, labels, target.breaker.state(now)
                 if target.load is not None:
                     yield IN_FLIGHT, labels, target.load.in_flight.total()
                     yield ANSWER, labels, target.load.times.typical
             idle, busy = upstream.client.connections
-            yield POOL, (name, "idle"), idle
-            yield POOL, (name, "busy"), busy
+            if idle or busy or name in connected:
+                connected.add(name)
+                yield POOL, (name, "idle"), idle
+                yield POOL, (name, "busy"), busy
 
     return collect
 

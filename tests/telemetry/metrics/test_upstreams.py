@@ -15,7 +15,9 @@ def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
     opened, half = CircuitBreaker(1, 30, 30), CircuitBreaker(1, 30, 30)
     opened.failed(1000.0)
     half.failed(900.0)
-    breakers = {("gpt", "m"): opened, ("gpt-*", ""): half, ("", ""): CircuitBreaker(1, 30, 30)}
+    closed = CircuitBreaker(1, 30, 30)
+    closed.succeeded()
+    breakers = {("gpt", "m"): opened, ("gpt-*", ""): half, ("", ""): closed}
     states = {
         entry: SimpleNamespace(breaker=breaker, load=None) for entry, breaker in breakers.items()
     }
@@ -29,6 +31,19 @@ def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
         (upstreams.POOL, "one", "idle"): 3,
         (upstreams.POOL, "one", "busy"): 2,
     }
+
+
+def test_nothing_is_collected_of_what_was_never_asked():
+    state = SimpleNamespace(breaker=CircuitBreaker(1, 30, 30), load=None)
+    upstream = SimpleNamespace(
+        states={("gpt", "m"): state}, client=SimpleNamespace(connections=(0, 0))
+    )
+    collect = upstreams.upstream_collector({"one": upstream})
+    assert list(collect()) == []
+    upstream.client.connections = (0, 1)
+    assert [value for _, _, value in collect()] == [0, 1]
+    upstream.client.connections = (0, 0)
+    assert [value for _, _, value in collect()] == [0, 0], "the last one is closed"
 
 
 def test_addresses_and_failed_lookups_are_collected_where_there_are_some():
