@@ -60,22 +60,24 @@ def _check_place(
     place = options.place if options is not None else None
     if place is None or place.place == "header" or not routes:
         return
-    found = [
+    places = [
         find_place(
             route.operation, specifications[route.operation.spec].node(route.operation), place
         )
         for route in routes
         if not (place.place == "body" and route.websocket is not None)
     ]
-    if any(each.presence is Presence.NAMED for each in found):
+    if any(each.presence is Presence.NAMED for each in places):
         return
-    names = list(dict.fromkeys(name for each in found for name in each.names))
-    known = near(place.steps[-1], names) is not None
-    sure = known or all(each.presence is Presence.NONE for each in found)
+    names = list(dict.fromkeys(name for each in places for name in each.names))
+    has_near_name = near(place.steps[-1], names) is not None
+    is_error = has_near_name or all(each.presence is Presence.NONE for each in places)
     message = f"no operation of {owner} has a {_KINDS[place.place]} '{place.param}'"
-    level = Level.ERROR if sure else Level.WARNING
-    otherwise = "name another place" if sure else "requests without it go to the less busy target"
-    hint = did_you_mean(place.steps[-1], names, otherwise)
+    level = Level.ERROR if is_error else Level.WARNING
+    remedy = "requests without it go to the less busy target"
+    if is_error:
+        remedy = "name another place"
+    hint = did_you_mean(place.steps[-1], names, remedy)
     findings.note(config.source, choice.at, level, "MW382", message, hint)
 
 
@@ -91,21 +93,21 @@ def _check_prices(
     model is requested."""
     if not choose.compares(choice, "BY_PRICE") or "*" in model:
         return
-    found = {
+    price_of = {
         f"{target.upstream}/{target.model or model}": prices.find(
             model, target.upstream, target.model or model
         )
         for target in targets
     }
-    without = [name for name, price in found.items() if price is None]
-    example = f"prices: {{{next(iter(found))}: {{input: 1, output: 2}}}}"
-    if len(without) == len(found):
+    without = [name for name, price in price_of.items() if price is None]
+    example = f"prices: {{{next(iter(price_of))}: {{input: 1, output: 2}}}}"
+    if len(without) == len(price_of):
         message = "no target has a price to compare"
         findings.error(config.source, choice.at, "MW383", message, f"write {example}")
     elif without:
         message = f"{', '.join(without)}: no price is known, so it is asked after all others"
         findings.note(config.source, choice.at, Level.WARNING, "MW430", message, f"write {example}")
-    elif len({id(price) for price in found.values()}) == 1 < len(found):
+    elif len({id(price) for price in price_of.values()}) == 1 < len(price_of):
         message = "all targets have the same price, that of the model"
         hint = f"a target has a price of its own under its name: {example}"
         findings.note(config.source, choice.at, Level.WARNING, "MW431", message, hint)

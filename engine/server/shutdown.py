@@ -54,13 +54,13 @@ def master_listens() -> bool:
 
 def _sockets(pid: int) -> dict[str, int]:
     """A descriptor for each socket of a process, by the name of its inode."""
-    found = {}
+    descriptors = {}
     for descriptor in os.listdir(f"/proc/{pid}/fd"):
         with suppress(OSError):  # it was closed meanwhile
             target = os.readlink(f"/proc/{pid}/fd/{descriptor}")
             if target.startswith("socket:"):
-                found[target] = int(descriptor)
-    return found
+                descriptors[target] = int(descriptor)
+    return descriptors
 
 
 def _accepts(descriptor: int) -> bool:

@@ -233,9 +233,8 @@ class Worker(GeventWorker):
             self.log.error("the master is gone: worker %s ends its requests and stops", self.pid)
             self._stop(self._grace)
         seconds = self._keepalive
-        if (
-            not self.alive and time.monotonic() >= self._accept_until
-        ):  # a request may be on its way, and is served as long as there is time
+        if not self.alive and time.monotonic() >= self._accept_until:
+            # A request may be on its way, and is served as long as there is time.
             early = time.monotonic() < self.deadlines.interrupt
             seconds = min(seconds, _LAST_REQUEST) if early else 0
         for idle in (self._idle, self._telemetry_idle):

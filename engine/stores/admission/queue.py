@@ -72,8 +72,8 @@ class QueueState:
 
     def drop_dead(self, alive: Callable[[int], bool], now: int) -> None:
         """Forget what workers held that are dead, and tickets whose time is over."""
-        known = {*self.holders, *(ticket.worker for ticket in self.waiting)}
-        living = {worker for worker in known if alive(worker)}
+        workers = {*self.holders, *(ticket.worker for ticket in self.waiting)}
+        living = {worker for worker in workers if alive(worker)}
         self.holders = {w: count for w, count in self.holders.items() if count and w in living}
         self.waiting = [t for t in self.waiting if t.worker in living and t.until > now]
 
@@ -94,11 +94,11 @@ class QueueState:
 
     def admit(self, numbers: Iterable[int], bound: int, now: int) -> list[int]:
         """Give places to those of these tickets whose turn it is. Returns their numbers."""
-        asked, admitted = set(numbers), []
+        wanted, admitted = set(numbers), []
         stalled = self.idle_since and now - self.idle_since >= _STALL
         ahead = 0
         for ticket in [*self.waiting]:
-            if ticket.number in asked and self._take(ticket.worker, ahead, bound):
+            if ticket.number in wanted and self._take(ticket.worker, ahead, bound):
                 self.waiting.remove(ticket)
                 admitted.append(ticket.number)
             elif not stalled:

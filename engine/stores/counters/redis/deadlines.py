@@ -70,9 +70,7 @@ class CallDeadlines:
 
     def _end(self, greenlets: list[Any], seconds: float, *, is_silent: bool) -> None:
         for greenlet in greenlets:
-            if (
-                self._calls.pop(greenlet, None) is not None
-            ):  # the greenlet before it may have ended it
+            if self._calls.pop(greenlet, None) is not None:  # the one before it may have ended it
                 greenlet.throw(Late(seconds, is_silent))
 
     def close(self) -> None:
