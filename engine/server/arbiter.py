@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
 
-from engine.server.boot_pipe import BootPipe
-from engine.server.listening_sockets import ListeningSockets
+from engine.server.boot_backoff import BootBackoff
+from engine.server.reloadable_app import ReloadableApp
 from engine.server.shutdown import SIGNALS
-from engine.server.worker_states import WorkerState, WorkerStates
+from engine.server.worker_states import WorkerStates
 
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
 """Signals that end the master, the most urgent first."""
@@ -31,29 +31,6 @@ BOOT_SECONDS = 60.0
 
 _CRASHED = -1
 """gunicorn's exit status of a worker that failed after it had booted."""
-
-_LONGEST_PAUSE = 30.0
-"""Seconds at most before a worker is started in place of one that failed."""
-
-
-class ReloadableApp(Protocol):
-    """The application of a gunicorn whose workers can be replaced (`Gunicorn` in `master.py`)."""
-
-    boots: BootPipe
-    sockets: ListeningSockets
-
-    @property
-    def delay(self) -> float: ...
-    @property
-    def config(self) -> str: ...
-    def report(self, workers: Sequence[WorkerState]) -> None: ...
-    def listen(self, before: Sequence[Any], log: Any) -> list[Any]: ...
-    def reload(self) -> None: ...
-    def renew(self) -> bool: ...
-    def changed(self) -> bool: ...
-    def interrupt(self) -> None: ...
-    def confirm(self) -> None: ...
-    def revert(self, reason: str) -> None: ...
 
 
 class Master(Arbiter):
@@ -78,8 +55,7 @@ class Master(Arbiter):
     def __init__(self, app: ReloadableApp, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(app)
         self._clock = clock
-        self._failures = 0
-        self._next_boot = 0.0
+        self._backoff = BootBackoff(clock)
         self.left_behind: list[Any] = []
         self._states = WorkerStates(time.time)
 
@@ -121,7 +97,7 @@ class Master(Arbiter):
         if boots.crashes:
             boots.crashes = 0
             self._pause(boots.failures[-1])
-        if self._clock() >= self._next_boot:
+        if self._backoff.is_over:
             try:
                 start()
             except (OSError, RuntimeError) as error:
@@ -152,13 +128,8 @@ class Master(Arbiter):
                 return
 
     def _pause(self, reason: str) -> None:
-        """Wait before the next worker is started: longer each time, until one has lasted."""
-        now = self._clock()
-        if now > self._next_boot + _LONGEST_PAUSE:
-            self._failures = 0
-        self._failures += 1
-        pause = min(2.0 ** min(self._failures, 10), _LONGEST_PAUSE)
-        self._next_boot = now + pause
+        """Wait before the next worker is started."""
+        pause = self._backoff.fail()
         self.log.error("a worker failed, the next one starts in %g s: %s", pause, reason)
 
     def reload(self) -> None:
@@ -171,7 +142,7 @@ class Master(Arbiter):
         addresses, last = self.cfg.address, self.worker_age
         self.app.boots.failures.clear()
         self._states.forget_failures()
-        self._failures, self._next_boot = 0, 0.0
+        self._backoff.reset()
         try:
             self.app.reload()
             self.setup(self.app)
@@ -268,7 +239,7 @@ class Master(Arbiter):
         self.app.reload()
         self.setup(self.app)
         self.app.boots.crashes = 0
-        self._failures, self._next_boot = 0, 0.0
+        self._backoff.reset()
 
     def stop(self, graceful: bool = True) -> None:
         """End the workers, and return when they have ended or the grace is over."""
