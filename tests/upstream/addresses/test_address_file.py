@@ -46,7 +46,9 @@ BROKEN = [
     ("a.txt", "http://10.0.0.1", "is no address"),
     ("a.txt", '["10.0.0.1:8000"]', "is no address"),
     ("a.txt", "x y" * 50, "line 1: 'x yx yx"),
-    ("a.json", "[", "a.json, line 1 is neither JSON nor YAML"),
+    ("a.json", '["a', "a.json, line 1: not YAML"),
+    ("a.yaml", "- a\n- {host: b, host: c}", "a.yaml, line 2: key 'host' is repeated"),
+    ("a.yaml", "[" * 9_000 + "]" * 9_000, "a.yaml, line 1: nested too deeply to be read"),
     ("a.json", '{"a": 1}', "a.json is not a list"),
     ("a.json", "[1]", "a.json, entry 1: 1 is no address"),
     ("a.json", '[{"address": "a"}]', "entry 1: 'address'; its keys: host, port, weight, priority"),
@@ -59,7 +61,7 @@ BROKEN = [
     ("a.json", '[{"host": "a", "weight": -1}]', "entry 1: -1 is no weight"),
     ("a.yaml", "[{host: a, weight: .inf}]", "entry 1: inf is no weight"),
     ("a.yaml", "[{host: a, weight: true}]", "entry 1: True is no weight"),
-    ("a.txt", "10.0.0.1\n" * 200_000, "a.txt is larger than 1000000 bytes"),
+    ("a.txt", "10.0.0.1\n" * 200_000, "a.txt is larger than 150000 bytes"),
     ("a.txt", "10.0.0.1\n" * 1001, "a.txt has 1001 addresses, more than 1000"),
 ]
 
