@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import CANCELLED, Attempt
@@ -30,7 +31,7 @@ from engine.upstream.translations import TranslatedRequests
 from engine.values import units
 
 SAMPLES = 20
-_KEPT = 200
+_LONGEST = 200
 _SORT_EVERY = 10
 
 
@@ -41,7 +42,7 @@ class LatencyWindow:
 
     def __init__(self, share: float) -> None:
         self._share = share
-        self._times: deque[float] = deque(maxlen=_KEPT)
+        self._times: deque[float] = deque(maxlen=_LONGEST)
         self._noted = 0
         self.percentile: float | None = None
         """None while too few times are known."""
@@ -61,7 +62,8 @@ class HedgeDelay:
     def __init__(self, after: str) -> None:
         self._share = int(after[1:]) / 100 if after.startswith("p") else 0.0
         self._fixed = None if self._share else units.seconds(after)
-        self._windows: dict[TargetState, LatencyWindow] = {}
+        # Of targets that are in use: those of addresses that went away end.
+        self._windows: WeakKeyDictionary[TargetState, LatencyWindow] = WeakKeyDictionary()
 
     def of(self, target: Target) -> float | None:
         """The seconds after which an attempt at a target gets a second one beside it; None if it

@@ -122,7 +122,7 @@ class TargetState:
     not known.
     """
 
-    __slots__ = ("breaker", "conditions", "limits", "load", "name", "observers")
+    __slots__ = ("__weakref__", "breaker", "conditions", "limits", "load", "name", "observers")
 
     def __init__(self, breaker: CircuitBreaker, name: str = "") -> None:
         self.breaker = breaker

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from weakref import ref
 
 import gevent
 import pytest
@@ -225,3 +227,14 @@ def test_cancelled_times_count_so_that_the_percentile_does_not_sink():
         window.note(1.0 if not slow_one else max(1.0, window.percentile or 9.0))
     assert window.percentile is not None
     assert window.percentile >= 1.0
+
+
+def test_times_of_a_target_that_went_away_are_forgotten() -> None:
+    delay, gone = HedgeDelay("p95"), quick()
+    for _ in range(SAMPLES):
+        delay.note(gone, 1.0)
+    state = ref(gone.state)
+    assert delay.of(gone) == 1.0
+    del gone
+    gc.collect()
+    assert state() is None

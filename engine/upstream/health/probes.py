@@ -28,6 +28,7 @@ from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import MAX_ERROR, read_body
 from engine.upstream.request import USER_AGENT
 from engine.upstream.target import Upstream
+from engine.values.errors import GatewayError
 from engine.values.machine_state import MachineState, SharedNumber
 
 _LATE = 3
@@ -87,8 +88,12 @@ class ServerProbe:
         self._law: ProbeLaw | None = None
 
     def run(self) -> None:
-        """Probe the server once, and share the result."""
-        self.error = self._failure()
+        """Probe the server once, and share the result. Where this worker is out of file
+        descriptors, nothing is known of the server."""
+        try:
+            self.error = self._failure()
+        except GatewayError:
+            return
         now, number = self._clock(), self.failing_until
         was_failing = number.value > now
         if self._law is None:

@@ -14,6 +14,7 @@ from engine.credentials.interface.fixed import HeaderCredential
 from engine.upstream.client import failures
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.health.probes import ProbeLaw, Prober, ServerProbe
+from engine.values.file_descriptors import too_many_connections
 from engine.values.machine_state import LocalState, MachineState
 from tests.support.clock import Clock
 from tests.support.each import each
@@ -101,6 +102,16 @@ def test_what_fails_a_probe(answer: int | UpstreamFailure, error: str) -> None:
     server = Server(answer)
     server.states(1)
     assert server.probe.error == error
+
+
+def test_a_probe_without_a_file_descriptor_says_nothing_of_the_server() -> None:
+    def exhausted() -> None:
+        raise too_many_connections()
+
+    server = Server()
+    server.client.during = exhausted
+    assert server.states(2) == [0, 0]
+    assert (server.probe.error, server.probe.count) == ("", 0)
 
 
 def test_other_statuses_may_be_healthy() -> None:
