@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache, partial
 
 from engine.app.own_pages import OwnPages
 from engine.app.parts import Parts, WrapStages, identity, parts_of
@@ -14,11 +15,11 @@ from engine.app.route_handler import handler_of
 from engine.app.stores import open_shared, services_of
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
-from engine.edge.endpoint import answer_errors
+from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.edge.router import Application, Resource, application
 from engine.exchange.services import Services
-from engine.plan.route import Plan
+from engine.plan.route import Plan, Route
 from engine.stages.report import mismatches
 from engine.telemetry.metrics.admission import queue_collector
 from engine.telemetry.metrics.health import health_collector
@@ -40,7 +41,8 @@ def build(
     open_credential: OpenCredential | None = None,
     wrap_stages: WrapStages = identity,
 ) -> Application:
-    """The application that serves a plan: one Falcon route for each path, one handler each.
+    """The application that serves a plan: one Falcon route for each path, one handler each. In a
+    worker that serves, a route to models gets its handler with its first request.
 
     `client` makes the clients of upstreams, `open_credential` their credentials, and `wrap_stages`
     changes the stages of a route: a rehearsal passes its own, so that what it shows is what is
@@ -62,14 +64,14 @@ def build(
     )
     for route in plan.routes:
         operation = route.operation
-        responder = parts.endpoints.responder(
-            handler_of(route, parts), route.dialects, operation.id
-        )
+        responder = cache(partial(_responder, route, parts))  # several templates share it
+        if route.model is None or not parts.services.background:
+            responder()  # fixed targets are watched from the start, and a trial makes them all
         for template, mount in route.templates:
             resource = Resource(operation.method, mount, route.wide, responder, operation.query)
             app.add_route(template, resource)
     for path, handler in console_pages(plan, parts.services):
-        page = pages.responder(handler)
+        page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
             app.add_route(path, Resource(method, "", (), page))
     pages.add_listener(app)
@@ -78,6 +80,10 @@ def build(
     if parts.services.background:
         parts.health.start()
     return app
+
+
+def _responder(route: Route, parts: Parts) -> Responder:
+    return parts.endpoints.responder(handler_of(route, parts), route.dialects, route.operation.id)
 
 
 def _connect_to_server(app: Application, parts: Parts) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -38,15 +38,21 @@ Serve = Callable[[dict[str, Any], Callable[..., Any], CallerConnection], Iterabl
 """WSGI's call of an application (PEP 3333), with the connection under the request."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resource:
-    """One method of one path: what Falcon's `add_route` is given."""
+    """One method of one path: what Falcon's `add_route` is given. `make` makes its responder, at
+    its first request: there may be thousands of paths that none is for."""
 
     method: str
     mount: str
     wide: tuple[str, ...]
-    responder: Responder
+    make: Callable[[], Responder]
     query: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def responder(self) -> Responder:
+        """What answers a request."""
+        return self.make()
 
 
 class _Variants:

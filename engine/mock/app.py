@@ -10,6 +10,7 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -76,7 +77,7 @@ def build(
                 ],
                 last=last,
             )
-            responder = endpoints.responder(handler, [dialect])
+            responder = partial(endpoints.responder, handler, [dialect])
             wide = {"model"}.intersection(variables(operation.path)).union(operation.wide)
             for mount in operation.mounts:
                 resource = Resource(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine import dialects
@@ -116,9 +116,13 @@ class Upstream:
         if state is None:
             _, state = self.former_states.pop(key, (0.0, None))
             name = f"{self.name}/{entry}/{configured}" + (f"@{address}" if address else "")
-            state = state or TargetState(CircuitBreaker(**asdict(self.breaker)), name)
+            state = state or TargetState(self._breaker(), name)
             self.states[key] = state
         return state
+
+    def _breaker(self) -> CircuitBreaker:
+        config = self.breaker
+        return CircuitBreaker(config.failures, config.window, config.cooldown)
 
     def follow(self) -> None:
         """Follow its addresses from now on, if the config says so."""

@@ -1,9 +1,13 @@
 """A plan becomes one application: its routes and its pages."""
 
+from dataclasses import replace
+
 import pytest
 
+from engine.app.build import build
+from engine.app.stores import services_of
 from tests.support.project_app import TOKEN, ProjectApp
-from tests.support.rehearsing import CONFIG
+from tests.support.rehearsing import CONFIG, planned
 
 TURNS = [{"role": "user"}]
 
@@ -30,3 +34,27 @@ def test_the_services_are_closed_with_the_application(tmp_path):
     closed = []
     ProjectApp(tmp_path, closing=[lambda: closed.append(True)]).app.close()
     assert closed == [True]
+
+
+def test_a_worker_makes_the_handler_of_a_route_to_models_once_at_its_first_request(tmp_path):
+    routes = []
+
+    def note(route, stages):
+        routes.append(route.operation.name)
+        return stages
+
+    built = ProjectApp(tmp_path, wrap_stages=note)
+    assert "show" in routes, "to fixed targets, whose health is watched from the start"
+    assert "chat" not in routes
+    for _ in range(2):
+        assert built.chat(model="big", messages=TURNS).status_code == 200
+    assert routes.count("chat") == 1
+
+
+def test_a_trial_makes_every_handler(tmp_path):
+    routes = []
+    plan = planned(tmp_path, CONFIG).plan
+    services = replace(services_of(plan.config), background=False)
+    app = build(plan, services, wrap_stages=lambda route, stages: routes.append(route) or stages)
+    assert routes == [*plan.routes]
+    app.close()

@@ -29,7 +29,7 @@ def client(*origins, handler=lambda exchange: Response(200, HEADERS, b"fine")):
     stages = [*cors.stages(), answer_errors]
     app = application(endpoints, stages, cors=cors)
     responder = endpoints.responder(compose(stages, handler), [dialects.get("openai")])
-    app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
+    app.add_route("/v1/x", Resource("POST", "/v1", (), lambda: responder))
     return falcon.testing.TestClient(app)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import falcon.testing
@@ -19,7 +20,7 @@ def router(*resources: tuple[str, str, tuple[tuple[str, str], ...]]) -> Router:
     routes = Router(lambda handler: lambda *_: None)
     for name, template, query in resources:
         responder: Any = name
-        routes.add_route(template, Resource("GET", name, (), responder, query))
+        routes.add_route(template, Resource("GET", name, (), partial(str, responder), query))
     return routes
 
 

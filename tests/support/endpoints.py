@@ -19,7 +19,9 @@ def client(handler, dialect=(OPENAI,), template="/v1/x/{model}", method="POST", 
     wide = ("model",) if "{model}" in template else ()
     app.add_route(
         template,
-        Resource(method, "/v1", wide, endpoints.responder(compose(STAGES, handler), dialect)),
+        Resource(
+            method, "/v1", wide, lambda: endpoints.responder(compose(STAGES, handler), dialect)
+        ),
     )
     return falcon.testing.TestClient(app)
 
@@ -58,7 +60,7 @@ class Gateway:
         stages, endpoints = [self.lifecycle.observe, *outer, *STAGES], Endpoints(1000, 1.0)
         self.app = application(endpoints, stages)
         responder = endpoints.responder(compose(stages, handler), [dialect], "openai.chat")
-        self.app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
+        self.app.add_route("/v1/x", Resource("POST", "/v1", (), lambda: responder))
 
     def post(self):
         """The body of the answer, as the server asks for it."""
