@@ -56,6 +56,7 @@ class Endpoints:
     ) -> Responder:
         """A responder for a handler. The caller's dialect is the first of `dialects` that claims
         the request, the last otherwise. `operation` is "" where no operation matches."""
+        only = dialects[0] if len(dialects) == 1 else None
 
         def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
             environ = req.env
@@ -72,7 +73,7 @@ class Endpoints:
             exchange.max_body = self._max_body
             exchange.receive = body.receive
             # The dialect is chosen before tokens are removed from the request.
-            exchange.dialect = dialects[0] if len(dialects) == 1 else dialect_of(exchange, dialects)
+            exchange.dialect = only or dialect_of(exchange, dialects)
             try:
                 self._respond(resp, exchange, body, handler)
             except BaseException:

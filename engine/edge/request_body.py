@@ -44,6 +44,9 @@ class RequestBodyReader:
     `record.wait_time`.
     """
 
+    _complete = False
+    _broken = False
+
     def __init__(
         self,
         environ: Mapping[str, Any],
@@ -57,8 +60,6 @@ class RequestBodyReader:
         self._timeout = timeout
         self._total = total
         self._record = record if record is not None else RequestRecord()
-        self._complete = False
-        self._broken = False
 
     def receive(self, limit: int) -> Body:
         """Read the body. Raises GatewayError 400, 408 or 413, or AbortConnection."""

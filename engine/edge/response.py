@@ -64,6 +64,8 @@ class ResponseBody:
     response is incomplete, and the timeout of the caller's connection, which may `linger`.
     """
 
+    _closed = False
+
     def __init__(
         self,
         body: bytes | Iterable[bytes],
@@ -76,7 +78,6 @@ class ResponseBody:
         self._exchange = exchange
         self._length = length
         self._linger = linger
-        self._closed = False
 
     def __iter__(self) -> Iterator[bytes]:
         body = self._body

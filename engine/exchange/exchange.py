@@ -134,8 +134,9 @@ class Exchange:
         A callback that fails is logged and the others run, so that bookkeeping never cuts a
         response. If the greenlet is killed during a callback, the others run and the kill goes on.
         """
-        while self.on_end:
-            callback = self.on_end.pop()
+        on_end = self.on_end
+        while on_end:
+            callback = on_end.pop()
             try:
                 callback()
             except Exception:

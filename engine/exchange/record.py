@@ -137,7 +137,7 @@ class RequestRecord:
     def close(self, now: float) -> None:
         """Compute what depends on the end of the exchange; `now` is on the monotonic clock."""
         self.duration = now - self.start
-        if self.outcome is Outcome.OPEN:
+        if self.outcome is _OPEN:
             self.outcome = Outcome.CALLER_LEFT
         elif self.outcome is Outcome.COMPLETE and self.status >= 400:
             self.outcome = Outcome.of_status(self.status)  # a failure relayed completely is one

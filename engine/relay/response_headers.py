@@ -163,7 +163,7 @@ class ResponseHeaders:
         """Those that pass, of an answer to a request for `path` of the upstream, which callers
         know under the prefix `mount`."""
         picked = []
-        of_the_hop: set[str] = set()
+        of_the_hop: tuple[str, ...] = ()
         actions = list(map(self._action, map(_NAME, headers)))
         for pair, action in compress(zip(headers, actions, strict=True), actions):
             if action is _PASS:
@@ -171,7 +171,7 @@ class ResponseHeaders:
             elif action is Action.RENAME:
                 picked.append(("x-upstream-request-id", pair[1]))
             elif action is Action.READ:
-                of_the_hop.update(word.strip().lower() for word in pair[1].split(","))
+                of_the_hop += tuple(word.strip().lower() for word in pair[1].split(","))
             else:
                 to = self._addresses
                 rewrite = to.rewrite if action is Action.MOVE else to.rewrite_links

@@ -35,17 +35,15 @@ class WorkerConnection:
     """The connection under one request, until its response is sent: a `CallerConnection`, and the
     worker's side of WSGI."""
 
-    __slots__ = ("_ahead", "_awaits_continue", "_body", "_sock", "_unsent", "_writer")
-
     can_take_over = True
+    _ahead = b""  # of the body, decoded and not read yet
+    _unsent = b""  # of a piece that `try_send` could not send completely
 
     def __init__(self, sock: CallerSocket, head: RequestHead, close: bool) -> None:
         length = head.content_length
         self._sock = sock
         self._body: BodyReader = ChunkedBody() if length is None else LengthBody(length)
         self._awaits_continue = head.expects_continue
-        self._ahead = b""  # of the body, decoded and not read yet
-        self._unsent = b""  # of a piece that `try_send` could not send completely
         self._writer = ResponseWriter(head.method, head.minor_version, close or head.close)
 
     def buffered_body(self) -> bytes | None:

@@ -86,19 +86,20 @@ class Expression:
                 names = Query.parse(exchange.query).names()
                 self._refuse_look_alikes(self.steps[0], names, lenient_name)
             return None
+        media_type = exchange.media_type
         if isinstance(exchange.value, dict):
-            if exchange.media_type in _FORMS:
+            if media_type in _FORMS:
                 self._refuse_look_alikes(self.steps[0], _form_names(exchange), lenient_name)
             else:
                 self._refuse_look_alikes_of_members(exchange.value)
         if self.read(exchange) is MISSING:
             return None
-        if exchange.media_type == "multipart/form-data":
+        if media_type == "multipart/form-data":
             parts = [part for part in exchange.parts if part.name == self.steps[0]]
             if len(parts) > 1:
                 raise self._twice()
             return (parts[0].start, parts[0].end) if parts else None
-        if exchange.media_type == "application/x-www-form-urlencoded":
+        if media_type == "application/x-www-form-urlencoded":
             if _form_names(exchange).count(self.steps[0]) > 1:
                 raise self._twice()
             return None

@@ -55,10 +55,11 @@ def authenticate(
         secrets = [] if public else read_secrets(exchange)
         remove_secrets(exchange)
         if not public:
-            exchange.caller = _caller(secrets, places, challenge, exchange, services)
+            exchange.caller = caller = _caller(secrets, places, challenge, exchange, services)
             if not any_operation:
-                _check_operation(exchange.caller, exchange.operation)
-            _check_address(exchange.caller, exchange, services)
+                _check_operation(caller, exchange.operation)
+            if caller.ips is not None:
+                _check_address(caller.ips, exchange, services)
         return following(exchange)
 
     return stage
@@ -215,12 +216,10 @@ def _check_operation(caller: Caller, operation: str) -> None:
         raise GatewayError(403, "operation_not_allowed", message)
 
 
-def _check_address(caller: Caller, exchange: Exchange, services: Services) -> None:
-    """Raises GatewayError 403 for an address from which the token may not be used."""
-    if caller.ips is None:
-        return
+def _check_address(ips: tuple[str, ...], exchange: Exchange, services: Services) -> None:
+    """Raises GatewayError 403 for an address that is none of the token's."""
     address = caller_address(exchange.environ, services.proxies)
-    if not within(address, networks(caller.ips)):
+    if not within(address, networks(ips)):
         message = f"This token may not be used from {address or 'here'}."
         raise GatewayError(403, "address_not_allowed", message)
 

@@ -84,7 +84,8 @@ class Candidates:
         while self._asked_last:
             target, *others = self._asked_last
             self._asked_last = tuple(others)
-            if candidate := self._first_attempt(target):
+            self._passed.append(target)
+            if candidate := self._candidate(target, 0):
                 return candidate
         while self._full:
             target, *others = self._full
@@ -103,13 +104,11 @@ class Candidates:
             conditions = target.state.conditions
             if conditions and target.state.asked_last(self._clock()):
                 self._asked_last += (target,)
-            elif candidate := self._first_attempt(target):
+                continue
+            self._passed.append(target)
+            if candidate := self._candidate(target, 0):
                 return candidate
         return None
-
-    def _first_attempt(self, target: Target) -> Candidate | None:
-        self._passed.append(target)
-        return self._candidate(target, 0)
 
     def hold_places(self, candidate: Candidate) -> Places | None:
         """The places for the attempt of a candidate with bounds, waited for if need be; None if
@@ -184,7 +183,7 @@ class Candidates:
         ):
             return None
         breaker = target.state.breaker
-        if breaker.wait(moment) > 0:
+        if breaker.wait(moment):
             return None
         if target.gates and not count and places is None:
             places = self._take_places(target)
@@ -202,8 +201,9 @@ class Candidates:
         upstream unless it is the first of this request there. Another address takes nothing if no
         connection to those before it was possible: they have done no work."""
         upstream = target.upstream
-        others = self.attempts and [each for each in self.attempts if each.upstream is upstream]
-        if not others:
+        if not self.attempts or not (
+            others := [each for each in self.attempts if each.upstream is upstream]
+        ):
             upstream.budget.request()
             return True
         if target.address and target not in others and self._unreached.issuperset(others):

@@ -84,16 +84,17 @@ class DisconnectWatcher:
 class CallerWatch:
     """The watch of one caller; while `waits` is True `greenlet` may be interrupted."""
 
-    __slots__ = ("_watcher", "descriptor", "greenlet", "waits")
+    greenlet: Any = None
+    waits = False
 
     def __init__(self, watcher: DisconnectWatcher, descriptor: int) -> None:
         self._watcher = watcher
         self.descriptor = descriptor
-        self.greenlet: Any = None
-        self.waits = False
 
     def __enter__(self) -> None:
-        self._begin()
+        self.greenlet, self.waits = gevent.getcurrent(), True
+        if self.descriptor >= 0:
+            self._watcher.add(self)
 
     def __exit__(
         self,
@@ -114,7 +115,7 @@ class CallerWatch:
         """`response.read(passing, beat)` under this watch, which lasts until `close`; for a series
         of reads in one greenlet."""
         if self.greenlet is None:
-            self._begin()
+            self.__enter__()
         self.waits = True
         try:
             return response.read(passing, beat)
@@ -128,8 +129,3 @@ class CallerWatch:
         self.waits = False
         self.greenlet = None
         self._watcher.drop(self)
-
-    def _begin(self) -> None:
-        self.greenlet, self.waits = gevent.getcurrent(), True
-        if self.descriptor >= 0:
-            self._watcher.add(self)

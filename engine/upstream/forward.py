@@ -83,8 +83,8 @@ class Forward:
         self._clock = clock
 
     def __call__(self, exchange: Exchange) -> Response:
-        targets = cast("Sequence[Target]", exchange.targets)  # set by `select_model`
-        targets = targets or self._fixed.order(exchange)
+        selected = cast("Sequence[Target]", exchange.targets)  # by `select_model`
+        targets = selected or self._fixed.order(exchange)
         requests = carries = None
         if self._translations is not None and self._translations.translate_some:
             requests = TranslatedRequests(self._translations, exchange)
@@ -92,8 +92,9 @@ class Forward:
         caller, rank = exchange.caller, self._rank
         if caller is not None and caller.priority:
             rank = rank_of(caller.priority)
-        dice, record = self._services.dice, exchange.record
-        candidates = Candidates(targets, self._clock, dice, carries, rank, record)
+        candidates = Candidates(
+            targets, self._clock, self._services.dice, carries, rank, exchange.record
+        )
         result = None
         with self._watcher.watch(exchange.connection):
             while (candidate := candidates.next()) is not None:
@@ -152,7 +153,7 @@ class Forward:
             translations = self._translations
             edits = () if translations is None else translations.relay_edits(exchange)
             request = build_request(target, exchange, headers, self._expression, edits)
-        if target.edits:
+        if target.edits.transforms:
             edit_request(target, request, exchange)
         timeout = deadline - self._clock()
         result = attempt(

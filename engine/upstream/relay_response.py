@@ -50,17 +50,18 @@ def relay(
     for one that cannot be relayed."""
     response, content = result.response, result.content
     assert response is not None
-    if 300 <= response.status < 400 and not dialect.transparent:
-        raise redirect_refused(response.status)
-    bodiless = exchange.method == "HEAD" or response.status in (204, 304)
+    status = response.status
+    if 300 <= status < 400 and not dialect.transparent:
+        raise redirect_refused(status)
+    bodiless = exchange.method == "HEAD" or status in (204, 304)
     if bodiless:
         exchange.record.outcome = Outcome.COMPLETE  # there is no body that could break off
-    if response.status == 101:
+    if status == 101:
         return Response(101, headers)
     if content is None and not dialect.transparent:
         return vendor_error(result, headers, exchange, dialect)
     content = content or FirstContent(b"")
-    if response.status >= 300 and not bodiless:
+    if status >= 300 and not bodiless:
         data, complete = read_body(response, MAX_OTHER_ERROR, content.first)
         if complete:
             return other_error(result, data, headers, exchange, dialect)
@@ -70,15 +71,15 @@ def relay(
         headers += _STREAM_HEADERS.items()
         stream = _EventStream(result, response, content.events, exchange, dialect, watcher)
         events = stream.events(content.first)
-        return Response(response.status, headers, PushStream(events, stream.pipeline))
+        return Response(status, headers, PushStream(events, stream.pipeline))
     if response.is_complete and not bodiless:
         record = exchange.record
         record.outcome, record.response_end = Outcome.COMPLETE, time.monotonic()
-        return Response(response.status, headers, content.first)
+        return Response(status, headers, content.first)
     if response.length is not None:
         headers.append(("content-length", str(response.length)))
     body = _relay_bytes(result, response, content.first, exchange, watcher)
-    return Response(response.status, headers, body)
+    return Response(status, headers, body)
 
 
 def _relay_bytes(

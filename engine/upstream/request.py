@@ -83,11 +83,11 @@ def upstream_path(base_path: str, mount: str, path: str) -> str:
     result would not be below `base_path`.
     """
     end = len(mount)
-    if not (path.startswith(mount) and path[end : end + 1] == "/"):
+    if not (path.startswith(mount) and path.startswith("/", end)):
         end = _end_of_segments(path, mount.count("/"))
+        if not path.startswith("/", end):
+            raise ValueError("nothing follows the mount prefix")
     suffix = path[end:]
-    if not suffix.startswith("/"):
-        raise ValueError("nothing follows the mount prefix")
     if (reason := unsafe(suffix)) is not None:
         raise ValueError(reason)
     return base_path + suffix

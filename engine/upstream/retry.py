@@ -117,7 +117,8 @@ class Budget:
 
     def request(self) -> None:
         """Record a first attempt: it earns its share of a retry."""
-        self._tokens = min(self._spare, self._tokens + self._share)
+        if self._tokens < self._spare:
+            self._tokens = min(self._spare, self._tokens + self._share)
 
     def take(self) -> bool:
         """Take a retry; False if none is left."""

@@ -49,7 +49,8 @@ class SelectModel:
         exchange.model_span = expression.check(exchange)
         name = _name(expression, self._default, exchange)
         entry = self._catalog.find(name)
-        if exchange.caller is not None and not exchange.caller.may_use(name):
+        caller = exchange.caller
+        if caller is not None and not caller.may_use(name):
             raise _not_allowed(name, expression)
         if entry is None:
             raise _unknown(name, expression, exchange, self._catalog)
@@ -58,9 +59,9 @@ class SelectModel:
             operations = self._operations.of(entry.name)
             raise _without_operation(name, self._operation, operations, expression)
         exchange.model, exchange.record.requested_entry = name, model.name
-        exchange.model_copies = [
-            span for copy in self._copies for span in copy.repeats(exchange, name, self._prefix)
-        ]
+        for copy in self._copies:
+            repeats = copy.repeats(exchange, name, self._prefix)
+            exchange.model_copies = [*exchange.model_copies, *repeats]
         exchange.targets = model.order(exchange)
         return following(exchange)
 
@@ -68,6 +69,8 @@ class SelectModel:
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:
     """The name of the model in the request, or the default. Raises GatewayError 400 or 404."""
     name = expression.read(exchange)
+    if isinstance(name, str) and 0 < len(name) <= _MAX_NAME:
+        return name
     if name is MISSING or name is None or name == "":
         if default and expression.accepts(exchange):
             return default
@@ -84,10 +87,8 @@ def _name(expression: Expression, default: str, exchange: Exchange) -> str:
             f"Invalid type for '{expression.param}': expected the name of a model.",
             param=expression.param,
         )
-    if len(name) > _MAX_NAME:
-        message = f"The model '{_short(name)}' does not exist here."
-        raise GatewayError(404, "model_not_found", message, param=expression.param)
-    return name
+    message = f"The model '{_short(name)}' does not exist here."
+    raise GatewayError(404, "model_not_found", message, param=expression.param)
 
 
 def _not_allowed(name: str, expression: Expression) -> GatewayError:

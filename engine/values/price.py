@@ -79,10 +79,12 @@ class Price:
     tiers: tuple[PriceTier, ...] = ()
     source: str = field(default="", compare=False)
     _differences: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
+    _of_pieces: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         differences = tuple((count, atto) for count, atto in self._part_prices() if atto)
         object.__setattr__(self, "_differences", differences)
+        object.__setattr__(self, "_of_pieces", any(getattr(self, key) for key in PIECES))
 
     def _part_prices(self) -> Iterator[tuple[str, int]]:
         """What a token of each part costs beside the price of the whole."""
@@ -100,7 +102,7 @@ class Price:
         total = self.input * usage.input + self.output * usage.output
         for count, atto in self._differences:
             total += atto * getattr(usage, count)
-        if usage.images or usage.seconds or usage.characters:
+        if self._of_pieces and (usage.images or usage.seconds or usage.characters):
             total += self.image * usage.images + self.character * usage.characters
             total += int(self.second * Decimal(str(usage.seconds)))
         return max(total + _HALF, 0) // _ATTOS_IN_A_NANO

@@ -56,40 +56,28 @@ class RequestHead:
     Continue`. `close`: the caller wants no other request on this connection.
     """
 
-    __slots__ = (
-        "close",
-        "content_length",
-        "expects_continue",
-        "headers",
-        "method",
-        "minor_version",
-        "path",
-        "query",
-        "target",
-    )
+    content_length: int | None = 0
+    expects_continue = False
 
     def __init__(self, method: bytes, target: bytes, minor_version: int) -> None:
         self.method = method.decode("latin-1")
-        self.target = target.decode("latin-1")
-        self.path, _, self.query = self.target.partition("?")
+        self.target = text = target.decode("latin-1")
+        self.path, _, self.query = text.partition("?")
         if not target.startswith(b"/"):
-            self.path = _path(self.target)
+            self.path = _path(text)
         self.minor_version = minor_version
         self.headers: dict[str, str] = {}
-        self.content_length: int | None = 0
-        self.expects_continue = False
         self.close = minor_version == 0
 
 
 class HeadReader:
     """Reads one head from data that comes in pieces."""
 
-    __slots__ = ("_data", "_limits", "_size")
+    _data = b""
+    _size = 0  # of the data that the C parser has seen
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._data = b""
-        self._size = 0  # of the data that the C parser has seen
 
     def feed(self, data: bytes) -> tuple[RequestHead, bytes] | None:
         """The head, and the bytes after it; None while it is incomplete. Raises InvalidRequest."""

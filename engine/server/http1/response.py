@@ -41,28 +41,17 @@ LAST_CHUNK = b"0\r\n\r\n"
 class ResponseWriter:
     """The bytes of the response to one request. `close`: the connection ends with it."""
 
-    __slots__ = (
-        "_head_only",
-        "_lines",
-        "_minor_version",
-        "_remaining",
-        "_status",
-        "_upgrade",
-        "chunked",
-        "close",
-        "head_sent",
-    )
+    chunked = False
+    head_sent = False
+    _status = ""
+    _lines = b""
+    _remaining: int | None = None  # bytes of the announced length that were not sent
+    _upgrade = False
 
     def __init__(self, method: str, minor_version: int, close: bool) -> None:
         self._head_only = method == "HEAD"
         self._minor_version = minor_version
-        self._status = ""
-        self._lines = b""
-        self._remaining: int | None = None  # bytes of the announced length that were not sent
-        self._upgrade = False
-        self.chunked = False
         self.close = close
-        self.head_sent = False
 
     def start(self, status: str, headers: Headers) -> None:
         """Take status and headers. Raises ValueError for what would not stay one header line, and

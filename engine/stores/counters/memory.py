@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
 import lmdb
 
@@ -51,7 +52,8 @@ class _MemoryReceipt:
     of the records in `uncounted`, for which there was no room. `starts` are those of the calendars'
     windows by the key of their record. `locations` is () once settled."""
 
-    __slots__ = ("costs", "file", "locations", "starts", "time", "uncounted", "worker")
+    uncounted: frozenset[bytes] = frozenset()
+    starts: Mapping[bytes, int] = MappingProxyType({})
 
     def __init__(
         self,
@@ -63,8 +65,6 @@ class _MemoryReceipt:
     ) -> None:
         self.locations, self.costs, self.time = locations, costs, time
         self.file, self.worker = file, worker
-        self.uncounted: frozenset[bytes] = frozenset()
-        self.starts: Mapping[bytes, int] = {}
 
 
 class MemoryCounters:

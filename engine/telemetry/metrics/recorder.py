@@ -46,15 +46,15 @@ class _Series:
 
     def gather(self, exchange: Exchange) -> None:
         """Take the other metrics of an exchange that ended, until `record`."""
-        record, cells = exchange.record, self._cells
+        record = exchange.record
         self.requests.gather(record)
         self._usage.gather(record)
         if len(record.attempts) > 1:
-            record_retries(cells, record.attempts)
+            record_retries(self._cells, record.attempts)
         if record.events > 1:
-            record_stream(cells, self._labels, record)
+            record_stream(self._cells, self._labels, record)
         if exchange.traffic is not None:
-            record_session(cells, exchange.operation, exchange.traffic)
+            record_session(self._cells, exchange.operation, exchange.traffic)
 
     def record(self) -> None:
         """Record what was gathered."""

@@ -53,6 +53,7 @@ class UsageSeries:
         self._currency = labels.currency
         self._inputs: list[int] = []
         self._outputs: list[int] = []
+        self._costs: list[int] = []
         self._durations: list[float] = []  # of requests without an error
 
     @cached_property
@@ -95,7 +96,7 @@ class UsageSeries:
         if usage.cached:
             self._cached.add(usage.cached)
         if record.cost:
-            self._cost.add(record.cost / 1e9)
+            self._costs.append(record.cost)
         if record.outcome is Outcome.COMPLETE:
             self._durations.append(record.duration)
         else:
@@ -105,6 +106,7 @@ class UsageSeries:
         """Record what was gathered."""
         inputs, self._inputs = self._inputs, []
         outputs, self._outputs = self._outputs, []
+        costs, self._costs = self._costs, []
         durations, self._durations = self._durations, []
         if inputs:
             total, distribution = self._input
@@ -114,6 +116,8 @@ class UsageSeries:
             total, distribution = self._output
             total.add(sum(outputs))
             distribution.observe(*outputs)
+        if costs:
+            self._cost.add(sum(costs) / 1e9)
         if durations:
             self._duration.observe(*durations)
 

@@ -45,11 +45,12 @@ def request_head(
     name and never its value.
     """
     lines = "".join(starmap(_line, headers))
-    if not _START.fullmatch(f"{method} {target}"):
+    start = f"{method} {target}"
+    if not _START.fullmatch(start):
         raise ValueError("the method or the target of the request cannot be sent")
     size = "" if length is None else f"Content-Length: {length}\r\n"
-    upgrade = _UPGRADE if f"\n{lines}".find("\nupgrade: ") >= 0 else ""
-    head = f"{method} {target} HTTP/1.1\r\nHost: {host}\r\n{lines}{size}{upgrade}\r\n"
+    upgrade = _UPGRADE if "\nupgrade: " in f"\n{lines}" else ""
+    head = f"{start} HTTP/1.1\r\nHost: {host}\r\n{lines}{size}{upgrade}\r\n"
     return head.encode("latin-1")
 
 
@@ -167,14 +168,15 @@ class ResponseParser:
             self._read_fields()
         parser = self._parser
         status = parser.get_status_code()
-        if not 100 <= status <= 599:
-            raise ProtocolFailure("its status is not between 100 and 599")
         if parser.get_http_version() not in ("1.1", "1.0"):
             raise ProtocolFailure("its version is not HTTP/1.1 or HTTP/1.0")
-        if status < 200 and status != 101:
-            return
-        if status == 101 and not (self._upgrade and parser.should_upgrade()):
-            raise ProtocolFailure("it switches protocols unasked or without saying to which")
+        if not 200 <= status <= 599:
+            if not 100 <= status <= 599:
+                raise ProtocolFailure("its status is not between 100 and 599")
+            if status != 101:
+                return
+            if not (self._upgrade and parser.should_upgrade()):
+                raise ProtocolFailure("it switches protocols unasked or without saying to which")
         self.status = status
         self.has_head = True
         # After a HEAD a chunked body cannot be distinguished from surplus bytes.
@@ -186,8 +188,8 @@ class ResponseParser:
 
     def _read_fields(self) -> None:
         """Take the headers of a head, all names and all values at once, and its framing."""
-        fields = zip(*self._fields, strict=True)
-        names, values = b"\n".join(next(fields)), b"\n".join(map(bytes.strip, next(fields)))
+        of_names, of_values = zip(*self._fields, strict=True)
+        names, values = b"\n".join(of_names), b"\n".join(map(bytes.strip, of_values))
         if len(names) + len(values) > HEADER_LIMIT:
             raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
         lower = names.decode("latin-1").lower().split("\n")

@@ -25,7 +25,6 @@ class Pool:
         self._age = age
         self._clock = clock
         self._connections: deque[Connection] = deque()  # longest idle first
-        self._closed = False
 
     def __len__(self) -> int:
         return len(self._connections)
@@ -44,7 +43,7 @@ class Pool:
     def give(self, connection: Connection) -> None:
         """Take a connection back after a complete response."""
         now, end = self._clock(), connection.born + self._age
-        if self._closed or self._size < 1 or now >= end:
+        if self._size < 1 or now >= end:
             connection.close()
             return
         connection.usable_until = min(now + self._idle, end)
@@ -65,6 +64,6 @@ class Pool:
 
     def close(self) -> None:
         """Close the idle connections now, the others when they are given back."""
-        self._closed = True
+        self._size = 0  # no other is taken back
         while self._connections:
             self._connections.pop().close()

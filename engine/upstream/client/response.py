@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import itemgetter
 from typing import Protocol, Self
 
 from engine.exchange.interfaces import Socket
@@ -13,8 +12,6 @@ from engine.upstream.client.failures import Cancelled, FirstByteTimeout, Upstrea
 from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.client.pool import Pool
 from engine.upstream.client.request import Spool, pieces
-
-_NAME = itemgetter(0)
 
 
 class IncomingResponse(Protocol):
@@ -77,8 +74,10 @@ class UpstreamResponse:
 
     def header(self, name: str) -> str | None:
         """The first value of a header; its name in lower case."""
-        names = list(map(_NAME, self.headers))
-        return self.headers[names.index(name)][1] if name in names else None
+        for field, value in self.headers:
+            if field == name:
+                return value
+        return None
 
     @property
     def is_complete(self) -> bool:
