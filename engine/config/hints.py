@@ -180,10 +180,13 @@ def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
     is_number = likely_value.is_number(value)
     if key == "retention" and is_number:
         return f"write {value}d, or another unit: h, m, s"
-    takes_ms = re.search(str(schema.get("pattern", "")), "1ms") is not None
+    pattern = str(schema.get("pattern", ""))
+    takes_ms = re.search(pattern, "1ms") is not None
     duration = likely_value.duration(value, takes_ms=takes_ms)
     if not duration:
         return _form(schema)
+    if re.search(pattern, duration) is None:
+        return f"above zero: {_form(schema)}"
     units = ", or another unit: ms, m, h, d" if is_number and takes_ms else ""
     return f"write {duration}{units}"
 

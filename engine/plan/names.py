@@ -100,6 +100,10 @@ class _Checker:
             message = f"the strategy '{name}' needs an option"
             self.error(at, "MW381", message, f"write {choose.get(name).FORM}")
             return
+        if choice.options is not None and choose.takes_no_options(name):
+            message = f"the strategy '{name}' has no options"
+            self.error(at, "MW381", message, f"write choose: {name}", key=True)
+            return
         validator = _choice_validator(name)
         if schema_check.check(choice.options, validator, self.config.source, at, self.findings):
             return

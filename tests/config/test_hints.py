@@ -69,3 +69,11 @@ def test_a_hint_follows_the_key_and_not_its_last_name(config, is_place):
     schema_check.check(marked.value, schema_check.gateway_validator(), marked, (), findings)
     [hint] = [p.hint for p in findings.problems if p.message.startswith("'model'")]
     assert ("$request" in hint) == is_place
+
+
+def test_a_duration_of_zero_is_not_its_own_remedy():
+    wait = "upstreams: {main: {url: 'http://a', queue: {size: 1, wait: 0s}}}"
+    findings, marked = Findings(), read(wait, "f")
+    schema_check.check(marked.value, schema_check.gateway_validator(), marked, (), findings)
+    [hint] = [p.hint for p in findings.problems if p.message == "'wait' is not a duration"]
+    assert hint == "above zero: a number and its unit: 250ms, 3s, 10m, 1h, 90d"
