@@ -12,6 +12,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from operator import itemgetter
 from urllib.parse import quote
 
@@ -62,23 +63,28 @@ def _redact_parameter(pair: str, always: bool) -> str:
 
 class Redaction:
     """Takes a set of secrets out of text. `values` are header or query values, with or without a
-    scheme such as `Bearer`; `marker` stands in place of each secret."""
+    scheme such as `Bearer`; `marker` stands in place of each secret.
 
-    __slots__ = ("_literals", "_marker", "_pattern")
+    Its pattern is compiled when a text is to be searched that may hold a secret: there may be
+    thousands of upstreams.
+    """
 
     def __init__(self, values: Iterable[str], marker: str = MARKER) -> None:
         secrets = _secrets(values)
         encoded = {form for secret in secrets for form in _base64_forms(secret)}
         # Longer ones first: a shorter one may be a prefix of them.
-        texts = sorted({*secrets, *encoded}, key=lambda text: (-len(text), text))
-        forms = (form for text in texts for form in (text, quote(text, safe="")))
+        self._texts = sorted({*secrets, *encoded}, key=lambda text: (-len(text), text))
+        forms = (form for text in self._texts for form in (text, quote(text, safe="")))
         self._literals = tuple(dict.fromkeys(forms))
-        self._pattern = _pattern(texts)
         self._marker = marker.encode()
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[bytes]:
+        return _pattern(self._texts)
 
     def redact(self, data: bytes) -> bytes:
         """`data` without the secrets; the same object where there is none."""
-        if self._pattern is None:
+        if not self._texts:
             return data
         plain = not any(sign in data for sign in _ESCAPES)
         if plain and not self._occurs_in(data.decode("latin-1")):
@@ -102,10 +108,8 @@ class Redaction:
         return False
 
 
-def _pattern(texts: list[str]) -> re.Pattern[bytes] | None:
+def _pattern(texts: list[str]) -> re.Pattern[bytes]:
     """A pattern for any of these texts in any encoding."""
-    if not texts:
-        return None
     # The lookahead rejects most positions at their first character.
     first = "".join(sorted({re.escape(text[0]) for text in texts}))
     forms = "|".join("".join(map(_character_forms, text)) for text in texts)
