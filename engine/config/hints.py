@@ -42,6 +42,8 @@ _FORMATS = {
     "place": ("a place in a request", _PLACES),
     "origin": ("an origin", "write https://app.example.com, or * for any"),
     "metrics path": ("a path", "write true, false, or another path: /internal/metrics"),
+    "page path": ("a path", "write /health"),
+    "duration or percentile": ("a duration or a percentile", "write 3s, or p50, p90, p95 or p99"),
     "header name": ("a header name", "letters, digits and -, as x-api-key"),
 }
 """The formats of strings, by the annotation `format` or `unit` of their key, and what to write; the
