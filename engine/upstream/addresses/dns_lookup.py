@@ -60,7 +60,7 @@ class DnsLookup:
         system: Callable[[str, int], Answer] = system_lookup,
         hosts: Path = _HOSTS,
     ) -> None:
-        self._every = every
+        self._every = max(every, _LEAST_TTL)
         self._most = most
         self._server = server
         self._system = system

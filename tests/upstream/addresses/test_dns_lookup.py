@@ -62,6 +62,11 @@ def test_an_answer_holds_for_its_ttl_within_bounds(
     assert lookup(server).addresses(NAME, 80).seconds == seconds
 
 
+def test_no_server_is_asked_more_than_once_a_second(server: DnsServer) -> None:
+    server.records[NAME, "A"] = ["10.0.0.1"]
+    assert lookup(server, every=0.0).addresses(NAME, 80).seconds == 1.0
+
+
 def test_an_alias_is_followed(server: DnsServer) -> None:
     server.records[NAME, "CNAME"] = ["real.test."]
     server.records["real.test", "A"] = ["10.0.0.1"]
