@@ -52,7 +52,12 @@ def read_server(section: Mapping[str, Any], source: SourceDocument, findings: Fi
         findings.error(
             source, ("server", "grace"), "MW398", message, "remove one of them", key=True
         )
-    return Server(**values | drain)
+    server = Server(**values | drain)
+    if server.reuse_port and server.listen.startswith("unix:"):
+        message = "a Unix socket in 'listen' cannot be shared by 'reuse_port'"
+        hint = "remove it: a gateway that starts takes over the path of the socket"
+        findings.error(source, ("server", "reuse_port"), "MW399", message, hint, key=True)
+    return server
 
 
 def _check_listen(address: str, source: SourceDocument, findings: Findings) -> None:
