@@ -25,6 +25,7 @@ from engine.telemetry.metrics.requests import uncounted_collector
 from engine.upstream import choose
 from engine.values.admission import AdmissionQueues
 from engine.values.counters import Counters, CountersAway
+from engine.values.file_descriptors import is_exhausted
 from engine.values.machine_state import LocalState, MachineState
 from engine.values.periodic import PeriodicTask
 from engine.values.price import Prices
@@ -98,7 +99,11 @@ def _machine_state(config: Config, telemetry: Observing) -> MachineState:
         raise CannotConnect(f"the workers cannot share their state: {error}") from error
 
     def release(_: float) -> float:
-        state.release_dead_slots()
+        try:
+            state.release_dead_slots()
+        except OSError as error:
+            if not is_exhausted(error):  # of descriptors; there may be some in a second
+                raise
         return _RELEASE_SECONDS
 
     task = PeriodicTask(release, _RELEASE_SECONDS)

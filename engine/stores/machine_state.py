@@ -118,6 +118,7 @@ class SharedState:
         self._local = LocalState()
         self._throttle = LogThrottle()
         self._slot = -1
+        self._missing = False  # a slot that could not be mapped
         self._own: dict[int, _Mapping] = {}
         self._cells: dict[tuple[int, int], _Mapping] = {}  # of other workers, by slot and chunk
         self._views: dict[int, list[View]] = {}
@@ -171,20 +172,24 @@ class SharedState:
     def release_dead_slots(self) -> None:
         """Set the cells of workers that ended to 0, and see the slots that could not be mapped when
         they were added. Call it once a second."""
+        if self._missing or self.changes[0] != self.seen_changes:
+            self.map_slots()
+        others = {slot for slot, _ in self._cells}
+        if not others:
+            return
         with self._locked():
-            for slot in {slot for slot, _ in self._slot_files()} - {self._slot}:
+            for slot in others:
                 try:
                     first = _Mapping(self._path(slot, 0), "q", lock=True)
                 except BlockingIOError:
                     continue  # its worker lives
                 with contextlib.closing(first):
                     self._clear(slot)
-        self.map_slots()
 
     def map_slots(self) -> None:
         """See the slots that were added since the last call. Where there is no room or descriptor
         for one, the log says so, and it is not counted."""
-        self.seen_changes = self.changes[0]
+        self.seen_changes, self._missing = self.changes[0], False
         try:
             for slot, chunk in self._slot_files():
                 if slot == self._slot or (slot, chunk) in self._cells:
@@ -193,6 +198,7 @@ class SharedState:
                 self._views.setdefault(chunk, []).append(mapping.view)
         except OSError as error:
             self._without_room(error)
+            self._missing = True
 
     def close(self) -> None:
         """Give the slot and the tasks back. No number of this state may be used after that."""

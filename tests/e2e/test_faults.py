@@ -115,6 +115,14 @@ models:
     to:
       - {upstream: one, model: first, weight: 1000000000}
       - {upstream: two, model: second, weight: 0.001}
+  pair-429:
+    to:
+      - {upstream: one, model: first, weight: 1000000000}
+      - {upstream: two, model: second, weight: 0.001}
+  pair-limited:
+    to:
+      - {upstream: one, model: first, weight: 1000000000}
+      - {upstream: two, model: second, weight: 0.001}
   spare: {to: [{upstream: one}], fallback: [plan-b]}
   spare-first-byte: {to: [{upstream: first-byte}], fallback: [plan-b]}
   spare-idle: {to: [{upstream: idle}], fallback: [plan-b]}
@@ -130,7 +138,7 @@ routes:
     model: $request.path.model
 """
 SHORT = {
-    "EASY": "pool: 0, retry: {attempts: 1}, breaker: {failures: 1000000}",
+    "EASY": "pool: 0, retry: {attempts: 1}, breaker: {failures: 1000000}, ejection: {max_out: 0}",
     "AGAIN": "pool: 0, retry: {attempts: 2, budget: 1}, breaker: {failures: 1000000}",
 }
 
@@ -728,7 +736,8 @@ def test_429_twice_is_told_with_no_more_tries(world: World) -> None:
 def test_429_goes_to_the_other_target_at_once(world: World) -> None:
     world.one.speak = answer(b"{}", ("Retry-After: 1",), 429)
     for _ in range(30):
-        assert ask(world.port, OPENAI.ask("pair")).value("x-modelway-target") == "two/second"
+        answered = ask(world.port, OPENAI.ask("pair-limited"))
+        assert answered.value("x-modelway-target") == "two/second"
 
 
 # Failing over
@@ -747,7 +756,8 @@ FAILOVER = {
 def test_second_target_takes_over(world: World, fault: str) -> None:
     world.one.speak = FAILOVER[fault]
     world.two.speak = answer(b'{"from":"two"}')
-    answered = ask(world.port, OPENAI.ask("pair"))
+    model = "pair-429" if fault == "429" else "pair"  # which is asked last for a while
+    answered = ask(world.port, OPENAI.ask(model))
     assert (answered.status, answered.body) == (200, b'{"from":"two"}')
     assert answered.value("x-modelway-target") == "two/second"
     assert [json.loads(r.body)["model"] for r in world.one.requests] == ["first"]

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from engine.stores.records.periods import DAY, HOUR, MONTH, PERIODS, pieces
 from tests.support.each import each
 
-_TIMES = st.floats(0, 400 * DAY) | st.integers(0, 400 * 24).map(lambda hour: hour * 3600.0)
+_TIMES = st.floats(0, 400 * DAY).map(lambda time: round(time, 6)) | st.integers(0, 400 * 24).map(
+    lambda hour: hour * 3600.0
+)
 
 
 @given(_TIMES, _TIMES, st.just(0) | st.integers(0, 400 * 24).map(lambda hour: hour * HOUR))
