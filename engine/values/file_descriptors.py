@@ -16,7 +16,7 @@ from engine.values.throttle import LogThrottle
 RESERVE = 64
 """Descriptors for what is neither a caller nor an upstream."""
 
-_LEAST_RESERVE = 22
+_LEAST_RESERVE = 23
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _warning = LogThrottle()
