@@ -79,7 +79,7 @@ class Admission:
         self._reserved = max(1, reserve // 4)
         self._most = max(1, most - self._reserved // 2)  # a caller takes two descriptors
         self._tight = min(self._most, connections - 1)
-        self._lingering = Pool(max(1, reserve // 4))
+        self._lingering = Pool(max(1, reserve // 8))
 
     def admits(self, connections: Sized = (), idle: IdleConnections | None = None) -> bool:
         """Whether one more connection is admitted. The telemetry listener gives its connections and

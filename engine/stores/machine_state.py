@@ -109,7 +109,6 @@ class SharedState:
     def __init__(self, folder: Path) -> None:
         prepare(folder)
         self._folder = folder
-        self._directory = os.open(folder / "names", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._read_size = 0
         self._places: dict[str, int] = {}
         self._counters: dict[str, SharedCounter] = {}
@@ -207,7 +206,7 @@ class SharedState:
         files = [*self._own.values(), *self._cells.values(), *self._number_files.values()]
         for mapping in [*files, self._changes]:
             mapping.close()
-        for fd in [self._directory, *self._tasks.values()]:
+        for fd in self._tasks.values():
             os.close(fd)
 
     def _new_counter(self, name: str) -> SharedCounter:
@@ -226,23 +225,23 @@ class SharedState:
     def _place(self, name: str) -> int:
         """The place of a name, which is added where it is new."""
         if name not in self._places:
-            with self._locked():
-                self._read_names()
+            with self._locked() as names:
+                self._read_names(names)
                 if name not in self._places:
-                    self._append_name(name)
+                    self._append_name(names, name)
         return self._places[name]
 
-    def _append_name(self, name: str) -> None:
+    def _append_name(self, names: int, name: str) -> None:
         """Raises OSError if its line does not fit: it has no place then, in any worker."""
         line = name.encode("unicode_escape") + b"\n"
-        if os.pwrite(self._directory, line, self._read_size) < len(line):
+        if os.pwrite(names, line, self._read_size) < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._read_size += len(line)
         self._places[name] = len(self._places)
 
-    def _read_names(self) -> None:
-        size = os.fstat(self._directory).st_size - self._read_size
-        data = os.pread(self._directory, size, self._read_size) if size else b""
+    def _read_names(self, names: int) -> None:
+        size = os.fstat(names).st_size - self._read_size
+        data = os.pread(names, size, self._read_size) if size else b""
         for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):
             self._places[line[:-1].decode("unicode_escape")] = len(self._places)
             self._read_size += len(line)
@@ -278,13 +277,15 @@ class SharedState:
         return self._folder / f"cells.{slot}.{chunk}"
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock of the folder, for changes to its files."""
-        fcntl.flock(self._directory, fcntl.LOCK_EX)
+    def _locked(self) -> Iterator[int]:
+        """Hold the lock of the folder, for changes to its files: it is on the file of names, whose
+        descriptor is given."""
+        names = os.open(self._folder / "names", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            yield
+            fcntl.flock(names, fcntl.LOCK_EX)
+            yield names
         finally:
-            fcntl.flock(self._directory, fcntl.LOCK_UN)
+            os.close(names)
 
     def _without_room(self, error: OSError) -> LocalState:
         self._throttle.log("what workers share does not fit in %s: %s", self._folder, error)

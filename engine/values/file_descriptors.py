@@ -6,6 +6,7 @@ free when a worker starts, less a few for stores, logs and files.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import resource
@@ -16,7 +17,8 @@ from engine.values.throttle import LogThrottle
 RESERVE = 64
 """Descriptors for what is neither a caller nor an upstream."""
 
-_LEAST_RESERVE = 23
+_LEAST_RESERVE = 22
+"""14 of them for metrics, records and the state that workers share: those open on first use."""
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _warning = LogThrottle()
@@ -36,10 +38,7 @@ def raise_limit(connections: int) -> None:
 def room() -> tuple[int, int]:
     """How many callers may connect to this process, by its limit and the descriptors open now; and
     how many descriptors are reserved for other uses."""
-    limit = _limit()
-    spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # the lowest number that is free
-    os.close(spare)
-    free = max(0, limit - spare)
+    free = max(0, _limit() - _open())
     reserve = min(RESERVE, max(_LEAST_RESERVE, free // 4))
     return max(1, (free - reserve) // 2), reserve
 
@@ -68,3 +67,13 @@ def too_many_connections() -> GatewayError:
 
 def _limit() -> int:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def _open() -> int:
+    """The number of open descriptors. Where the system does not list them, the lowest one that is
+    free is near it."""
+    with contextlib.suppress(OSError):
+        return len(os.listdir("/dev/fd")) - 1  # one is of the list itself
+    spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    os.close(spare)
+    return spare

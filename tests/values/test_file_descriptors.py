@@ -10,14 +10,14 @@ from engine.values import file_descriptors
 
 @pytest.fixture
 def limit(monkeypatch):
-    """The process's soft and hard limit, and the lowest descriptor that is free."""
-    state = {"soft": 1024, "hard": 4096, "lowest": 24}
+    """The process's soft and hard limit. It has 24 open descriptors, which need not be the lowest
+    numbers, and one more while it lists them."""
+    state = {"soft": 1024, "hard": 4096}
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (state["soft"], state["hard"]))
     monkeypatch.setattr(
         resource, "setrlimit", lambda kind, pair: state.update(soft=pair[0], hard=pair[1])
     )
-    monkeypatch.setattr("os.open", lambda *_: state["lowest"])
-    monkeypatch.setattr("os.close", lambda number: None)
+    monkeypatch.setattr("os.listdir", lambda path: [str(7 * number) for number in range(25)])
     return state
 
 
@@ -53,6 +53,17 @@ def test_what_the_default_limit_is_raised_to_is_enough_for_all_connections(limit
     limit.update(hard=100_000)
     file_descriptors.raise_limit(10_000)
     assert file_descriptors.room()[0] >= 10_000
+
+
+def test_where_the_system_lists_no_descriptors_the_lowest_free_one_counts(limit, monkeypatch):
+    def unlisted(path: str) -> list[str]:
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+
+    listed = file_descriptors.room()
+    monkeypatch.setattr("os.listdir", unlisted)
+    monkeypatch.setattr("os.open", lambda *_: 24)
+    monkeypatch.setattr("os.close", lambda number: None)
+    assert file_descriptors.room() == listed
 
 
 def test_where_there_is_hardly_anything_there_is_room_for_one(limit):
