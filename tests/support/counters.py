@@ -41,9 +41,11 @@ class Limit(NamedTuple):
     cost: int = 1
 
 
-def client_at(url: str, options: RedisOptions = DEFAULTS) -> RedisClient:
+def client_at(
+    url: str, options: RedisOptions = DEFAULTS, folder: Path | None = None
+) -> RedisClient:
     """A client of a server, without counters."""
-    return client_of(parse(url, options), options)
+    return client_of(parse(url, options), options, folder)
 
 
 RATE = [Limit("rate:a", 10, 3600.0, 2)]

@@ -13,9 +13,11 @@ monotonic clock, which all processes of a machine share.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import time
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ from redis.exceptions import NoScriptError
 
 from engine.stores.counters.redis.deadlines import Late
 from engine.stores.counters.redis.scripts import DATASET_ID, SCRIPTS
+
+log = logging.getLogger("modelway")
 
 Command = tuple[str | int, ...]
 
@@ -76,8 +80,9 @@ class Dataset:
 
     def __init__(self, name: str, folder: Path | None) -> None:
         file = f"redis-{sha256(name.encode()).hexdigest()[:16]}.json"
-        self._file = folder and folder / file
+        self._name, self._file = name, folder and folder / file
         self._id = ""
+        self._is_stored = True
         self.lost_at = -math.inf
         if self._file is not None and self._file.exists():
             self._id, lost_at = orjson.loads(self._file.read_bytes())
@@ -85,16 +90,36 @@ class Dataset:
                 self.lost_at = lost_at
 
     def update(self, answer: bytes) -> bool:
-        """Note the id that the data has now. Returns whether data was lost."""
+        """Note the id that the data has now. Returns whether data was lost.
+
+        An id that cannot be stored, as in a full folder, is stored at a later call.
+        """
         id_ = answer.decode()
-        if id_ == self._id:
-            return False
-        is_lost = self._id != ""
-        self._id = id_
+        is_lost = self._id not in ("", id_)
         if is_lost:
             self.lost_at = time.monotonic()
-        if self._file is not None:
-            new_file = self._file.with_suffix(f".{os.getpid()}")
-            new_file.write_bytes(orjson.dumps([id_, self.lost_at if is_lost else None]))
-            new_file.replace(self._file)
+        if id_ != self._id or not self._is_stored:
+            self._id = id_
+            self._store()
         return is_lost
+
+    def _store(self) -> None:
+        if self._file is None:
+            return
+        new_file = self._file.with_suffix(f".{os.getpid()}")
+        try:
+            new_file.write_bytes(
+                orjson.dumps([self._id, None if self.lost_at < 0 else self.lost_at])
+            )
+            new_file.replace(self._file)
+            self._is_stored = True
+        except OSError as error:
+            if self._is_stored:
+                log.warning(
+                    "counters: %s: cannot write %s: %s; a worker that starts from now on may not "
+                    "notice that counters were lost",
+                    *(self._name, self._file, error.strerror),
+                )
+            self._is_stored = False
+            with suppress(OSError):
+                new_file.unlink(missing_ok=True)

@@ -84,6 +84,22 @@ def test_only_a_server_that_lost_its_data_counts_as_lost(server, caplog):
     client.close()
 
 
+def test_a_folder_that_takes_no_file_is_logged_and_the_server_stays_in_use(
+    server, tmp_path, caplog
+):
+    folder = tmp_path / "folder"
+    client = client_at(server.url, folder=folder)
+    for _ in range(2):
+        client.call(("PING",))
+        server.say("CLIENT KILL TYPE normal SKIPME yes")
+    assert not client.is_away
+    assert caplog.text.count("cannot write") == 1
+    folder.mkdir()
+    client.call(("PING",))
+    assert len(list(folder.iterdir())) == 1, "it is written once it can be"
+    client.close()
+
+
 def test_a_call_to_a_missing_server_is_unsent(server):
     server.kill()
     with pytest.raises(Unsent):
