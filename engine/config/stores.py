@@ -16,6 +16,7 @@ from engine.source.problem import Findings, Source
 _SQLITE = "sqlite:///"
 _RECORDS = (_SQLITE, "postgresql+psycopg://")
 _COUNTERS = re.compile(r"(rediss?(\+sentinel|\+cluster)?|unix)://")
+_REDIS_URL = "redis://host:6379/0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def read_stores(
     values["records"] = _records(values.get("records"), folder, source, findings)
     values["journal"] = folder / values["journal"]
     if values["counters"] != "memory" and not _COUNTERS.match(values["counters"]):
-        hint = "memory, or redis://host:6379/0"
+        hint = f"memory, or {_REDIS_URL}"
         findings.error(
             source, ("stores", "counters"), "MW104", "'counters' is not a supported store", hint
         )
@@ -94,11 +95,15 @@ def _redis(
 ) -> RedisConfig:
     values, at = keys.fill(section, "stores.redis"), ("stores", "redis")
     files = tls_files(section.get("tls", {}), (*at, "tls"), folder, source, findings)
+    if section and url == "memory":
+        message = "'redis' has no effect: limits are counted in memory"
+        hint = f"write counters: {_REDIS_URL}, or remove 'redis'"
+        findings.error(source, at, "MW395", message, hint)
     for key, is_used, hint in (
         ("tls", url.startswith("rediss"), "rediss:// in place of redis://"),
         ("sentinel", "+sentinel:" in url, "redis+sentinel://host:26379/master"),
     ):
-        if key in section and not is_used:
+        if key in section and not is_used and url != "memory":
             message = f"'{key}' has no effect: the URL in 'counters' does not use it"
             findings.error(source, (*at, key), "MW395", message, f"write {hint}, or remove it")
     login = SentinelLogin(**section.get("sentinel", {}))

@@ -55,8 +55,16 @@ def test_a_store_that_is_not_supported_is_an_error_at_its_value(entry):
 
 
 def test_the_time_after_which_redis_is_away_is_bounded():
-    assert read_errors("stores: {redis: {away_after: 61s}}\n") == [(4, 30, "MW104")]
-    assert stores("redis: {away_after: 60s}").redis.away_after == 60.0
+    text = "counters: 'redis://h', redis: {away_after: "
+    assert read_errors(f"stores: {{{text}61s}}}}\n") == [(4, len(text) + 10, "MW104")]
+    assert stores(f"{text}60s}}").redis.away_after == 60.0
+
+
+@pytest.mark.parametrize("counters", ["", "counters: memory, "])
+@pytest.mark.parametrize("keys", ["away_after: 1s", "connections: 9, tls: {}"])
+def test_keys_of_redis_are_errors_while_limits_are_counted_in_memory(counters, keys):
+    column = len(f"stores: {{{counters}redis: ") + 1
+    assert read_errors(f"stores: {{{counters}redis: {{{keys}}}}}\n") == [(4, column, "MW395")]
 
 
 def test_keys_that_the_url_of_redis_does_not_use_are_errors():

@@ -339,7 +339,7 @@ def levels_of(tmp_path_factory):
                 changed["upstreams"]["main"]["max_in_flight"] = 4
             if path.startswith("telemetry.traces."):
                 changed["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
-            if path.startswith(("stores.redis.tls", "stores.redis.sentinel")):
+            if path.startswith("stores.redis."):
                 changed["stores"]["counters"] = "rediss+sentinel://c.test/limits"
             sides.append(planned(folder, yaml.safe_dump(changed, sort_keys=False), document))
         there, back = between(*sides), between(*reversed(sides))
