@@ -50,7 +50,7 @@ class Candidates:
     _asked_last: tuple[Target, ...] = ()
     _full: tuple[Target, ...] = ()
     _full_gates: frozenset[Gate] = frozenset()  # without a free place at the last look
-    _busy: tuple[Gate, ...] = ()  # without one after the wait
+    _busy: tuple[NoPlace, ...] = ()  # the gates without one after the wait
     _held: Mapping[Target, Places] = MappingProxyType({})
     _ready: Mapping[Target, float | None] = MappingProxyType({})  # when its Retry-After ends
     _renewed = False  # a refused token is fetched anew once in a request
@@ -127,7 +127,7 @@ class Candidates:
     def _after_queue(self, target: Target) -> Candidate | None:
         """A target that had no free place, once there is one; None if that takes too long, or if
         the target may not be attempted then. No gate is waited for twice: targets share gates."""
-        if any(gate in self._busy for gate in target.gates):
+        if any(refusal.gate in target.gates for refusal in self._busy):
             self._full_gates = self._full_gates.difference(target.gates)  # a retry looks again
             return None
         places = self._wait_for_places(target)
@@ -152,7 +152,7 @@ class Candidates:
         try:
             return wait_for_places(target.gates, self._rank, self.deadline - start)
         except NoPlace as refusal:
-            self._busy += (refusal.gate,)
+            self._busy += (refusal,)
             self._full_gates -= {refusal.gate}
             if refusal.result is Wait.FULL:
                 start = math.inf  # it has not waited
@@ -252,7 +252,8 @@ class Candidates:
         if self._busy:
             if self._record is not None:
                 self._record.limit = "max_in_flight"
-            return all_busy(min(gate.retry_after() for gate in self._busy))
+            wait = min(refusal.gate.retry_after() for refusal in self._busy)
+            return all_busy(wait, [refusal.result for refusal in self._busy])
         now, targets = self._clock(), self._targets
         if all(target.upstream.credentials.all_refused(now) for target in targets):
             return credentials_refused()

@@ -8,6 +8,7 @@ the same error has without a stream (`AttemptResult.stream_error`).
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -15,6 +16,7 @@ import orjson
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
+from engine.upstream.admission.gate import Wait
 from engine.upstream.amazon_response import error_code
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import NoCredential, UpstreamFailure
@@ -158,15 +160,23 @@ def unavailable(wait: float) -> GatewayError:
     )
 
 
-def all_busy(wait: float) -> GatewayError:
-    """429 while every target has as many requests as it may, and no room for one that waits; `wait`
-    seconds until a place is likely to be free."""
+_NO_PLACE = {
+    Wait.TIMEOUT: "no place became free in time",
+    Wait.SHED: "one of higher priority took the place of this one in the queue",
+    Wait.FULL: "no more may wait",
+}
+"""Why a request got no place, the reason that counts first first."""
+
+
+def all_busy(wait: float, results: Collection[Wait]) -> GatewayError:
+    """429 while every target has as many requests as it may; `wait` seconds until a place is likely
+    to be free, `results` are how the waits for one ended."""
     seconds = str(max(1, math.ceil(wait)))
+    reason = next(words for result, words in _NO_PLACE.items() if result in results)
     return GatewayError(
         429,
         "upstream_busy",
-        "As many requests as allowed are being answered, and no place became free in time. "
-        f"Try again in {seconds} s.",
+        f"As many requests as allowed are being answered, and {reason}. Try again in {seconds} s.",
         headers=[("retry-after", seconds)],
     )
 

@@ -20,6 +20,7 @@ from engine.upstream.target import Target
 from engine.values.admission import NORMAL
 from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
+from tests.support.each import each
 from tests.support.upstreams import Client, target
 
 KEYS = [HeaderCredential("header", "authorization", key) for key in ("Bearer aaaa", "Bearer bbbb")]
@@ -206,6 +207,31 @@ def test_a_full_queue_leads_to_the_next_target_and_then_to_a_429() -> None:
     error = of.unavailable()
     assert (error.status, error.code) == (429, "upstream_busy")
     assert ("retry-after", "1") in error.headers
+
+
+@each(
+    "sizes,words",
+    [
+        ((0, 0), "no more may wait"),
+        ((1, 1), "no place became free in time"),
+        ((0, 1), "no place became free in time"),
+    ],
+)
+def test_the_429_says_whether_the_request_has_waited(sizes, words) -> None:
+    of = candidates(*[full(str(at), size, wait=0.02) for at, size in enumerate(sizes)])
+    assert of.next() is None
+    assert words in of.unavailable().message
+
+
+def test_the_429_of_a_request_that_was_shed_says_so() -> None:
+    only = full("a", size=1)
+    of = candidates(only, rank=NORMAL - 1)
+    low = gevent.spawn(of.next)
+    gevent.sleep(0)
+    high = gevent.spawn(only.gates[0].wait, NORMAL, 5.0)
+    assert low.get(timeout=5) is None
+    assert "one of higher priority took the place" in of.unavailable().message
+    high.kill()
 
 
 def test_a_request_that_cannot_wait_has_waited_for_nothing() -> None:

@@ -115,10 +115,19 @@ class QueueState:
 
     def release(self, worker: int) -> None:
         """Give back a place of a worker, never more than it holds."""
-        self.holders[worker] = max(0, self.holders.get(worker, 0) - 1)
+        self.add(worker, -1)
+
+    def places(self, worker: int) -> int:
+        """The places that a worker holds."""
+        return self.holders.get(worker, 0)
+
+    def add(self, worker: int, places: int) -> None:
+        """Count more places of a worker, or fewer, down to none, whatever the bound."""
+        if places:
+            self.holders[worker] = max(0, self.places(worker) + places)
 
     def _take(self, worker: int, ahead: int, bound: int) -> bool:
         if ahead >= bound - self.in_flight:
             return False
-        self.holders[worker] = self.holders.get(worker, 0) + 1
+        self.add(worker, 1)
         return True

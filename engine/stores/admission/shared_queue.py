@@ -24,6 +24,7 @@ SIZE = 64 << 20
 _CHECK_INTERVAL = 1.0
 """Seconds between two checks that the database is still the one at its path."""
 T = TypeVar("T")
+_Change = Callable[[QueueState, SharedMemory, int], T]
 
 
 def clock() -> int:
@@ -71,10 +72,17 @@ class QueueFolder:
 
 class SharedQueue:
     """The AdmissionQueue of one bound. Where shared memory fails, requests pass, and the log says
-    so."""
+    so.
+
+    The places that were taken or given back meanwhile are counted with the next change that
+    succeeds, and so are all of them in a database that replaces another one.
+    """
 
     def __init__(self, folder: QueueFolder, key: bytes) -> None:
         self._folder, self._key = folder, key
+        self._held = 0  # places of this worker
+        self._counted = 0  # of those, the ones in the database `_memory`
+        self._memory: SharedMemory | None = None
 
     def enter(self, rank: int, bound: int) -> bool:
         def enter(state: QueueState, memory: SharedMemory, now: int) -> bool:
@@ -83,7 +91,7 @@ class SharedQueue:
             state.drop_dead(memory.alive, now)
             return state.enter(memory.worker, rank, bound)
 
-        return self._change(enter, True)
+        return self._change(enter, True, taken=1)
 
     def join(self, rank: int, size: int, until: float) -> int | None:
         end = round(until * 1e6)
@@ -96,13 +104,13 @@ class SharedQueue:
             rest = {ticket.number for ticket in state.waiting}.union(admitted)
             return Served(admitted, [ticket for ticket in tickets if ticket not in rest])
 
-        return self._change(serve, Served(tickets, ()))
+        return self._change(serve, Served(tickets, ()), taken=len(tickets))
 
     def leave(self, ticket: int) -> None:
         self._change(lambda state, memory, now: state.leave(ticket))
 
     def release(self) -> None:
-        self._change(lambda state, memory, now: state.release(memory.worker))
+        self._change(lambda state, memory, now: state.release(memory.worker), taken=-1)
 
     def figures(self) -> Figures:
         def figures(state: QueueState, memory: SharedMemory, now: int) -> Figures:
@@ -112,27 +120,30 @@ class SharedQueue:
         return self._change(figures, Figures(0, 0))
 
     @overload
-    def _change(self, change: Callable[[QueueState, SharedMemory, int], T], failed: T) -> T: ...
+    def _change(self, change: _Change[T], failed: T, *, taken: int = 0) -> T: ...
     @overload
-    def _change(
-        self, change: Callable[[QueueState, SharedMemory, int], T], failed: None = None
-    ) -> T | None: ...
-    def _change(
-        self, change: Callable[[QueueState, SharedMemory, int], T], failed: T | None = None
-    ) -> T | None:
-        """The result of a change of the state, within a transaction; `failed` if it failed."""
+    def _change(self, change: _Change[T], failed: None = None, *, taken: int = 0) -> T | None: ...
+    def _change(self, change: _Change[T], failed: T | None = None, *, taken: int = 0) -> T | None:
+        """The result of a change of the state, within a transaction. If that fails, `failed`, and
+        `taken` places more are held than are counted."""
         try:
             memory = self._folder.memory()
             with memory.begin() as txn:
                 before = txn.get(self._key)
                 state = QueueState(before)
+                counted = self._counted if memory is self._memory else 0
+                state.add(memory.worker, self._held - counted)
+                places = state.places(memory.worker)
                 result = change(state, memory, self._folder.clock())
+                held = self._held + state.places(memory.worker) - places
                 after = state.record()
                 if after != before:
                     if len(after) > len(before or b"") and not memory.has_room(txn):
                         raise OSError("there is no room")
                     txn.put(self._key, after)
-                return result
         except (OSError, lmdb.Error) as error:
+            self._held = max(0, self._held + taken)
             self._folder.warn(error)
             return failed
+        self._memory, self._held, self._counted = memory, held, held
+        return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -70,6 +71,71 @@ def test_without_shared_memory_requests_pass(path, opened, queue, caplog):
     path.write_text("no folder")
     assert queue.enter(NORMAL, 1)
     assert "requests pass uncounted" in caplog.text
+
+
+@contextmanager
+def without_memory(opened):
+    """The shared memory fails."""
+    memory = opened.memory
+
+    def fail():
+        raise OSError("away")
+
+    opened.memory = fail
+    try:
+        yield
+    finally:
+        opened.memory = memory
+
+
+def test_places_that_were_taken_without_memory_are_counted_when_it_is_back(opened, queue):
+    queue.enter(NORMAL, 3)
+    with without_memory(opened):
+        assert queue.enter(NORMAL, 1)
+    assert queue.figures() == Figures(2, 0)
+
+
+def test_a_release_of_a_place_taken_without_memory_frees_no_other(opened, queue):
+    assert queue.enter(NORMAL, 1)
+    with without_memory(opened):
+        assert queue.enter(NORMAL, 1)
+    queue.release()
+    assert not queue.enter(NORMAL, 1)
+
+
+def test_a_place_that_was_given_back_without_memory_is_free_when_it_is_back(opened, queue):
+    queue.enter(NORMAL, 1)
+    with without_memory(opened):
+        queue.release()
+    assert queue.enter(NORMAL, 1)
+
+
+def test_tickets_that_were_served_without_memory_hold_places(opened, queue):
+    queue.enter(NORMAL, 1)
+    ticket = queue.join(NORMAL, 1, time.monotonic() + 60)
+    with without_memory(opened):
+        assert queue.serve([ticket], 1) == Served([ticket], ())
+    queue.leave(ticket)
+    assert queue.figures() == Figures(2, 0)
+
+
+def test_two_users_of_a_bound_in_one_worker_count_their_places_apart(opened, queue):
+    """As while a config is reloaded."""
+    other = opened.queue("vendor")
+    with without_memory(opened):
+        queue.enter(NORMAL, 2)
+        other.enter(NORMAL, 2)
+    queue.release()
+    assert other.figures() == Figures(1, 0)
+
+
+def test_a_new_database_counts_the_places_that_are_held(path, opened, queue):
+    assert queue.enter(NORMAL, 1)
+    opened.close()
+    shutil.rmtree(path)
+    assert not queue.enter(NORMAL, 1)
+    queue.release()
+    assert queue.enter(NORMAL, 1)
 
 
 def test_a_folder_that_others_may_write_is_refused(path):
