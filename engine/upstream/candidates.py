@@ -10,6 +10,7 @@ the first upstream's `total`.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -46,9 +47,9 @@ class Candidates:
     that of the request's priority; the time in queues is noted on its `record`.
     """
 
-    # What most requests have none of: all of it is replaced, not changed.
-    _asked_last: tuple[Target, ...] = ()
-    _full: tuple[Target, ...] = ()
+    # What most requests have none of: all of it is made where it is needed.
+    _asked_last: deque[Target] | None = None
+    _full: deque[Target] | None = None
     _full_gates: frozenset[Gate] = frozenset()  # without a free place at the last look
     _busy: tuple[NoPlace, ...] = ()  # the gates without one after the wait
     _held: Mapping[Target, Places] = MappingProxyType({})
@@ -82,15 +83,12 @@ class Candidates:
         if candidate := self.beside():
             return candidate
         while self._asked_last:
-            target, *others = self._asked_last
-            self._asked_last = tuple(others)
+            target = self._asked_last.popleft()
             self._passed.append(target)
             if candidate := self._candidate(target, 0):
                 return candidate
         while self._full:
-            target, *others = self._full
-            self._full = tuple(others)
-            if candidate := self._after_queue(target):
+            if candidate := self._after_queue(self._full.popleft()):
                 return candidate
         for target in sorted(self._passed, key=lambda target: self.attempts.get(target, 0)):
             if candidate := self._candidate(target, self.attempts.get(target, 0)):
@@ -100,11 +98,15 @@ class Candidates:
     def beside(self) -> Candidate | None:
         """The next target that has not been attempted and can be at once, also beside an attempt
         that has not ended."""
+        now: float | None = None  # one moment for all: targets of a group compare themselves
         for target in self._waiting:
-            conditions = target.state.conditions
-            if conditions and target.state.asked_last(self._clock()):
-                self._asked_last += (target,)
-                continue
+            if target.state.conditions:
+                if now is None:
+                    now = self._clock()
+                if target.state.asked_last(now):
+                    self._asked_last = self._asked_last or deque()
+                    self._asked_last.append(target)
+                    continue
             self._passed.append(target)
             if candidate := self._candidate(target, 0):
                 return candidate
@@ -143,7 +145,8 @@ class Candidates:
                 return take_places(target.gates, self._rank)
             except NoPlace as refusal:
                 self._full_gates |= {refusal.gate}
-        self._full += (target,)
+        self._full = self._full or deque()
+        self._full.append(target)
         return None
 
     def _wait_for_places(self, target: Target) -> Places | None:

@@ -21,7 +21,7 @@ from engine.upstream.addresses.replicas import Replica
 from engine.upstream.health.judge import INTERVAL, Group, Judge
 from engine.upstream.health.probes import Prober, ServerProbe
 from engine.upstream.health.target_health import TargetHealth
-from engine.upstream.health.target_limits import ENOUGH, USED_UP, TargetLimits
+from engine.upstream.health.target_limits import ENOUGH, USED_UP, LimitsGroup, TargetLimits
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import TargetState
@@ -147,6 +147,7 @@ class HealthMonitor:
             return [self._watched[state] for state in states]
 
         judged = Group(lambda: [member.health for member in members()])
+        limits = LimitsGroup(lambda: [member.limits for member in members()])
         joined: set[TargetState] = set()
 
         def join() -> None:
@@ -160,7 +161,7 @@ class HealthMonitor:
                     continue
                 joined.add(state)
                 if state not in self._watched:
-                    self._attach(target, lambda: [member.limits for member in members()])
+                    self._attach(target, limits)
                 self._groups.setdefault(self._watched[state].health, []).append(judged)
 
         join()
@@ -179,7 +180,7 @@ class HealthMonitor:
                 state.conditions.remove(observer.asked_last)
             state.limits = None
 
-    def _attach(self, target: Target, group: Callable[[], Sequence[TargetLimits]]) -> None:
+    def _attach(self, target: Target, group: LimitsGroup) -> None:
         """Observe the attempts at a target."""
         upstream, state = target.upstream, target.state
         config, machine = self._configs[upstream.name], self._machine

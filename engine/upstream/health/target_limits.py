@@ -12,7 +12,7 @@ whose credentials differ has the state of the best of them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,9 +33,33 @@ class _Times(NamedTuple):
     used_up: SharedNumber
 
 
+class LimitsGroup:
+    """The limits of targets that take each other's place; `members` returns them as they are now.
+
+    A request asks each of its targets in turn whether others come first, all at one moment: the
+    members are looked at once for all of them.
+    """
+
+    def __init__(self, members: Callable[[], Iterable[TargetLimits]]) -> None:
+        self._members = members
+        self._moment: float | None = None
+        self._has_enough = False
+
+    def has_enough(self, now: float) -> bool:
+        """Whether one of the targets has enough left."""
+        if now != self._moment:
+            self._has_enough = any(each.best_level(now) == ENOUGH for each in self._members())
+            self._moment = now
+        return self._has_enough
+
+    def changed(self) -> None:
+        """The limits of a target are others than before."""
+        self._moment = None
+
+
 class TargetLimits:
     """The limits of a target with this `name`. `formats` are those in which its responses report
-    limits, `group` returns the limits of the targets of its group.
+    limits, `group` has the limits of the targets that take its place.
 
     An observer of attempts. `unix_clock` gives Unix seconds; other times are monotonic.
     """
@@ -48,7 +72,7 @@ class TargetLimits:
         *,
         reserve: float,
         formats: Sequence[RateLimitHeaders],
-        group: Callable[[], Sequence[TargetLimits]],
+        group: LimitsGroup,
         unix_clock: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -95,7 +119,7 @@ class TargetLimits:
         """Whether other targets come first."""
         level = self.best_level(now)
         if level == NEARLY:
-            return any(other.best_level(now) == ENOUGH for other in self._group())
+            return self._group.has_enough(now)
         return level == USED_UP
 
     def began(self, attempt: OpenAttempt, /) -> None:
@@ -116,6 +140,7 @@ class TargetLimits:
         )
         if seconds := seconds_after_failure(attempt.failure, retry_after):
             self._times[attempt.credential].used_up.value = self._clock() + seconds
+            self._group.changed()
 
     def ended(self, attempt: OpenAttempt, /) -> None:
         """Nothing more is known."""
@@ -126,7 +151,6 @@ class TargetLimits:
             (seconds_last(each, headers, reserve, now) for each in self._formats), default=0.0
         )
         number = self._times[attempt.credential].nearly
-        if seconds:
-            number.value = self._clock() + seconds
-        elif number.value:
-            number.value = 0.0
+        if seconds or number.value:
+            number.value = self._clock() + seconds if seconds else 0.0
+            self._group.changed()

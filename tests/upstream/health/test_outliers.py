@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.config.health import EjectionConfig
 from engine.upstream.health.outliers import Activity, Ejection, Member, ejections, most_out
 from tests.support.each import each
+from tests.support.growth import MOST_GROWTH, Work, growth
 
 CONFIG = EjectionConfig(
     errors=0.5, latency=5.0, requests=10, window=30.0, time=30.0, max_time=300.0, max_out=0.5,
@@ -131,6 +132,34 @@ def test_each_target_is_judged_as_its_upstream_says() -> None:
 )
 def test_how_many_may_be_out(size: int, max_out: float, expected: int) -> None:
     assert most_out(size, max_out) == expected
+
+
+def test_a_target_is_no_measure_once_it_is_ejected_itself() -> None:
+    best, rest = Activity(answers=20, latency=0.2, waiting=8, silent=9.0), [HALF] * 5
+    assert ejections([Member(each, CONFIG) for each in [best, *rest]]) == [(0, SILENCE)]
+
+
+def test_a_target_that_no_attempt_failed_at_has_not_failed() -> None:
+    config = replace(CONFIG, errors=0.0)
+    assert ejections([Member(GOOD, config)] * 2) == []
+
+
+def test_the_judgement_of_a_group_takes_steps_by_its_size() -> None:
+    def judge(size: int) -> Work:
+        activities = [
+            (
+                GOOD._replace(latency=0.2 + index / 10_000),
+                HALF._replace(failures=50 + index % 7),
+                SLOW._replace(latency=10.0 + index),
+                GOOD,
+            )[index % 4]
+            for index in range(size)
+        ]
+        members = [Member(activity, CONFIG) for activity in activities]
+        assert len(ejections(members)) == size // 2
+        return lambda: ejections(members)
+
+    assert growth(judge) < MOST_GROWTH
 
 
 ACTIVITIES = st.builds(

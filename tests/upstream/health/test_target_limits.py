@@ -11,10 +11,17 @@ from engine.credentials.interface.credential import LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.record import RequestRecord
 from engine.upstream.credentials import Credentials
-from engine.upstream.health.target_limits import ENOUGH, NEARLY, USED_UP, TargetLimits
+from engine.upstream.health.target_limits import (
+    ENOUGH,
+    NEARLY,
+    USED_UP,
+    LimitsGroup,
+    TargetLimits,
+)
 from engine.upstream.target_state import OpenAttempt
 from engine.values.machine_state import LocalState
 from tests.support.clock import Clock
+from tests.support.growth import MOST_GROWTH, Work, growth
 
 FORMATS = [limits for name in ("openai", "anthropic") if (limits := dialects.get(name).rate_limits)]
 FIRST, SECOND = (HeaderCredential("header", "x-key", name) for name in ("first", "second"))
@@ -33,6 +40,7 @@ class Targets:
     def __init__(self, *names: str, credentials: Sequence[LiveCredential] = ()) -> None:
         self.clock = Clock(1000.0)
         self.machine = LocalState()
+        self.group = LimitsGroup(lambda: self.limits)
         self.limits = [self.target(name, credentials) for name in names]
 
     def target(self, name: str, credentials: Sequence[LiveCredential] = ()) -> TargetLimits:
@@ -42,7 +50,7 @@ class Targets:
             credentials,
             reserve=0.05,
             formats=FORMATS,
-            group=lambda: self.limits,
+            group=self.group,
             unix_clock=lambda: 1_700_000_000.0,
             clock=self.clock,
         )
@@ -89,6 +97,18 @@ def test_if_all_have_little_left_none_is_asked_last() -> None:
     for limits in targets.limits:
         answer(limits, FEW)
     assert targets.last() == [False, False]
+
+
+def test_a_request_looks_at_each_target_once_although_all_of_them_ask_for_the_others() -> None:
+    def look(size: int) -> Work:
+        targets = Targets(*map(str, range(size)))
+        for limits in targets.limits:
+            answer(limits, FEW)
+        assert not any(targets.last())  # opens the numbers, too
+        targets.clock.advance(0.1)
+        return targets.last
+
+    assert growth(look) < MOST_GROWTH
 
 
 def test_a_response_that_reports_more_ends_it() -> None:
