@@ -63,13 +63,7 @@ def build(
         cors=parts.cors,
     )
     for route in plan.routes:
-        operation = route.operation
-        responder = cache(partial(_responder, route, parts))  # several templates share it
-        if route.model is None or not parts.services.background:
-            responder()  # fixed targets are watched from the start, and a trial makes them all
-        for template, mount in route.templates:
-            resource = Resource(operation.method, mount, route.wide, responder, operation.query)
-            app.add_route(template, resource)
+        _add_route(app, route, parts)
     for path, handler in console_pages(plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
@@ -80,6 +74,16 @@ def build(
     if parts.services.background:
         parts.health.start()
     return app
+
+
+def _add_route(app: Application, route: Route, parts: Parts) -> None:
+    operation = route.operation
+    responder = cache(partial(_responder, route, parts))  # several templates share it
+    if route.model is None or not parts.services.background:
+        responder()  # fixed targets are watched from the start, and a trial makes them all
+    for template, mount in route.templates:
+        resource = Resource(operation.method, mount, route.wide, responder, operation.query)
+        app.add_route(template, resource)
 
 
 def _responder(route: Route, parts: Parts) -> Responder:

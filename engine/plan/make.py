@@ -99,19 +99,22 @@ def _make(
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:
-        models_read_body = any(choose.reads_body(m.choose) for m in config.models.values())
-        guarded = (
-            replace(
-                route,
-                guards=guards(route.policies, config.currency),
-                chosen_by_body=models_read_body
-                if route.model is not None
-                else choose.reads_body(route.choose),
-            )
-            for route in resolved
-        )
-        planned.plan = Plan(config, tuple(guarded), planned.specifications, by_model)
+        routes_served = tuple(_with_guards(route, config) for route in resolved)
+        planned.plan = Plan(config, routes_served, planned.specifications, by_model)
     return planned
+
+
+def _with_guards(route: Route, config: Config) -> Route:
+    """A route with what its requests pass before they are forwarded, and whether their bodies are
+    read to choose a target."""
+    choices = [route.choose]
+    if route.model is not None:
+        choices = [model.choose for model in config.models.values()]
+    return replace(
+        route,
+        guards=guards(route.policies, config.currency),
+        chosen_by_body=any(map(choose.reads_body, choices)),
+    )
 
 
 def _route(

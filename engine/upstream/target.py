@@ -204,19 +204,8 @@ def connect(
     """Build an upstream; `client` makes its client, which opens sockets on first use, and
     `open_credential` its credentials, which fetch nothing before. Without `queues` it gets any
     number of requests at one time."""
-    tls, pool = config.tls, config.pool
     timeouts = Timeouts(**config.timeouts)
-    built = client(
-        config.url,
-        timeouts=timeouts,
-        pool_size=pool.size,
-        pool_idle=pool.idle,
-        pool_age=pool.age,
-        ca=tls.ca,
-        cert=(tls.certificate, tls.key or tls.certificate) if tls.certificate else None,
-        verify=tls.verify,
-        **_resolving(config),
-    )
+    built = client(config.url, timeouts=timeouts, **_client_options(config))
     secrets = [*_secrets(config, built)]
 
     def redact() -> None:
@@ -249,12 +238,21 @@ def connect(
     return upstream
 
 
-def _resolving(config: UpstreamConfig) -> dict[str, Any]:
-    """The options of a client about names: no proxy of the environment looks up the addresses of an
-    upstream that are followed."""
+def _client_options(config: UpstreamConfig) -> dict[str, Any]:
+    """The options of a client about its connections. No proxy of the environment looks up the
+    addresses of an upstream that are followed."""
+    tls, pool = config.tls, config.pool
+    options = {
+        "pool_size": pool.size,
+        "pool_idle": pool.idle,
+        "pool_age": pool.age,
+        "ca": tls.ca,
+        "cert": (tls.certificate, tls.key or tls.certificate) if tls.certificate else None,
+        "verify": tls.verify,
+    }
     if config.resolve is None:
-        return {"proxy": config.proxy}
-    return {"proxy": config.proxy or "", "lookup": lookup_of(config.resolve)}
+        return options | {"proxy": config.proxy}
+    return options | {"proxy": config.proxy or "", "lookup": lookup_of(config.resolve)}
 
 
 def header_changes(changes: HeaderChanges, at: Path) -> tuple[Transform, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import threading
@@ -14,26 +13,12 @@ from pathlib import Path
 
 from tests.support.crowd import traffic
 from tests.support.ports import free_port
-from tests.support.recording import ReceivedRequest, Recorder, Wire, answer, recorder
+from tests.support.recording import Recorder, Wire, recorder
 from tests.support.running import Running, engine, start, with_telemetry
-from tests.support.small import WHOLE, chat, project
+from tests.support.scripted import stream_or_whole
+from tests.support.small import chat, project
 
 STREAMS = 200
-EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-
-
-def speak(received: ReceivedRequest, sock: socket.socket) -> None:
-    """A stream of about five seconds, or a short answer."""
-    if b'"stream": true' not in received.body:
-        answer(json.dumps(WHOLE).encode())(received, sock)
-        return
-    sock.sendall(HEAD)
-    for _ in range(10):
-        sock.sendall(EVENT)
-        time.sleep(0.5)
-    sock.sendall(b"data: [DONE]\n\n")
-    sock.shutdown(socket.SHUT_RDWR)
 
 
 class Streams:
@@ -70,7 +55,7 @@ def machine(folder: Path) -> Iterator[tuple[Recorder, socket.socket, int]]:
     """The upstream, the socket that systemd would pass, and its port; the config takes the address
     of its telemetry from METRICS."""
     with recorder() as upstream, socket.socket() as listening:
-        upstream.speak = speak
+        upstream.speak = stream_or_whole(10, 0.5)  # five seconds
         port = free_port()
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,39 +14,23 @@ import pytest
 from tests.support.ports import free_port
 from tests.support.recording import (
     HttpAnswer,
-    ReceivedRequest,
     Recorder,
     Wire,
-    answer,
     ask,
     recorder,
     request,
 )
 from tests.support.running import gateway, start, with_telemetry
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.scripted import stream_or_whole
+from tests.support.small import chat, project, until
 
 DRAIN = "drain: {delay: 2s, grace: 20s}"
-EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-
-
-def speak(received: ReceivedRequest, sock: socket.socket) -> None:
-    """A stream of six seconds, or a short answer."""
-    if b'"stream": true' not in received.body:
-        answer(json.dumps(WHOLE).encode())(received, sock)
-        return
-    sock.sendall(HEAD)
-    for _ in range(60):
-        sock.sendall(EVENT)
-        time.sleep(0.1)
-    sock.sendall(b"data: [DONE]\n\n")
-    sock.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture
 def upstream() -> Iterator[Recorder]:
     with recorder() as recording:
-        recording.speak = speak
+        recording.speak = stream_or_whole(60, 0.1)  # six seconds
         yield recording
 
 

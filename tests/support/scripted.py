@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import queue
 import socket
 import struct
@@ -11,7 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.support.recording import PATIENCE, ReceivedRequest, Speak
+from tests.support.recording import PATIENCE, ReceivedRequest, Speak, answer
+from tests.support.small import WHOLE
 
 # A step of a script is bytes to send, seconds to pause, an event to wait for, or one of these.
 CLOSE = "close"  # a clean end
@@ -36,6 +38,20 @@ def script(*steps: Step) -> Speak:
                 until_it_leaves(sock)
             else:
                 hang_up(sock, reset=step == RESET)
+
+    return speak
+
+
+def stream_or_whole(events: int, pause: float) -> Speak:
+    """Answers a chat by so many events with pauses of seconds where it asks for a stream, and else
+    at once."""
+    event = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+    stream = script(head, *[event, pause] * events, b"data: [DONE]\n\n", CLOSE)
+    whole = answer(json.dumps(WHOLE).encode())
+
+    def speak(received: ReceivedRequest, sock: socket.socket) -> None:
+        (stream if b'"stream": true' in received.body else whole)(received, sock)
 
     return speak
 

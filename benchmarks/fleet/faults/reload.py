@@ -5,37 +5,30 @@ Law: none of them is lost, cut or wrong. Each is in the ledger once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
-from benchmarks.fleet.bed import Bed, check_ledger, records, through
+from benchmarks.fleet import streams
+from benchmarks.fleet.bed import Bed
 from benchmarks.fleet.load import Load
 from benchmarks.fleet.report import Report
+from benchmarks.fleet.servers.gateway import Gateway
 
 TITLE = "reload of all instances at once under 200 streams"
-_STREAMS = 200
 
 
 def run(bed: Bed) -> Report:
-    report = Report()
-    redis, database = bed.start_redis(), bed.start_postgres()
-    for replica in bed.start_replicas():
-        replica.behave(stream_word=0.5)
-    stores = {"records": records([database]), "counters": redis.url}
-    config = bed.config(stores, server={"drain": {"grace": "60s"}})
-    gateways = bed.start_gateways(config)
-    front = bed.start_front()
-    quick = Load(through(front), callers=4, pause=0.01)
-    with Load(through(front, stream=True, words=8), callers=_STREAMS, pause=0.5) as load, quick:
-        load.wait_for(_STREAMS)
-        for gateway in gateways:
-            gateway.write({**config, "prices": {"*": {"input": 1}}})
-        with ThreadPoolExecutor() as pool:
-            outputs = list(pool.map(lambda gateway: gateway.command("reload"), gateways))
-        load.wait_for(len(load.results) + 2 * _STREAMS)
+    return streams.measure(bed, {"grace": "60s"}, _reload)
+
+
+def _reload(
+    report: Report, gateways: Sequence[Gateway], config: Mapping[str, Any], load: Load
+) -> None:
+    for gateway in gateways:
+        gateway.write({**config, "prices": {"*": {"input": 1}}})
+    with ThreadPoolExecutor() as pool:
+        outputs = list(pool.map(lambda gateway: gateway.command("reload"), gateways))
+    load.wait_for(len(load.results) + 2 * streams.COUNT)
     for gateway, output in zip(gateways, outputs, strict=True):
         report.figure(gateway.node.name, output.splitlines()[0])
-    report.requests([*load.results, *quick.results])
-    longest = max(result.seconds for result in load.results)
-    report.figure("longest", f"{longest:.1f} s for a stream of 4 s (a shared CPU)")
-    check_ledger(report, database, [*load.results, *quick.results])
-    return report

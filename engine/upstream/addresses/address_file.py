@@ -60,7 +60,7 @@ class AddressFile:
         self._changed: tuple[int, ...] | None = None  # of a file that was written in place
         self._problem: BrokenFile | None = None
         self._entries: list[Entry] = []
-        self._found: dict[str, tuple[float, Answer]] = {}  # names, until a time
+        self._answers: dict[str, tuple[float, Answer]] = {}  # by name, each until a time
 
     def addresses(self, port: int) -> Answer:
         """The addresses in the file; `port` for entries without one. Raises BrokenFile, and OSError
@@ -70,9 +70,9 @@ class AddressFile:
             raise self._problem.with_traceback(None)
         shares: dict[Address, Share] = {}
         for entry in self._entries:
-            found = self._addresses_of(entry._replace(port=entry.port or port))
-            for address in found:
-                shares.setdefault(address, Share(entry.weight / len(found), entry.priority))
+            addresses = self._addresses_of(entry._replace(port=entry.port or port))
+            for address in addresses:
+                shares.setdefault(address, Share(entry.weight / len(addresses), entry.priority))
         return Answer(list(shares), _SECONDS, shares)
 
     def _refresh(self) -> None:
@@ -96,16 +96,16 @@ class AddressFile:
         else:
             self._problem, self._entries = None, entries
             current = {entry.host for entry in entries}
-            self._found = {name: each for name, each in self._found.items() if name in current}
+            self._answers = {name: each for name, each in self._answers.items() if name in current}
 
     def _addresses_of(self, entry: Entry) -> Sequence[Address]:
         if _is_address(entry.host):
             return (Address(entry.host, entry.port),)
         now = self._clock()
-        until, answer = self._found.get(entry.host, (now, None))
+        until, answer = self._answers.get(entry.host, (now, None))
         if answer is None or now >= until:
             answer = self._names(entry.host, entry.port)
-            self._found[entry.host] = now + answer.seconds, answer
+            self._answers[entry.host] = now + answer.seconds, answer
         return [address._replace(port=entry.port) for address in answer.addresses]
 
 
@@ -157,8 +157,8 @@ def _entry(value: object, where: str) -> Entry:
     match = _WITH_PORT.fullmatch(text)
     if match is not None:
         host, port = match[1].strip("[]"), int(match[2] or 0)
-        known = _is_address(host) if text.startswith("[") else _is_host(host)
-        if known and (match[2] is None or 0 < port < 65536):
+        is_host = _is_address(host) if text.startswith("[") else _is_host(host)
+        if is_host and (match[2] is None or 0 < port < 65536):
             return Entry(host, port)
     raise BrokenFile(f"{where}: {_short(value)} is no address; write 10.0.0.1:8000")
 

@@ -71,10 +71,10 @@ class DnsLookup:
         """The addresses of a name. Raises LookupFailed, or OSError of the system."""
         if self._server is None and host.rstrip(".").lower() in names_in_hosts(self._hosts):
             return self._system(host, port)._replace(seconds=self._every)
-        found, ttl = self._both_families(self._resolver(), host)
-        if not found and self._server is None:
+        hosts, ttl = self._both_families(self._resolver(), host)
+        if not hosts and self._server is None:
             return self._system(host, port)._replace(seconds=self._every)
-        return Answer([Address(each, port) for each in found], self._seconds(ttl))
+        return Answer([Address(each, port) for each in hosts], self._seconds(ttl))
 
     def services(self, name: str) -> Answer:
         """The addresses of the hosts that offer a service (SRV), with their priorities; the weight
@@ -104,7 +104,7 @@ class DnsLookup:
                 share = Share((service.weight or 0.1) / len(hosts), service.priority)
                 shares.setdefault(Address(host, service.port), share)
         current = {service.host for service in services}
-        self._last = {key: found for key, found in self._last.items() if key[0] in current}
+        self._last = {key: hosts for key, hosts in self._last.items() if key[0] in current}
         if failure is not None:
             raise failure  # to use some of the hosts only would be to give up the others
         return Answer(list(shares), self._seconds(ttl), shares)
@@ -128,7 +128,7 @@ class DnsLookup:
 
     def _both_families(self, resolver: dns.resolver.Resolver, host: str) -> tuple[list[str], float]:
         """The addresses of a host and their time to live; none if DNS does not know the name."""
-        found: list[str] = []
+        hosts: list[str] = []
         ttl, failures = self._every, []
         kinds = [kind for kind, route in _ROUTES.items() if has_route(route)] or list(_ROUTES)
         for kind in kinds:
@@ -136,17 +136,17 @@ class DnsLookup:
                 answer = _ask(resolver, host, kind)
             except LookupFailed as error:
                 failures.append(error)
-                found += self._last.get((host, kind), [])
+                hosts += self._last.get((host, kind), [])
                 continue
             addresses: list[str] = []
             if answer is not None and answer.rrset is not None:
                 addresses = [record.address for record in answer.rrset]
                 ttl = min(ttl, float(answer.chaining_result.minimum_ttl))
             self._last[host, kind] = addresses
-            found += addresses
-        if len(failures) == len(kinds) or (failures and not found):
+            hosts += addresses
+        if len(failures) == len(kinds) or (failures and not hosts):
             raise failures[0]
-        return found, ttl
+        return hosts, ttl
 
 
 def _ask(resolver: dns.resolver.Resolver, name: str, kind: str) -> dns.resolver.Answer | None:
@@ -163,12 +163,12 @@ def _ask(resolver: dns.resolver.Resolver, name: str, kind: str) -> dns.resolver.
 
 def _additional(response: dns.message.Message) -> Mapping[str, list[str]]:
     """The addresses by name that a server sent along with its answer."""
-    found: dict[str, list[str]] = {}
+    addresses: dict[str, list[str]] = {}
     for rrset in response.additional:
         if rrset.rdtype in (dns.rdatatype.A, dns.rdatatype.AAAA):
             name = str(rrset.name).lower()
-            found.setdefault(name, []).extend(record.address for record in rrset)
-    return found
+            addresses.setdefault(name, []).extend(record.address for record in rrset)
+    return addresses
 
 
 def names_in_hosts(file: Path) -> frozenset[str]:

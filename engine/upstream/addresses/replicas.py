@@ -48,14 +48,14 @@ class Replicas:
     def update(self) -> None:
         """Take over the addresses that the client knows now."""
         shares = self._client.lookup.shares
-        known = [(address, shares.get(address, Share())) for address in self._addresses()]
+        current = [(address, shares.get(address, Share())) for address in self._addresses()]
         before = self._clients
         self._clients = {
-            address: before.get(address) or self._client.at(address) for address, _ in known
+            address: before.get(address) or self._client.at(address) for address, _ in current
         }
         self.levels = [
-            self._level([each for each in known if each[1].priority == priority])
-            for priority in sorted({share.priority for _, share in known})
+            self._level([each for each in current if each[1].priority == priority])
+            for priority in sorted({share.priority for _, share in current})
         ]
         for listener in self._listeners:
             listener()
@@ -72,13 +72,13 @@ class Replicas:
         )
         return addresses[: self._most]
 
-    def _level(self, known: Sequence[tuple[Address, Share]]) -> Sequence[Replica]:
-        total = sum(share.weight for _, share in known)
+    def _level(self, shares: Sequence[tuple[Address, Share]]) -> Sequence[Replica]:
+        total = sum(share.weight for _, share in shares)
         return [
             Replica(
                 address,
                 self._clients[address],
-                share.weight / total if total else 1 / len(known),
+                share.weight / total if total else 1 / len(shares),
             )
-            for address, share in known
+            for address, share in shares
         ]
