@@ -23,7 +23,7 @@ class QueueInProcess:
     def serve(self, tickets: Sequence[int], bound: int) -> Served:
         self.state.drop_dead(lambda worker: True, self.now)
         admitted = self.state.admit(tickets, bound, self.now)
-        rest = {ticket.number for ticket in self.state.waiting}.union(admitted)
+        rest = {*self.state.waiting.numbers, *admitted}
         return Served(admitted, [ticket for ticket in tickets if ticket not in rest])
 
     def leave(self, ticket: int) -> None:

@@ -18,26 +18,15 @@ are alive, and the time in microseconds.
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Callable, Iterable
 from struct import Struct
-from typing import NamedTuple
+
+from engine.stores.admission.tickets import Ticket, Tickets
 
 STALL_SECONDS = 0.1
 _STALL = round(STALL_SECONDS * 1e6)
 _HEAD = Struct("<QQQ")
 _HOLDER = Struct("<QQ")
-_TICKET = Struct("<qQQQ")
-
-
-class Ticket(NamedTuple):
-    """A request that waits: `order` is the negated rank, so that tickets sort by their turn;
-    `until` is when it ends, in microseconds."""
-
-    order: int
-    number: int
-    worker: int
-    until: int
 
 
 class QueueState:
@@ -53,18 +42,18 @@ class QueueState:
     def __init__(self, record: bytes | None = None) -> None:
         self.last = self.idle_since = 0
         self.holders: dict[int, int] = {}
-        self.waiting: list[Ticket] = []
+        self.waiting = Tickets()
         if record:
             self.last, self.idle_since, count = _HEAD.unpack_from(record)
             tickets = _HEAD.size + count * _HOLDER.size
             self.holders = dict(_HOLDER.iter_unpack(record[_HEAD.size : tickets]))
-            self.waiting = [*map(Ticket._make, _TICKET.iter_unpack(record[tickets:]))]
+            self.waiting = Tickets(memoryview(record)[tickets:])
 
     def record(self) -> bytes:
         """The state as bytes."""
         head = _HEAD.pack(self.last, self.idle_since, len(self.holders))
         holders = [_HOLDER.pack(*pair) for pair in self.holders.items()]
-        return b"".join([head, *holders, *[_TICKET.pack(*ticket) for ticket in self.waiting]])
+        return b"".join([head, *holders, *self.waiting.columns])
 
     @property
     def in_flight(self) -> int:
@@ -72,37 +61,47 @@ class QueueState:
 
     def drop_dead(self, alive: Callable[[int], bool], now: int) -> None:
         """Forget what workers held that are dead, and tickets whose time is over."""
-        workers = {*self.holders, *(ticket.worker for ticket in self.waiting)}
+        workers = {*self.holders, *self.waiting.workers}
         living = {worker for worker in workers if alive(worker)}
         self.holders = {w: count for w, count in self.holders.items() if count and w in living}
-        self.waiting = [t for t in self.waiting if t.worker in living and t.until > now]
+        if living != workers or (self.waiting and self.waiting.first_end() <= now):
+            self.waiting.keep(living, now)
 
     def enter(self, worker: int, rank: int, bound: int) -> bool:
         """Take a place for a new request. Returns whether it got one."""
-        ahead = sum(ticket.order <= -rank for ticket in self.waiting)
-        return self._take(worker, ahead, bound)
+        free = bound - self.in_flight
+        orders = self.waiting.orders
+        if free <= 0 or (len(orders) >= free and orders[free - 1] <= -rank):
+            return False
+        self.add(worker, 1)
+        return True
 
     def join(self, worker: int, rank: int, size: int, until: int) -> int | None:
         """Let a request wait. Returns its ticket, None if the queue is full for it."""
-        if len(self.waiting) >= size:
-            if not self.waiting or self.waiting[-1].order <= -rank:
+        waiting = self.waiting
+        if len(waiting) >= size:
+            if not waiting or waiting.orders[-1] <= -rank:
                 return None
-            self.waiting.pop()
+            waiting.remove_at(-1)
         self.last += 1
-        insort(self.waiting, Ticket(-rank, self.last, worker, until))
+        waiting.add(Ticket(-rank, self.last, worker, until))
         return self.last
 
     def admit(self, numbers: Iterable[int], bound: int, now: int) -> list[int]:
         """Give places to those of these tickets whose turn it is. Returns their numbers."""
-        wanted, admitted = set(numbers), []
+        wanted, admitted, waiting = set(numbers), list[int](), self.waiting
         stalled = self.idle_since and now - self.idle_since >= _STALL
-        ahead = 0
-        for ticket in [*self.waiting]:
-            if ticket.number in wanted and self._take(ticket.worker, ahead, bound):
-                self.waiting.remove(ticket)
-                admitted.append(ticket.number)
-            elif not stalled:
-                ahead += 1
+        free, ahead, index = bound - self.in_flight, 0, 0
+        while ahead < free and index < len(waiting):
+            number = waiting.numbers[index]
+            if number in wanted:
+                self.add(waiting.workers[index], 1)
+                waiting.remove_at(index)
+                admitted.append(number)
+                free -= 1
+                continue
+            index += 1
+            ahead += not stalled
         if not self.waiting or self.in_flight >= bound:
             self.idle_since = 0
         elif admitted or not self.idle_since:
@@ -111,7 +110,9 @@ class QueueState:
 
     def leave(self, number: int) -> None:
         """End a ticket; one that has ended already stays so."""
-        self.waiting = [ticket for ticket in self.waiting if ticket.number != number]
+        index = self.waiting.index(number)
+        if index is not None:
+            self.waiting.remove_at(index)
 
     def release(self, worker: int) -> None:
         """Give back a place of a worker, never more than it holds."""
@@ -125,9 +126,3 @@ class QueueState:
         """Count more places of a worker, or fewer, down to none, whatever the bound."""
         if places:
             self.holders[worker] = max(0, self.places(worker) + places)
-
-    def _take(self, worker: int, ahead: int, bound: int) -> bool:
-        if ahead >= bound - self.in_flight:
-            return False
-        self.add(worker, 1)
-        return True

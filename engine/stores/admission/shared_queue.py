@@ -101,7 +101,7 @@ class SharedQueue:
         def serve(state: QueueState, memory: SharedMemory, now: int) -> Served:
             state.drop_dead(memory.alive, now)
             admitted = state.admit(tickets, bound, now)
-            rest = {ticket.number for ticket in state.waiting}.union(admitted)
+            rest = {*state.waiting.numbers, *admitted}
             return Served(admitted, [ticket for ticket in tickets if ticket not in rest])
 
         return self._change(serve, Served(tickets, ()), taken=len(tickets))
