@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from tests.support.crowd import crowd
-from tests.support.recording import ReceivedRequest, Recorder, Speak, answer, ask, recorder
+from tests.support.recording import ReceivedRequest, Recorder, Speak, Wire, answer, ask, recorder
 from tests.support.running import Running, gateway
-from tests.support.scripted import until_it_leaves
+from tests.support.scripted import STALL, script, until_it_leaves
 from tests.support.small import WHOLE, chat, project, until
 
 GOOD = answer(json.dumps(WHOLE).encode())
@@ -74,12 +74,25 @@ def serving(folder: Path, replicas: list[Replica], options: str) -> Iterator[Run
 
 
 def is_reported(front: Running, upstream: str, state: str, reason: str = "") -> bool:
-    """Whether the details of a worker say so of the upstream's target. Only the worker that probes
-    gives the error of a probe, as the reason."""
-    targets: list[dict[str, Any]] = ask(front.telemetry, DETAILS).json()["targets"]
+    """Whether the details of each worker say this of the upstream's target, and nothing else."""
     expected = {"upstream": upstream, "target": "one/m", "state": state}
     expected |= {"reason": reason} if reason else {}
-    return any(expected.items() <= target.items() for target in targets)
+    details: dict[int, Any] = {}
+    while not details.keys() >= {*front.workers()}:
+        details |= {each["worker"]: each for each in details_of_some(front)}
+    return all(
+        [target for target in each["targets"] if target["upstream"] == upstream] == [expected]
+        for each in details.values()
+    )
+
+
+def details_of_some(front: Running) -> list[dict[str, Any]]:
+    """The details on connections that are opened at once, so that the workers share them."""
+    with ExitStack() as stack:
+        wires = [stack.enter_context(Wire(front.telemetry)) for _ in range(2 * WORKERS)]
+        for wire in wires:
+            wire.send(DETAILS)
+        return [wire.answer("GET").json() for wire in wires]
 
 
 def requests_at(replica: Replica, front: Running, count: int = 60) -> int:
@@ -157,10 +170,20 @@ def test_one_worker_probes_and_all_of_them_know_the_result(
         until(lambda: replicas[0].counts["probes"] >= 10, "it is probed")
         assert replicas[0].connections == 1
         assert requests_at(replicas[0], front) == 0
-        assert is_reported(front, "r0", "failing")
+        assert is_reported(front, "r0", "failing", "status 503")
         replicas[0].probes = GOOD
         until(lambda: requests_at(replicas[0], front) > 0, "it is healthy again")
         assert "upstream r0 is healthy again" in front.output()
+
+
+def test_a_probe_whose_body_does_not_end_fails(tmp_path: Path, replicas: list[Replica]) -> None:
+    replicas[0].probes = script(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", STALL)
+    health = "health: {path: /health, every: 300ms, timeout: 300ms}"
+    with serving(tmp_path, replicas, health) as front:
+        error = "the body of the answer did not end within the timeout of the probe"
+        until(lambda: f"r0 fails its health check: {error}" in front.output(), "it fails")
+        assert is_reported(front, "r0", "failing", error)
+        assert requests_at(replicas[0], front) == 0
 
 
 def test_another_worker_probes_when_the_one_that_does_is_killed(

@@ -65,8 +65,8 @@ class WatchedTarget:
         report = {"upstream": self.upstream, "target": self.name, "state": state}
         if state in ("ejected", "returning") and self.health.reason:
             report["reason"] = self.health.reason
-        if state == "failing" and self.probe is not None and self.probe.error:
-            report["reason"] = self.probe.error
+        if state == "failing" and self.probe is not None and self.probe.reason:
+            report["reason"] = self.probe.reason
         return report
 
 

@@ -5,9 +5,9 @@ The law:
     healthy    until `unhealthy` probes in a row failed; the first probe of all decides alone
     failing    until `healthy` probes in a row succeeded
 
-A probe succeeds with one of the configured statuses within its timeout. While a server fails, the
-shared state holds a time that each failed probe moves on; so the state ends by itself if nobody
-probes any more. If the worker that probes ends, another one goes on.
+A probe succeeds with one of the configured statuses and a body that ends within its timeout. While
+a server fails, the shared state holds a time that each failed probe moves on; so the state ends by
+itself if nobody probes any more. If the worker that probes ends, another one goes on.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from engine.upstream.addresses.replicas import Replica
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.client.response import MAX_ERROR, read_body
+from engine.upstream.health import probe_result
+from engine.upstream.health.probe_result import HEALTHY
 from engine.upstream.request import USER_AGENT
 from engine.upstream.target import Upstream
 from engine.values.errors import GatewayError
@@ -64,7 +66,7 @@ class ProbeLaw:
 class ServerProbe:
     """The probe of the server of an upstream, or of its `replica`. `failing_until` is the shared
     number with the time until which it is failing; `task` names the probes of the upstream among
-    the workers."""
+    the workers. `count` are those of this worker."""
 
     def __init__(
         self,
@@ -80,25 +82,35 @@ class ServerProbe:
         self.task = f"health/{upstream.name}/{settings}"
         self.name = upstream.name if replica is None else f"{upstream.name}@{replica.address}"
         self.failing_until: SharedNumber = machine.number(f"health/{self.name}/failing")
-        self.error = ""
+        self._failure: SharedNumber = machine.number(f"health/{self.name}/failure")
         self.count = 0
         self._upstream = upstream
         self._client = upstream.client if replica is None else replica.client
         self._clock = clock
         self._law: ProbeLaw | None = None
 
+    @property
+    def reason(self) -> str:
+        """Why the last probe that failed did, of whichever worker; "" if none has."""
+        return probe_result.reason(self._failure.value)
+
     def run(self) -> None:
         """Probe the server once, and share the result. Where this worker is out of file
         descriptors, nothing is known of the server."""
+        detail = ""
         try:
-            self.error = self._failure()
+            result = self._ask()
+        except (CredentialUnavailable, UpstreamFailure) as failure:
+            result, detail = probe_result.of_failure(failure), str(failure)
         except GatewayError:
             return
+        if result != HEALTHY:
+            self._failure.value = result
         now, number = self._clock(), self.failing_until
         was_failing = number.value > now
         if self._law is None:
             self._law = ProbeLaw(self.config, was_failing or None)
-        failing = self._law.record(not self.error)
+        failing = self._law.record(result == HEALTHY)
         self.count += 1
         if failing:
             number.value = now + _LATE * self.config.every + self.config.timeout
@@ -106,29 +118,28 @@ class ServerProbe:
             number.value = now  # from here on it returns slowly
         name = self.name
         if failing and not was_failing:
-            log.warning("upstream %s fails its health check: %s", name, self.error)
+            log.warning("upstream %s fails its health check: %s", name, detail or self.reason)
         elif was_failing and not failing:
             log.warning("upstream %s is healthy again", name)
 
-    def _failure(self) -> str:
-        """Ask for the page. Returns what failed, "" for a success."""
+    def _ask(self) -> int:
+        """Ask for the page. Returns the result of the probe (see `probe_result`)."""
         config, upstream = self.config, self._upstream
         path, _, query = config.path.partition("?")
         headers = [("accept-encoding", "identity"), ("user-agent", USER_AGENT)]
         request = UpstreamRequest("GET", upstream.client.host, path, query, headers, None)
         start = self._clock()
+        if not config.anonymous and (credential := upstream.credentials.first) is not None:
+            credential.apply(request, config.timeout)
+        timeout = config.timeout - (self._clock() - start)
+        response = self._client.send(
+            "GET", request.target, request.headers, None, max(timeout, _LEAST_WAIT)
+        )
         try:
-            if not config.anonymous and (credential := upstream.credentials.first) is not None:
-                credential.apply(request, config.timeout)
-            timeout = config.timeout - (self._clock() - start)
-            response = self._client.send(
-                "GET", request.target, request.headers, None, max(timeout, _LEAST_WAIT)
-            )
-        except (CredentialUnavailable, UpstreamFailure) as failure:
-            return str(failure)
-        try:
-            read_body(response, MAX_ERROR)
-            return "" if response.status in config.status else f"status {response.status}"
+            if response.status in config.status:
+                return probe_result.of_body(response)
+            read_body(response, MAX_ERROR)  # so that the connection can be used again
+            return response.status
         finally:
             response.close()
 

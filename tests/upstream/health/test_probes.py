@@ -11,6 +11,7 @@ import pytest
 
 from engine.config.health import ProbeConfig
 from engine.credentials.interface.fixed import HeaderCredential
+from engine.credentials.tokens.token import CredentialUnavailable
 from engine.upstream.client import failures
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.health.probes import ProbeLaw, Prober, ServerProbe
@@ -96,12 +97,40 @@ def test_the_end_of_a_failure_is_shared_so_that_it_returns_slowly() -> None:
         (302, "status 302"),
         (failure(failures.ConnectFailed), "no connection to the upstream"),
         (failure(failures.FirstByteTimeout), "the upstream did not begin to answer in time"),
+        (failure(failures.TotalTimeout), "no answer within the timeout of the probe"),
+        (failure(failures.Cancelled), "no complete answer"),
     ],
 )
 def test_what_fails_a_probe(answer: int | UpstreamFailure, error: str) -> None:
     server = Server(answer)
     server.states(1)
-    assert server.probe.error == error
+    assert server.probe.reason == error
+
+
+def test_a_status_tells_more_than_a_body_without_end() -> None:
+    server = Server()
+    server.client.responses = [FakeResponse(503, body=[failure(failures.TotalTimeout)])]
+    server.states(1)
+    assert server.probe.reason == "status 503"
+
+
+def test_all_workers_know_why_the_last_probe_failed() -> None:
+    machine = LocalState()
+    probing, other = (Server(503, 200, machine=machine) for _ in range(2))
+    assert (probing.states(2)[0], other.probe.reason) == (17, "status 503")
+
+
+def test_a_probe_without_a_credential_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse() -> None:
+        raise CredentialUnavailable("the token of the upstream has expired", "/run/token")
+
+    server = Server()
+    server.client.during = refuse
+    server.states(1)
+    assert server.probe.reason == "there is no credential for the probe"
+    assert caplog.messages == [
+        "upstream u fails its health check: the token of the upstream has expired: /run/token"
+    ]
 
 
 def test_a_probe_without_a_file_descriptor_says_nothing_of_the_server() -> None:
@@ -111,7 +140,7 @@ def test_a_probe_without_a_file_descriptor_says_nothing_of_the_server() -> None:
     server = Server()
     server.client.during = exhausted
     assert server.states(2) == [0, 0]
-    assert (server.probe.error, server.probe.count) == ("", 0)
+    assert (server.probe.reason, server.probe.count) == ("", 0)
 
 
 def test_other_statuses_may_be_healthy() -> None:
