@@ -7,7 +7,7 @@ Under WSGI a responder returns before its body is sent; what has to happen at th
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import falcon
@@ -58,9 +58,15 @@ class Endpoints:
         the request, the last otherwise. `operation` is "" where no operation matches."""
         only = dialects[0] if len(dialects) == 1 else None
 
-        def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
+        def respond(
+            req: falcon.Request,
+            resp: falcon.Response,
+            path: str,
+            query: str,
+            mount: str = "",
+            variables: Mapping[str, tuple[int, int]] | None = None,
+        ) -> None:
             environ = req.env
-            path, _, query = raw_target(environ).partition("?")
             exchange = Exchange(
                 req.method, path, query, environ, new_request_id(), mount, variables
             )
@@ -96,6 +102,8 @@ class Endpoints:
             raise
         except Exception:
             log.exception("request %s failed", exchange.request_id)
+            for name in resp.headers:
+                resp.delete_header(name)  # of the answer that could not be sent
             send(resp, exchange, refusal(_internal(exchange), exchange))
 
 
@@ -176,10 +184,9 @@ def server_response(error: GatewayError, address: str = "") -> tuple[Exchange, R
 
 
 def _recorded(response: Response, record: RequestRecord) -> Response:
-    if isinstance(response.body, bytes):
-        record.end(response.status, Outcome.of_status(response.status))
-    else:
-        record.status = response.status  # the iterator of the body sets the outcome
+    record.status = response.status
+    if isinstance(response.body, bytes):  # else its iterator sets the outcome
+        record.outcome = Outcome.of_status(response.status)
     return response
 
 

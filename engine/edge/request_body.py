@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,7 @@ from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _SMALL = 65_536
 """Bytes of an unread body that are worth reading, so that the connection can be used again."""
+_is_length = re.compile("[0-9]{1,18}").fullmatch
 
 
 def check_head(exchange: Exchange, following: Handler) -> Response:
@@ -63,15 +65,17 @@ class RequestBodyReader:
 
     def receive(self, limit: int) -> Body:
         """Read the body. Raises GatewayError 400, 408 or 413, or AbortConnection."""
+        if (data := self._connection.buffered_body()) is not None:  # nearly always
+            self._complete = True
+            if len(data) > limit:
+                raise too_large(limit)
+            return Body(data)
         length = self._length()
         if length == 0:
             self._complete = True
             return Body()
         if length is not None and length > limit:
             raise too_large(limit)
-        if (data := self._connection.buffered_body()) is not None:  # nearly always
-            self._complete = True
-            return Body(data)
         self._broken = True
         start = time.monotonic()
         try:
@@ -118,7 +122,3 @@ class RequestBodyReader:
             return None
         length = self._environ.get("CONTENT_LENGTH") or "0"
         return int(length) if _is_length(length) else None
-
-
-def _is_length(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 19

@@ -20,8 +20,6 @@ def send(
 ) -> None:
     """Give Falcon a response to send. `linger`: the connection lingers when it is out."""
     resp.status = response.status
-    for name in resp.headers:
-        resp.delete_header(name)  # of an answer that could not be sent
     body, fields = response.body, dict(response.headers)
     gateway_fields = common_headers(exchange)
     if response.gateway_headers:

@@ -121,7 +121,7 @@ class Router:
         odd = unsafe(path) or wrong(query)
         if odd is not None:
             responder = self._unmatched(partial(_refuse, odd))
-            return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
+            return self, {req.method: responder}, {"path": path, "query": query}, uri
         match = self._tree.find(path, req.method)
         if isinstance(match, PathMatch):
             variants: _Variants = match.value
@@ -132,7 +132,12 @@ class Router:
                 selection = variants.choose(query, match.variables)
             if selection is not None:
                 resource, spans = selection
-                params = {"mount": resource.mount, "variables": spans}
+                params = {
+                    "path": path,
+                    "query": query,
+                    "mount": resource.mount,
+                    "variables": spans,
+                }
                 route = resource, {req.method: resource.responder}, params, uri
                 if variants.only is not None and not spans and "%" not in path:
                     self._plain[path, req.method] = route  # one for each path without variables
@@ -140,9 +145,9 @@ class Router:
             match = PathMiss((), ())
         page = self._pages.get(path)
         if page is not None and req.method in ("GET", "HEAD"):
-            return self, {req.method: page}, {"mount": "", "variables": {}}, uri
+            return self, {req.method: page}, {"path": path, "query": query}, uri
         responder = self._unmatched(partial(_miss, match, self._cors, self._hint))
-        return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
+        return self, {req.method: responder}, {"path": path, "query": query}, uri
 
 
 class Application(falcon.App):  # type: ignore[type-arg]
@@ -226,7 +231,8 @@ def application(
         if isinstance(error, AbortConnection):
             detail = str(error.strerror)
             raise AbortConnection(error.reason, detail) from None  # Falcon's frames hold the first
-        unmatched(partial(_fail, error))(req, resp, "", {})
+        path, _, query = raw_target(req.env).partition("?")
+        unmatched(partial(_fail, error))(req, resp, path, query)
 
     router: Any = Router(unmatched, pages=pages, cors=cors, hint=hint)  # Falcon wants its own type
     app = Application(router=router)

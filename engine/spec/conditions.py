@@ -75,8 +75,8 @@ class Condition:
         if self.expression is None:
             value, span = exchange.value, (0, exchange.body.size)
         else:
-            at = self.expression.check(exchange)
-            value, span = self.expression.read(exchange), at or (0, 0)
+            value, at = self.expression.check(exchange)
+            span = at or (0, 0)
         if isinstance(value, dict | list) and is_json(exchange.media_type):
             self._refuse_repeats(bytes(exchange.body.buffer[span[0] : span[1]]))
         if self.as_scalar and isinstance(value, str) and not self._is_json_member(exchange):

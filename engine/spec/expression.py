@@ -75,36 +75,38 @@ class Expression:
                 return MISSING
         return node
 
-    def check(self, exchange: Exchange) -> tuple[int, int] | None:
-        """Where a value in the body stands; None elsewhere. Raises GatewayError 400 if twice.
+    def check(self, exchange: Exchange) -> tuple[Any, tuple[int, int] | None]:
+        """The value, or MISSING, and where it stands in the body; None elsewhere. Raises
+        GatewayError 400 if it is given twice.
 
         To be called even when nothing is replaced: two readers of a repeated key may see two
         values, and the one that was checked might not be the one that is served.
         """
+        value = self.read(exchange)
         if self.place != "body":
             if self.place == "query" and exchange.query:
                 names = Query.parse(exchange.query).names()
                 self._refuse_look_alikes(self.steps[0], names, lenient_name)
-            return None
+            return value, None
         media_type = exchange.media_type
         if isinstance(exchange.value, dict):
             if media_type in _FORMS:
                 self._refuse_look_alikes(self.steps[0], _form_names(exchange), lenient_name)
             else:
                 self._refuse_look_alikes_of_members(exchange.value)
-        if self.read(exchange) is MISSING:
-            return None
+        if value is MISSING:
+            return value, None
         if media_type == "multipart/form-data":
             parts = [part for part in exchange.parts if part.name == self.steps[0]]
             if len(parts) > 1:
                 raise self._twice()
-            return (parts[0].start, parts[0].end) if parts else None
+            return value, (parts[0].start, parts[0].end) if parts else None
         if media_type == "application/x-www-form-urlencoded":
             if _form_names(exchange).count(self.steps[0]) > 1:
                 raise self._twice()
-            return None
+            return value, None
         try:
-            return span(exchange.body.buffer, self.steps)
+            return value, span(exchange.body.buffer, self.steps)
         except Ambiguous as error:
             raise self._twice() from error
 

@@ -39,7 +39,7 @@ class ModelPlaces:
 
     def find(self, exchange: Exchange) -> None:
         """Find the places again after an edit of the body."""
-        exchange.model_span = self.model.check(exchange)
+        exchange.model_span = self.model.check(exchange)[1]
         exchange.model_copies = [
             span for copy in self.also for span in copy.repeats(exchange, exchange.model)
         ]

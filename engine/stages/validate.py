@@ -41,7 +41,8 @@ def validate(
         except GatewayError as error:
             refuse(exchange, error)
         exchange.body = exchange.receive(exchange.max_body)
-        exchange.on_end.append(exchange.body.close)
+        if exchange.body.in_memory is None:
+            exchange.on_end.append(exchange.body.close)
         rule = None
         try:
             rule = bodies.parse(exchange, validates) if parse else None

@@ -4,6 +4,7 @@ targets that have the operation."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from engine import dialects
 from engine.config.model_operations import ModelOperation, join_operation_names
@@ -46,8 +47,8 @@ class SelectModel:
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
         expression = self._expression
-        exchange.model_span = expression.check(exchange)
-        name = _name(expression, self._default, exchange)
+        value, exchange.model_span = expression.check(exchange)
+        name = _name(value, expression, self._default, exchange)
         entry = self._catalog.find(name)
         caller = exchange.caller
         if caller is not None and not caller.may_use(name):
@@ -66,9 +67,8 @@ class SelectModel:
         return following(exchange)
 
 
-def _name(expression: Expression, default: str, exchange: Exchange) -> str:
+def _name(name: Any, expression: Expression, default: str, exchange: Exchange) -> str:
     """The name of the model in the request, or the default. Raises GatewayError 400 or 404."""
-    name = expression.read(exchange)
     if isinstance(name, str) and 0 < len(name) <= _MAX_NAME:
         return name
     if name is MISSING or name is None or name == "":

@@ -58,6 +58,12 @@ def test_headers_that_stand_twice_pass_twice():
     assert values in (["a", "b"], ["a, b"])
 
 
+def test_nothing_of_a_response_that_was_replaced_is_sent():
+    not_sendable = Response(200, [("x-a", "1"), ("x-a", "2"), (None, "3")], b"")
+    status, headers, _ = raw(client(lambda e: not_sendable).app)
+    assert (status[:3], "x-a" in dict(headers)) == ("500", False)
+
+
 def test_the_exchange_is_what_was_sent():
     exchanges = []
     app = client(lambda e: exchanges.append(e) or Response(200, [])).app

@@ -6,9 +6,10 @@ import falcon.testing
 import orjson
 import pytest
 
-from engine.exchange.caller_connection import InvalidFraming
+from engine.edge.request_body import RequestBodyReader
+from engine.exchange.caller_connection import InvalidFraming, WSGIConnection
 from engine.exchange.exchange import Response
-from engine.values.errors import AbortConnection
+from engine.values.errors import AbortConnection, GatewayError
 from tests.support.endpoints import client, post
 
 
@@ -69,6 +70,15 @@ def test_a_length_that_is_no_number_is_refused(length):
 def test_a_body_announced_too_large_is_refused_unread():
     status, body = send_body(Failing(AssertionError("read")), CONTENT_LENGTH="1001")
     assert (status, orjson.loads(body)["error"]["code"]) == ("413", "request_too_large")
+
+
+def test_a_body_too_large_that_has_arrived_is_refused_and_not_left():
+    connection = WSGIConnection(io.BytesIO())
+    connection.buffered_body = lambda: b"x" * 11
+    reader = RequestBodyReader({"CONTENT_LENGTH": "11"}, connection, 1.0)
+    with pytest.raises(GatewayError) as refusal:
+        reader.receive(10)
+    assert (refusal.value.status, reader.is_left()) == (413, False)
 
 
 def test_a_chunked_body_too_large_is_refused():

@@ -56,7 +56,7 @@ def chat(body: Any = None, **more: Any) -> Exchange:
     request.mount, request.media_type = "/v1", "application/json"
     request.value = json.loads(request.body.buffer)
     request.model = request.value.get("model") or ""
-    request.model_span = BODY.check(request)
+    request.model_span = BODY.check(request)[1]
     return request
 
 
@@ -144,7 +144,7 @@ def test_a_name_in_multipart_is_written() -> None:
     request.media_type, request.model = "multipart/form-data", "asked"
     request.parts = list(parse_multipart(body, boundary_of(content_type)))
     request.value = {"model": "asked"}
-    request.model_span = BODY.check(request)
+    request.model_span = BODY.check(request)[1]
     send(request, target(client, "theirs"))
     assert client.requests[0].body == body.replace(b"asked", b"theirs")
     assert client.requests[0].header("content-type") == content_type
@@ -288,7 +288,7 @@ def test_a_body_on_disk_is_sent_to_each_target() -> None:
     request = chat()
     request.body = receive(Input(), len(data), 10_000_000)
     request.value = json.loads(data)
-    request.model_span = BODY.check(request)
+    request.model_span = BODY.check(request)[1]
     first, second = Client(failure(failures.ConnectFailed)), Client()
     send(request, target(first, "one"), target(second, "two"))
     assert first.requests[0].body == data.replace(b'"asked"', b'"one"')

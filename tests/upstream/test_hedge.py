@@ -56,7 +56,7 @@ def chat() -> Exchange:
     request = exchange(b'{"model": "asked"}', path="/v1/chat")
     request.mount, request.media_type, request.model = "/v1", "application/json", "asked"
     request.value = {"model": "asked"}
-    request.model_span = BODY.check(request)
+    request.model_span = BODY.check(request)[1]
     return request
 
 

@@ -16,7 +16,7 @@ import gevent
 from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import Attempt
+from engine.exchange.record import Attempt, RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels, labels_of
 from engine.telemetry.metrics.requests import RequestSeries
 from engine.telemetry.metrics.storage.cells import Cells
@@ -43,12 +43,14 @@ class _Series:
         self.name = labels.operation
         self.requests = RequestSeries(cells, labels)
         self._usage = UsageSeries(cells, labels)
+        self._records: list[RequestRecord] = []
+        self._overheads: list[float] = []
 
     def gather(self, exchange: Exchange) -> None:
         """Take the other metrics of an exchange that ended, until `record`."""
         record = exchange.record
-        self.requests.gather(record)
-        self._usage.gather(record)
+        self._overheads.append(record.gateway_time)
+        self._records.append(record)
         if len(record.attempts) > 1:
             record_retries(self._cells, record.attempts)
         if record.events > 1:
@@ -58,8 +60,10 @@ class _Series:
 
     def record(self) -> None:
         """Record what was gathered."""
-        self.requests.record()
-        self._usage.record()
+        records, self._records = self._records, []
+        overheads, self._overheads = self._overheads, []
+        self.requests.record(records, overheads)
+        self._usage.record(records)
 
 
 class MetricsRecorder:

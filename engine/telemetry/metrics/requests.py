@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 
 from engine.exchange.record import RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels
@@ -66,9 +67,14 @@ UNCOUNTED = counter(
 )
 IN_FLIGHT = gauge("modelway_requests_in_flight", "", "Requests in progress.")
 
+_duration = attrgetter("duration")
+_code = attrgetter("code")
+_limit = attrgetter("limit")
+_uncounted = attrgetter("uncounted")
+
 
 class RequestSeries:
-    """The cells of requests with the same labels, and the values of a batch of them."""
+    """The cells of requests with the same labels."""
 
     def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
         operation, model = labels.operation, labels.model
@@ -78,9 +84,6 @@ class RequestSeries:
         self._duration = cells.distribution(DURATION, operation, model)
         self._overhead = cells.distribution(OVERHEAD, operation)
         self._results: dict[tuple[int, str], Cell] = {}
-        self._durations: list[float] = []
-        self._overheads: list[float] = []
-        self._first_bytes: list[float] = []
 
     @cached_property
     def _first_byte(self) -> Distribution:
@@ -96,28 +99,20 @@ class RequestSeries:
         cell.value += 1.0
         cell.write()
 
-    def gather(self, record: RequestRecord) -> None:
-        """Take the other metrics of a request that ended, until `record`."""
-        self._overheads.append(record.gateway_time)
-        self._durations.append(record.duration)
-        if record.first_byte is not None:
-            self._first_bytes.append(record.first_byte)
-        if record.code and record.status < 500:
-            self._cells.cell(REFUSALS, self._operation, record.code).add(1.0)
-        if record.limit:
-            self._cells.cell(LIMITS, record.limit).add(1.0)
-        if record.uncounted:
-            self._cells.cell(UNCOUNTED).add(1.0)
-
-    def record(self) -> None:
-        """Record what was gathered."""
-        durations, self._durations = self._durations, []
-        overheads, self._overheads = self._overheads, []
-        first_bytes, self._first_bytes = self._first_bytes, []
-        self._duration.observe(*durations)
+    def record(self, records: Sequence[RequestRecord], overheads: Sequence[float]) -> None:
+        """Record the other metrics of requests that ended, with the gateway's share of each."""
+        self._duration.observe(*map(_duration, records))
         self._overhead.observe(*overheads)
+        first_bytes = [record.first_byte for record in records if record.first_byte is not None]
         if first_bytes:
             self._first_byte.observe(*first_bytes)
+        for record in filter(_code, records):
+            if record.status < 500:
+                self._cells.cell(REFUSALS, self._operation, record.code).add(1.0)
+        for policy in filter(None, map(_limit, records)):
+            self._cells.cell(LIMITS, policy).add(1.0)
+        for _ in filter(_uncounted, records):
+            self._cells.cell(UNCOUNTED).add(1.0)
 
 
 def in_flight_collector(count: Callable[[], int]) -> Collector:

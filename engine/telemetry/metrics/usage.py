@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from operator import attrgetter
 
 from engine.exchange.record import Outcome, RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels
@@ -40,8 +42,14 @@ GEN_AI_USAGE = histogram(
 )
 
 
+_input = attrgetter("usage.input")
+_output = attrgetter("usage.output")
+_cached = attrgetter("usage.cached")
+_cost = attrgetter("cost")
+
+
 class UsageSeries:
-    """The cells of requests with the same labels, and the values of a batch of them.
+    """The cells of requests with the same labels.
 
     A cell is created with its first value: most requests that are refused, and operations without
     a model, have none."""
@@ -51,10 +59,6 @@ class UsageSeries:
         self._target = (labels.served_model, labels.upstream)
         self._gen_ai = labels.gen_ai
         self._currency = labels.currency
-        self._inputs: list[int] = []
-        self._outputs: list[int] = []
-        self._costs: list[int] = []
-        self._durations: list[float] = []  # of requests without an error
 
     @cached_property
     def _input(self) -> tuple[Cell, Distribution]:
@@ -83,43 +87,29 @@ class UsageSeries:
     def _duration_of(self, error: str) -> Distribution:
         return self._cells.distribution(GEN_AI_DURATION, *self._gen_ai, error)
 
-    def gather(self, record: RequestRecord) -> None:
-        """Take the usage of a request that asked for a model and reached an upstream, until
-        `record`."""
-        if not (record.requested_entry and record.reached_upstream):
-            return
-        usage = record.usage
-        if usage.input:
-            self._inputs.append(usage.input)
-        if usage.output:
-            self._outputs.append(usage.output)
-        if usage.cached:
-            self._cached.add(usage.cached)
-        if record.cost:
-            self._costs.append(record.cost)
-        if record.outcome is Outcome.COMPLETE:
-            self._durations.append(record.duration)
-        else:
-            self._duration_of(_error_type(record)).observe(record.duration)
-
-    def record(self) -> None:
-        """Record what was gathered."""
-        inputs, self._inputs = self._inputs, []
-        outputs, self._outputs = self._outputs, []
-        costs, self._costs = self._costs, []
-        durations, self._durations = self._durations, []
-        if inputs:
+    def record(self, records: Sequence[RequestRecord]) -> None:
+        """Record the usage of requests that ended: of those that asked for a model and reached an
+        upstream."""
+        records = [each for each in records if each.requested_entry and each.reached_upstream]
+        if inputs := [*filter(None, map(_input, records))]:
             total, distribution = self._input
             total.add(sum(inputs))
             distribution.observe(*inputs)
-        if outputs:
+        if outputs := [*filter(None, map(_output, records))]:
             total, distribution = self._output
             total.add(sum(outputs))
             distribution.observe(*outputs)
-        if costs:
-            self._cost.add(sum(costs) / 1e9)
-        if durations:
-            self._duration.observe(*durations)
+        if cached := sum(map(_cached, records)):
+            self._cached.add(cached)
+        if cost := sum(map(_cost, records)):
+            self._cost.add(cost / 1e9)
+        complete = [each.duration for each in records if each.outcome is Outcome.COMPLETE]
+        if complete:
+            self._duration.observe(*complete)
+        if len(complete) < len(records):
+            for record in records:
+                if record.outcome is not Outcome.COMPLETE:
+                    self._duration_of(_error_type(record)).observe(record.duration)
 
 
 def _error_type(record: RequestRecord) -> str:

@@ -74,10 +74,7 @@ class UpstreamResponse:
 
     def header(self, name: str) -> str | None:
         """The first value of a header; its name in lower case."""
-        for field, value in self.headers:
-            if field == name:
-                return value
-        return None
+        return dict(reversed(self.headers)).get(name)
 
     @property
     def is_complete(self) -> bool:
