@@ -36,12 +36,12 @@ _TYPE = re.compile(rb'"type"\s*+:\s*+"([a-z_.]++)"')
 class JsonReader:
     """Reads a JSON answer, complete or cut off, also an array that is streamed."""
 
+    size = 0
+    _images = 0
+    _head = b""
+
     def __init__(self, meter: Meter) -> None:
-        self.size = 0
         self._meter = meter
-        self._image = b'"%b"' % meter.image.encode() if meter.image else b""
-        self._images = 0
-        self._head = b""
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
@@ -55,9 +55,14 @@ class JsonReader:
         buffer = self._buffer
         self._head = self._head or bytes(buffer[:PARSED_BODY])
         dropped = len(buffer) - PARSED_BODY
-        if self._image:  # a key across the cut is counted here, and not again
-            self._images += buffer.count(self._image, 0, dropped + len(self._image) - 1)
+        if key := self._image_key:  # one across the cut is counted here, and not again
+            self._images += buffer.count(key, 0, dropped + len(key) - 1)
         del buffer[:dropped]
+
+    @property
+    def _image_key(self) -> bytes:
+        """The member that each image has, in quotation marks; empty for a meter without one."""
+        return b'"%b"' % self._meter.image.encode() if self._meter.image else b""
 
     def usage(self) -> Usage | None:
         buffer = bytes(self._buffer)
@@ -68,8 +73,8 @@ class JsonReader:
         document = self._reduced(self._head or buffer[:PARSED_BODY], buffer[-PARSED_BODY:])
         if not document and not self._head and b'"%b"' % self._meter.key.encode() in buffer:
             return self._meter.usage_of(json_or_none(buffer))
-        if self._image:
-            images = min(self._images + buffer.count(self._image), MOST_IMAGES)
+        if key := self._image_key:
+            images = min(self._images + buffer.count(key), MOST_IMAGES)
             document["data"] = [{self._meter.image: ""}] * images
         return self._meter.usage_of(document)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import orjson
+from msgspec import Struct
 
 from engine.dialects import Dialect
 from engine.exchange.interfaces import Headers
@@ -15,29 +16,26 @@ from engine.values.errors import GatewayError
 from engine.values.redaction import Redaction
 
 
-class TranslatedErrors:
+class TranslatedErrors(Struct):
     """Writes errors in the caller's `dialect`, without the gateway's credentials. `headers` are
     those of the response: a time to wait that an error names is added to them."""
 
-    def __init__(
-        self, dialect: Dialect, request_id: str, redaction: Redaction, headers: Headers
-    ) -> None:
-        self._dialect = dialect
-        self._request_id = request_id
-        self._redaction = redaction
-        self._headers = headers
+    dialect: Dialect
+    request_id: str
+    redaction: Redaction
+    headers: Headers
 
     def document(self, error: UpstreamError) -> bytes:
         """The JSON of an error that the upstream reports."""
         if error.retry_after is not None and all(
-            name != "retry-after" for name, _ in self._headers
+            name != "retry-after" for name, _ in self.headers
         ):
-            self._headers.append(("retry-after", str(math.ceil(error.retry_after))))
+            self.headers.append(("retry-after", str(math.ceil(error.retry_after))))
         message = error.message or f"The upstream answered {error.status}."
         status = error.status if error.status >= 400 else 502
         gateway_error = GatewayError(status, error.code or "upstream_error", message)
-        document = orjson.dumps(self._dialect.error(gateway_error, self._request_id))
-        return self._redaction.redact(document) + b"\n"
+        document = orjson.dumps(self.dialect.error(gateway_error, self.request_id))
+        return self.redaction.redact(document) + b"\n"
 
     def failure(self, error: BrokenAnswer | UpstreamError) -> InvalidAnswer | NotAnEvent:
         """How a stream ends with an error: NotAnEvent for one that the upstream reports."""
@@ -47,7 +45,7 @@ class TranslatedErrors:
 
     def invalid_answer(self, error: BrokenAnswer) -> InvalidAnswer:
         """The failure of a response that cannot be translated, for the reason that `error` has."""
-        return invalid_answer(self._redaction.redact_text(str(error)))
+        return invalid_answer(self.redaction.redact_text(str(error)))
 
 
 def invalid_answer(words: str) -> InvalidAnswer:

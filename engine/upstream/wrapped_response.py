@@ -29,9 +29,11 @@ class WrappedResponse:
         self._received = bytearray()
 
     def header(self, name: str) -> str | None:
-        """The first value of a header, its name in any case."""
-        low = name.lower()
-        return next((value for field, value in self.headers if field == low), None)
+        """The first value of a header; its name in lower case."""
+        for field, value in self.headers:
+            if field == name:
+                return value
+        return None
 
     @property
     def is_complete(self) -> bool:

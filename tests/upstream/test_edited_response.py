@@ -74,7 +74,7 @@ def test_a_body_without_edits_passes() -> None:
     edits = {"header": {"remove": ["x-a"]}}
     read = response(b'{"x": 1}', headers=[("content-encoding", "br")], edits=edits, length=8)
     assert (read.length, read.usage) == (8, None)
-    assert read.header("ETag") == "e"
+    assert read.header("etag") == "e"
     assert read.read() == b'{"x": 1}'
 
 

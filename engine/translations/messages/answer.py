@@ -19,7 +19,7 @@ from engine.translations.messages.answer_fields import (
     write_reasoning,
     write_usage,
 )
-from engine.translations.messages.answer_shapes import HEAD, MESSAGE, NULL
+from engine.translations.messages.answer_shapes import MESSAGE, NULL
 from engine.translations.messages.stream_reader import Reader
 from engine.translations.neutral.answer import Answer, complete_blocks
 from engine.translations.neutral.arguments import arguments_object
@@ -47,7 +47,7 @@ def read_answer(body: bytes) -> Iterator[Event]:
     if message.type == _ERROR or message.error != NULL:
         raise error_event(msgspec.json.decode(body))
     reader = Reader()
-    yield reader.start(read_shape(HEAD, body))
+    yield reader.start(message)
     for index, raw in enumerate(message.content or ()):
         yield from reader.whole_block(raw, f"content[{index}]")
     reader.finish(message)

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import astuple
+
 from engine import dialects
 from engine.translations.messages.answer_shapes import Citation as CitationShape
 from engine.translations.messages.answer_shapes import Counts, Ending
@@ -15,6 +18,7 @@ from engine.translations.neutral.signatures import SEAL, seal, unseal
 
 NAME = "messages"
 PREFIX = "msg_"
+_NO_COUNTS = Counts()
 
 Json = dict[str, Any]
 
@@ -81,42 +85,49 @@ class UsageReader:
     def __init__(self) -> None:
         self.usage: Usage | None = None
         """The usage so far, None if nothing was reported."""
-        self._counts: dict[str, int] = {}
+        self._counts = _NO_COUNTS
 
-    def read(self, usage: Counts | None) -> None:
+    def read(self, counts: Counts | None) -> None:
         """Take the next report."""
-        if usage is None:
+        if counts is None or counts == _NO_COUNTS:
             return
-        self._take("input", usage.input_tokens)
-        self._take("cache_write", usage.cache_creation_input_tokens)
-        self._take("cached", usage.cache_read_input_tokens)
-        self._take("output", usage.output_tokens)
-        if usage.output_tokens_details is not None:
-            self._take("thinking", usage.output_tokens_details.thinking_tokens)
-        if usage.cache_creation is not None:
-            self._take("1h", usage.cache_creation.ephemeral_1h_input_tokens)
-            self._take("5m", usage.cache_creation.ephemeral_5m_input_tokens)
-        if self._counts:
-            self.usage = self._sums()
+        if self._counts is not _NO_COUNTS:
+            counts = _merged(self._counts, counts)
+        self._counts, self.usage = counts, _sums(counts)
 
-    def _take(self, name: str, count: int | None) -> None:
-        if count is not None and (count > 0 or name not in self._counts):
-            self._counts[name] = max(count, 0)
 
-    def _sums(self) -> Usage:
-        count = self._counts.get
-        cached = count("cached", 0)
-        cache_write = count("cache_write")
-        if cache_write is None:
-            cache_write = count("1h", 0) + count("5m", 0)
-        return Usage(
-            input=count("input", 0) + cached + cache_write,
-            output=count("output", 0),
-            cached=cached,
-            cache_write=cache_write,
-            cache_write_1h=count("1h", 0),
-            reasoning=count("thinking", 0),
-        )
+def _merged(earlier: Any, later: Any) -> Any:
+    """Two reports of a count, or of an object of counts, as one."""
+    if earlier is None or later is None:
+        return later if earlier is None else earlier
+    if isinstance(later, Struct):
+        pairs = zip(astuple(earlier), astuple(later), strict=True)
+        return type(later)(*(_merged(*pair) for pair in pairs))
+    return later if later > 0 else earlier
+
+
+def _sums(counts: Counts) -> Usage:
+    hour = five_minutes = thoughts = 0
+    if (creation := counts.cache_creation) is not None:
+        hour = _positive(creation.ephemeral_1h_input_tokens)
+        five_minutes = _positive(creation.ephemeral_5m_input_tokens)
+    if counts.output_tokens_details is not None:
+        thoughts = _positive(counts.output_tokens_details.thinking_tokens)
+    cached = _positive(counts.cache_read_input_tokens)
+    cache_write = counts.cache_creation_input_tokens
+    cache_write = hour + five_minutes if cache_write is None else _positive(cache_write)
+    return Usage(
+        input=_positive(counts.input_tokens) + cached + cache_write,
+        output=_positive(counts.output_tokens),
+        cached=cached,
+        cache_write=cache_write,
+        cache_write_1h=hour,
+        reasoning=thoughts,
+    )
+
+
+def _positive(count: int | None) -> int:
+    return count if count is not None and count > 0 else 0
 
 
 def write_usage(usage: Usage | None) -> Json:

@@ -58,8 +58,11 @@ class Ending(Struct):
 
 
 class Message(Ending):
-    """What a message in one piece has beside its beginning."""
+    """A message in one piece."""
 
+    id: str | None = None
+    model: str | None = None
+    usage: Counts | None = None
     type: Raw = NULL
     error: Raw = NULL
     content: list[Raw] | None = None
@@ -145,7 +148,6 @@ class UsageEvent(Struct):
     usage: Counts | None = None
 
 
-HEAD = Decoder(Head)
 MESSAGE = Decoder(Message)
 ENDING = Decoder(Ending | None)
 KIND = Decoder(Kind)

@@ -22,6 +22,7 @@ from engine.translations.messages.answer_shapes import (
     USAGE_EVENT,
     Ending,
     Head,
+    Message,
     StreamEvent,
 )
 from engine.translations.messages.block_reader import BlockReader
@@ -76,7 +77,7 @@ class Reader:
             return self.end()
         return ()
 
-    def start(self, message: Head) -> Start:
+    def start(self, message: Head | Message) -> Start:
         """The first event."""
         if self._started:
             raise BrokenAnswer("the upstream's answer starts twice")
