@@ -78,7 +78,7 @@ class Translation:
             for place in request.unread:
                 losses.add(place)
             adapted = with_substitutes(request, self.target.name)
-            if adapted is not request:
+            if request.language != self.target.name:
                 adapted.messages = with_unique_calls(adapted.messages)
             adapted = with_token_limit(adapted, self.target.most_tokens(model), losses)
             target_request = self.target.write_request(adapted, model, losses)
@@ -249,12 +249,13 @@ class _StreamOutput:
 class _WholeOutput:
     """An answer in one piece."""
 
+    _size = 0
+
     def __init__(self, exchange: TranslatedExchange, changes: _Changes | None) -> None:
         self._exchange = exchange
         self._changes = changes
         self._law = Law()
         self._assembly = Assembly()
-        self._size = 0
 
     @property
     def ended(self) -> bool:

@@ -27,9 +27,7 @@ class TranslatedErrors(Struct):
 
     def document(self, error: UpstreamError) -> bytes:
         """The JSON of an error that the upstream reports."""
-        if error.retry_after is not None and all(
-            name != "retry-after" for name, _ in self.headers
-        ):
+        if error.retry_after is not None and all(name != "retry-after" for name, _ in self.headers):
             self.headers.append(("retry-after", str(math.ceil(error.retry_after))))
         message = error.message or f"The upstream answered {error.status}."
         status = error.status if error.status >= 400 else 502

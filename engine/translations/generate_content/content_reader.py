@@ -53,16 +53,12 @@ _ROLES: dict[str, Literal["user", "assistant"]] = {
 _RESULTS = ("result", "output", "error")
 """Members that alone hold what a tool returned."""
 
-_CONTENTS = {
-    "text": "text",
-    "inline_data": "inlineData",
-    "file_data": "fileData",
-    "function_call": "functionCall",
-    "function_response": "functionResponse",
-}
+_CONTENTS = ("text", "inlineData", "fileData", "functionCall", "functionResponse")
 """What a part can hold, of which the first counts."""
 
-_contents: Callable[[PartObject], tuple[Any, ...]] = attrgetter(*_CONTENTS)
+_contents: Callable[[PartObject], tuple[Any, ...]] = attrgetter(
+    "text", "inline_data", "file_data", "function_call", "function_response"
+)
 
 _PART = ObjectReader(PartObject)
 
@@ -105,28 +101,29 @@ class ContentReader:
             if (vendor_signature := read_signature(signature)) is not None:
                 _sign(vendor_signature, place, blocks)
             if part.text == "":  # only there to carry the signature
-                self._note_others(part, place, "text")
+                self._note_others(part, place)
                 return
         blocks.append(self._block(raw, part, place))
 
     def _block(self, raw: Raw, part: PartObject, place: str) -> Block:
         block: Block
         if part.text is not None:
-            block, name = Text(text=part.text), "text"
+            block = Text(text=part.text)
         elif part.inline_data is not None:
-            block, name = _inline(part.inline_data), "inline_data"
+            block = _inline(part.inline_data)
         elif part.file_data is not None:
-            block, name = _linked(part.file_data), "file_data"
+            block = _linked(part.file_data)
         elif part.function_call is not None:
-            block, name = self._call(part.function_call, place), "function_call"
+            block = self._call(part.function_call, place)
         elif part.function_response is not None:
-            block, name = self._result(part.function_response, place), "function_response"
+            block = self._result(part.function_response, place)
         else:
             kind = next(iter(part.extra), "part")
             return Foreign(language=NAME, kind=kind, raw=raw, place=place)
         if part.media_resolution is not None:
             self._read_detail(block, part.media_resolution.level or "", place)
-        self._note_others(part, place, name)
+        if part.extra or _contents(part).count(None) < len(_CONTENTS) - 1:
+            self._note_others(part, place)
         block.place, block.extra = place, {PART: raw}
         return block
 
@@ -138,14 +135,11 @@ class ContentReader:
         else:
             self._unread.append(f"{place}.mediaResolution")
 
-    def _note_others(self, part: PartObject, place: str, name: str) -> None:
-        """Note what a part holds besides the member of this name."""
-        if part.extra:
-            self._unread.extend(f"{place}.{each}" for each in part.extra)
-        if _contents(part).count(None) < len(_CONTENTS) - 1:
-            for other, member in _CONTENTS.items():
-                if other != name and getattr(part, other) is not None:
-                    self._unread.append(f"{place}.{member}")
+    def _note_others(self, part: PartObject, place: str) -> None:
+        """Note what a part holds besides the content that counts."""
+        contents = zip(_CONTENTS, _contents(part), strict=True)
+        others = [name for name, content in contents if content is not None][1:]
+        self._unread.extend(f"{place}.{name}" for name in [*part.extra, *others])
 
     def _call(self, call: FunctionCall, place: str) -> ToolCall:
         if not call.name:

@@ -34,8 +34,9 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     """A request; the URL names the model and says whether a stream is wanted. Raises WrongType."""
     unread: list[str] = []
     members = _REQUEST.read(body, "", unread)
-    messages = _messages(members, unread)
-    system, extra = _system(members, unread)
+    reader = ContentReader(unread)
+    messages = _messages(members, reader)
+    system, extra = _system(members, reader)
     request = ChatRequest(
         language=NAME,
         model=line.model,
@@ -65,16 +66,15 @@ def _wants_events(query: str) -> bool:
     return "sse" in [*parameters.get("alt", ()), *parameters.get("$alt", ())]
 
 
-def _messages(members: RequestObject, unread: list[str]) -> list[Message]:
+def _messages(members: RequestObject, reader: ContentReader) -> list[Message]:
     """The turns; one alone may stand for the list of them."""
-    reader = ContentReader(unread)
     contents = members.contents
     if isinstance(contents, ContentObject):
         return [reader.message(contents, "contents")]
     return [reader.message(each, f"contents[{index}]") for index, each in enumerate(contents or ())]
 
 
-def _system(members: RequestObject, unread: list[str]) -> tuple[list[Text], Extra]:
+def _system(members: RequestObject, reader: ContentReader) -> tuple[list[Text], Extra]:
     """The instructions, and what else their content says. The vendor ignores its role."""
     name, content = "systemInstruction", members.system_instruction
     if content is None:
@@ -82,7 +82,7 @@ def _system(members: RequestObject, unread: list[str]) -> tuple[list[Text], Extr
     if isinstance(content, str):
         return [Text(text=content, place=name)], {}
     texts = []
-    for block in ContentReader(unread).blocks(content, name):
+    for block in reader.blocks(content, name):
         if not isinstance(block, Text):
             raise WrongType(name, "text")
         texts.append(block)

@@ -38,6 +38,9 @@ _IMAGES = {
 """The media types of images by the beginnings of their base64: callers often name another."""
 
 
+_TEXT = {"type", "text"}
+
+
 class ContentWriter:
     """Writes the content of one request. `same_language`: the caller speaks this language, so that
     everything is written back as it came."""
@@ -47,27 +50,21 @@ class ContentWriter:
         self.marks = 0
         """How many blocks are marked for the prompt cache."""
 
-    def content(self, blocks: Sequence[Block], *, marks: bool = True) -> str | list[Any]:
-        """The value of `content`: a text where it is nothing else."""
-        contents = self.blocks(blocks, marks=marks and not self._same_language)
+    def content(self, blocks: Sequence[Block], *, marks: bool = True) -> Any:
+        """The value of `content`: a text where it is nothing else, or the blocks that this language
+        can say, with their `marks` for the prompt cache; the others are losses."""
+        contents = [self._block(block, marks=marks) for block in blocks]
+        if None in contents:
+            contents = [content for content in contents if content is not None]
         only = contents[0] if len(contents) == 1 else None
-        if isinstance(only, dict) and len(only) == 2 and isinstance(only.get("text"), str):
-            return str(only["text"])
-        return contents
+        return only["text"] if type(only) is dict and only.keys() == _TEXT else contents
 
-    def blocks(self, blocks: Sequence[Block], *, marks: bool) -> list[Any]:
-        """The blocks that this language can say, with their marks for the prompt cache; the others
-        are losses."""
-        contents = []
-        for block in blocks:
-            content = _WRITERS[type(block)](self, block)
-            if content is None:
-                continue
-            if marks and (cache := mark_of(block)):
-                mark(content, cache)
-                self.marks += 1
-            contents.append(content)
-        return contents
+    def _block(self, block: Block, *, marks: bool) -> Any:
+        content = _WRITERS[type(block)](self, block)
+        if marks and (cache := mark_of(block)) and content is not None and not self._same_language:
+            mark(content, cache)
+            self.marks += 1
+        return content
 
     def _text(self, block: Text | Refusal) -> Json | None:
         if self._same_language:

@@ -38,13 +38,15 @@ def write_turns(
         hoisted, messages = _hoisted(merged(request.messages), model)
         system = texts_only([*request.system, *hoisted], losses)
         lose_last_instructions(request.messages, messages, losses)
-        turns = from_user_to_user(
-            messages,
-            lambda turn, is_continued: _content(turn, writer, losses, is_continued=is_continued),
-            losses,
-            prefill=model.prefill,
-            place=request.place_of("messages"),
-        )
+
+        def content(turn: Message, is_continued: bool) -> Any:
+            if turn.role == "system":
+                return writer.content(texts_only(turn.blocks, losses))
+            written = writer.content(results_before_others(turn))
+            return _without_end_space(written) if is_continued else written
+
+        place = request.place_of("messages")
+        turns = from_user_to_user(messages, content, losses, prefill=model.prefill, place=place)
     members: Json = {}
     if instructions := writer.content(system):
         members["system"] = instructions
@@ -77,13 +79,6 @@ def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[M
         else:
             system += message.blocks
     return system, merged(turns) if system else turns
-
-
-def _content(message: Message, writer: ContentWriter, losses: Losses, *, is_continued: bool) -> Any:
-    if message.role == "system":
-        return writer.content(texts_only(message.blocks, losses))
-    content = writer.content(results_before_others(message))
-    return _without_end_space(content) if is_continued else content
 
 
 def _without_end_space(content: Any) -> Any:

@@ -67,9 +67,10 @@ def collect(events: Iterable[Event]) -> Answer:
 class Assembly:
     """Puts an answer together from its events, which were held against the law before."""
 
+    _start = Start()
+    _end: End | None = None
+
     def __init__(self) -> None:
-        self._start = Start()
-        self._end: End | None = None
         self._blocks: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}

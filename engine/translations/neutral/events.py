@@ -162,15 +162,15 @@ class Law:
     """Holds a sequence of events against the law; the number of blocks and the length of all
     arguments against bounds. Raises BrokenAnswer."""
 
+    ended = False
+    _blocks = _citations = _arguments_length = 0
+
     def __init__(self) -> None:
-        self.ended = False
         self._checks = _BEFORE
-        self._blocks = self._citations = 0
         self._candidates = {0}
         self._open: dict[int, Block] = {}
         self._arguments: dict[int, list[str]] = {}
         """The deltas of the open call of each candidate."""
-        self._arguments_length = 0
         self._cut_calls: dict[int, str] = {}
         """The name of the last call of a candidate, if its arguments are no object."""
 

@@ -11,13 +11,21 @@ from engine.translations.neutral.request import BuiltInTool, ChatRequest, Messag
 def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
     """The request for a target of `language`: functions in place of tools, and blocks in place of
     blocks, that its caller's language alone knows."""
-    if request.language == language:
+    if request.language == language or not _may_have_substitutes(request):
         return request
     return msgspec.structs.replace(
         request,
         tools=_tools(request),
         messages=[_message(message) for message in request.messages],
     )
+
+
+def _may_have_substitutes(request: ChatRequest) -> bool:
+    foreign = [
+        block for message in request.messages for block in message.blocks if type(block) is Foreign
+    ]
+    built_in = [tool for tool in request.tools if type(tool) is BuiltInTool]
+    return bool(foreign or built_in or request.loaded_tools)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
