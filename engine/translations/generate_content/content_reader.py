@@ -56,6 +56,8 @@ _RESULTS = ("result", "output", "error")
 _CONTENTS = ("text", "inlineData", "fileData", "functionCall", "functionResponse")
 """What a part can hold, of which the first counts."""
 
+_OTHERS = len(_CONTENTS) - 1
+
 _contents: Callable[[PartObject], tuple[Any, ...]] = attrgetter(
     "text", "inline_data", "file_data", "function_call", "function_response"
 )
@@ -84,26 +86,23 @@ class ContentReader:
         return Message(role=role, blocks=blocks, place=place, extra=content.extra)
 
     def blocks(self, content: ContentObject, place: str) -> list[Block]:
-        """The blocks of a turn. Raises WrongType."""
+        """The blocks of a turn: a part's signature stands before what it signs. Raises
+        WrongType."""
         blocks: list[Block] = []
         for index, raw in enumerate(content.parts or ()):
-            self._part(raw, f"{place}.parts[{index}]", blocks)
+            where = f"{place}.parts[{index}]"
+            part = _PART.read(raw, where, self._unread)
+            if part.thought:
+                blocks.append(_thought(raw, part, where))
+                continue
+            if (text := part.thought_signature) is not None:
+                if (signature := read_signature(text)) is not None:
+                    _sign(signature, where, blocks)
+                if part.text == "":  # only there to carry the signature
+                    self._note_others(part, where)
+                    continue
+            blocks.append(self._block(raw, part, where))
         return blocks
-
-    def _part(self, raw: Raw, place: str, blocks: list[Block]) -> None:
-        """Add the blocks of a part: its signature stands before what it signs."""
-        part = _PART.read(raw, place, self._unread)
-        signature = part.thought_signature
-        if part.thought:
-            blocks.append(_thought(raw, part, place))
-            return
-        if signature is not None:
-            if (vendor_signature := read_signature(signature)) is not None:
-                _sign(vendor_signature, place, blocks)
-            if part.text == "":  # only there to carry the signature
-                self._note_others(part, place)
-                return
-        blocks.append(self._block(raw, part, place))
 
     def _block(self, raw: Raw, part: PartObject, place: str) -> Block:
         block: Block
@@ -122,7 +121,7 @@ class ContentReader:
             return Foreign(language=NAME, kind=kind, raw=raw, place=place)
         if part.media_resolution is not None:
             self._read_detail(block, part.media_resolution.level or "", place)
-        if part.extra or _contents(part).count(None) < len(_CONTENTS) - 1:
+        if part.extra or _contents(part).count(None) < _OTHERS:
             self._note_others(part, place)
         block.place, block.extra = place, {PART: raw}
         return block

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from engine.translations.messages.answer_fields import NAME, Json, write_reasoning
 from engine.translations.neutral.arguments import arguments_object
@@ -53,18 +53,25 @@ class ContentWriter:
     def content(self, blocks: Sequence[Block], *, marks: bool = True) -> Any:
         """The value of `content`: a text where it is nothing else, or the blocks that this language
         can say, with their `marks` for the prompt cache; the others are losses."""
-        contents = [self._block(block, marks=marks) for block in blocks]
-        if None in contents:
-            contents = [content for content in contents if content is not None]
+        if len(blocks) == 1 and self._is_plain(block := blocks[0]):  # nearly always
+            return block.text
+        contents = []
+        for block in blocks:
+            content = _WRITERS[type(block)](self, block)
+            if content is None:
+                continue
+            if marks and (cache := mark_of(block)) and not self._same_language:
+                mark(content, cache)
+                self.marks += 1
+            contents.append(content)
         only = contents[0] if len(contents) == 1 else None
         return only["text"] if type(only) is dict and only.keys() == _TEXT else contents
 
-    def _block(self, block: Block, *, marks: bool) -> Any:
-        content = _WRITERS[type(block)](self, block)
-        if marks and (cache := mark_of(block)) and content is not None and not self._same_language:
-            mark(content, cache)
-            self.marks += 1
-        return content
+    def _is_plain(self, block: Block) -> TypeGuard[Text]:
+        """Whether a block is no more than its text."""
+        if type(block) is not Text or block.cache:
+            return False
+        return not block.extra if self._same_language else block.text.strip() != ""
 
     def _text(self, block: Text | Refusal) -> Json | None:
         if self._same_language:

@@ -99,12 +99,13 @@ def from_user_to_user(
     if last is not None and last.role == "assistant" and not prefill:
         losses.add(last.place, "the model does not continue an assistant's turn")
         turns = turns[:-1]
+    continued = last if last is not None and last.role == "assistant" else None
     sources: list[Message] = []
     written_turns: list[dict[str, Any]] = []
     for turn in turns:
         if turn.name:
             losses.add(f"{turn.place}.name", "speakers have no names", hint=True)
-        if content := write(turn, turn is last and turn.role == "assistant"):
+        if content := write(turn, turn is continued):
             sources.append(turn)
             written_turns.append({"role": turn.role, "content": content})
     early = list(takewhile(_is_assistants, sources))
