@@ -123,6 +123,19 @@ database.read(lambda c: c.exec_driver_sql("SELECT pg_advisory_lock(7)"))
 """
 
 
+@pytest.mark.parametrize(("own", "used"), [(0, "0"), (16, "128"), (500, "500")])
+def test_a_report_reads_ahead_where_the_server_can(postgres, own, used):
+    options = f"options=-c%20effective_io_concurrency%3D{own}"
+    database = open_database(f"{postgres.url}?{options}")
+
+    def show(connection):
+        return connection.exec_driver_sql("SHOW effective_io_concurrency").scalar()
+
+    assert database.read_consistently(show, timeout=5) == used
+    assert database.read(show) == str(own), "as before, in other transactions"
+    database.close()
+
+
 @pytest.mark.parametrize("before", ["", "import psycopg"], ids=["patched first", "driver first"])
 def test_other_greenlets_run_while_postgresql_is_asked(postgres, before):
     """It waits for a lock that is released when the other greenlet has counted."""
