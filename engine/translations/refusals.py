@@ -77,7 +77,7 @@ def unreadable_answer(error: Exception) -> BrokenAnswer:
 def refuse_losses(losses: Losses, rules: LossRules, model: str) -> None:
     """Raise GatewayError 400 if more was lost of a request for a model than may be, or if what
     remains of it cannot be asked."""
-    refused_losses = [] if rules.lossy else losses.refusals(rules.drop)
+    refused_losses = [] if rules.lossy or not losses.losses else losses.refusals(rules.drop)
     if refused_losses:
         raise _cannot_carry(refused_losses, model)
     if losses.remainder_error is not None:

@@ -125,9 +125,8 @@ class TranslatedResponse(WrappedResponse):
         while not self._body:
             if self._failure is not None or self._ended:
                 self._response.close()
-            if self._failure is not None:
-                raise self._failure
-            if self._ended:
+                if self._failure is not None:
+                    raise self._failure
                 return b""
             if self._stream is None:
                 self._read_whole(beat)

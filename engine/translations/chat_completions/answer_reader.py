@@ -53,11 +53,12 @@ class Reader:
     proves nothing, since some servers write it after a failure. Chunks after it are passed over.
     """
 
+    _started = _ended = False
+    _id = ""
+    _usage: Usage | None = None
+
     def __init__(self) -> None:
-        self._started = self._ended = False
-        self._id = ""
         self._choices: dict[int, ChoiceReader] = {}
-        self._usage: Usage | None = None
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one chunk."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -60,26 +61,27 @@ def _choice(index: int, candidate: Candidate) -> Json:
 
 
 def _message(candidate: Candidate) -> Json:
-    blocks = candidate.blocks
-    texts = [block.text for block in blocks if isinstance(block, Text)]
-    calls = [block for block in blocks if isinstance(block, ToolCall)]
-    refusal = "".join(block.text for block in blocks if isinstance(block, Refusal))
+    blocks: dict[type[Block], list[Any]] = {}
+    for block in candidate.blocks:
+        blocks.setdefault(type(block), []).append(block)
+    texts, calls = blocks.get(Text, ()), blocks.get(ToolCall)
+    refusal = "".join([block.text for block in blocks.get(Refusal, ())])
+    text = "".join([block.text for block in texts])
     message: Json = {
         "role": "assistant",
-        "content": "".join(texts) if texts or not (calls or refusal) else None,
+        "content": text if texts or not (calls or refusal) else None,
         "refusal": (refusal or candidate.finish.explanation) or None,
     }
-    if annotations := _annotations(blocks):
+    if annotations := _annotations(texts):
         message["annotations"] = annotations
-    reasoning = [block for block in blocks if isinstance(block, Reasoning)]
-    if reasoning:
+    if reasoning := blocks.get(Reasoning):
         message["reasoning_content"] = "".join(block.text for block in reasoning)
         message["reasoning_details"] = [
             write_detail(index, block.text, block.signature)
             for index, block in enumerate(reasoning)
         ]
-    if images := [image(block) for block in blocks if isinstance(block, Media)]:
-        message["images"] = images
+    if media := blocks.get(Media):
+        message["images"] = [image(block) for block in media]
     if calls:
         message["tool_calls"] = [
             {**write_call(block), "function": _function(block)} for block in calls
@@ -106,14 +108,12 @@ def image(block: Media) -> Json:
     return {"type": "image_url", "image_url": {"url": write_url(source)}}
 
 
-def _annotations(blocks: list[Block]) -> list[Json]:
+def _annotations(texts: Iterable[Text]) -> list[Json]:
     offset, annotations = 0, []
-    for block in blocks:
-        if isinstance(block, Text):
-            annotations += [
-                annotation(each, offset, len(block.text)) for each in block.citations if each.url
-            ]
-            offset += len(block.text)
+    for block in texts:
+        length = len(block.text)
+        annotations += [annotation(each, offset, length) for each in block.citations if each.url]
+        offset += length
     return annotations
 
 

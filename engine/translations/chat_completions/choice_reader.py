@@ -68,18 +68,18 @@ _EVENT_SIZE = 100
 class ChoiceReader:
     """Reads the deltas of one choice; a whole message is one delta."""
 
+    finish: Finish | None = None
+    _open: Key | None = None
+    _size = _text_start = _text_length = 0
+
     def __init__(self, candidate: int, answer_id: str) -> None:
-        self.finish: Finish | None = None
         self._candidate = candidate
         self._answer_id = answer_id
-        self._open: Key | None = None
         self._opened: set[Key] = set()
         self._arguments: list[str] = []
-        self._size = 0
         self._waiting: dict[Key, tuple[Block, list[str]]] = {}
         self._calls = CallNumbers()
         self._details: dict[Key, Detail] = {}
-        self._text_start = self._text_length = 0
 
     def delta(self, delta: Message, events: list[Event]) -> None:
         """Append the events of one delta or message. Raises BrokenAnswer or WrongType."""

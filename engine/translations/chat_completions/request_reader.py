@@ -220,9 +220,10 @@ def _read_output(raw: Raw, request: ChatRequest) -> None:
 
 
 def _read_sampling(members: RequestObject, request: ChatRequest) -> None:
-    for name in ("max_tokens", "max_completion_tokens"):  # the second replaced the first
-        if (limit := getattr(members, name)) is not None:
-            request.max_tokens, request.places["max_tokens"] = limit, name
+    request.max_tokens = members.max_tokens
+    if members.max_completion_tokens is not None:  # it replaced the other
+        request.max_tokens = members.max_completion_tokens
+        request.places["max_tokens"] = "max_completion_tokens"
     request.temperature = present(members.temperature)
     request.top_p = present(members.top_p)
     request.top_k = present(members.top_k)

@@ -39,12 +39,12 @@ def read_answer(body: bytes) -> Iterable[Event]:
 class Reader:
     """Reads the events of a stream."""
 
+    _started = _ended = False
+    _name = ""
+    _blocked: Finish | None = None
+
     def __init__(self) -> None:
-        self._started = False
-        self._ended = False
-        self._name = ""
         self._candidates: dict[int, CandidateReader] = {}
-        self._blocked: Finish | None = None
         self._usage = UsageReader()
 
     def read(self, data: bytes) -> Iterable[Event]:

@@ -48,17 +48,17 @@ class CandidateReader:
     """Reads the pieces of one candidate. Calls without ids get them from `answer`, a text that
     other answers do not have."""
 
+    _open: type[Block] | None = None
+    _partial: PartialArguments | None = None
+    _signature: Signature | None = None
+    _calls = 0
+    _has_content = False
+    _reason = _explanation = ""
+
     def __init__(self, index: int, answer: str) -> None:
         self._index = index
         self._answer = answer
-        self._open: type[Block] | None = None
-        self._partial: PartialArguments | None = None
         self._citations = CitationReader(index)
-        self._signature: Signature | None = None
-        self._calls = 0
-        self._has_content = False
-        self._reason = ""
-        self._explanation = ""
 
     def read(self, candidate: Candidate, position: int, data: bytes) -> Iterable[Event]:
         """The events of one piece, which stands at a position in the candidates of an answer;

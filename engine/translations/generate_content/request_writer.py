@@ -46,10 +46,12 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> TargetReq
 
 
 def _path(model: str, *, stream: bool) -> str:
-    collection = next((each for each in _COLLECTIONS if model.startswith(each)), "")
-    name = quote(model.removeprefix(collection), safe="")
+    collection = "models/"
+    if model.startswith(_COLLECTIONS):
+        head, slash, model = model.partition("/")
+        collection = head + slash
     method = "streamGenerateContent" if stream else "generateContent"
-    return f"/{collection or 'models/'}{name}:{method}"
+    return f"/{collection}{quote(model, safe='')}:{method}"
 
 
 def _write_vendor_members(request: ChatRequest, body: Json) -> None:

@@ -22,16 +22,18 @@ class TextOffsets:
     """The offsets in a text that arrives in pieces. Of a long text itself nothing is kept but its
     end: only where characters begin that have another number of bytes than those before them."""
 
+    _characters = _bytes = 0
+    """The characters and bytes before those that are pending."""
+
+    _width = 1
+    _known: int | None = None
+    """The characters up to the first run whose place is not kept."""
+
     def __init__(self) -> None:
         self._pending = bytearray()
-        self._characters = self._bytes = 0
-        """The characters and bytes before those that are pending."""
         self._starts = array("Q", (0,))
         self._byte_starts = array("Q", (0,))
         self._widths = array("B", (1,))
-        self._width = 1
-        self._known: int | None = None
-        """The characters up to the first run whose place is not kept."""
 
     @property
     def length(self) -> int:

@@ -82,10 +82,10 @@ class UsageReader:
     """The usage of an answer. In a stream it is reported several times, each time the sums so far:
     a null or a zero replaces nothing, since some upstreams repeat fields that they do not know."""
 
-    def __init__(self) -> None:
-        self.usage: Usage | None = None
-        """The usage so far, None if nothing was reported."""
-        self._counts = _NO_COUNTS
+    usage: Usage | None = None
+    """The usage so far, None if nothing was reported."""
+
+    _counts = _NO_COUNTS
 
     def read(self, counts: Counts | None) -> None:
         """Take the next report."""

@@ -40,13 +40,13 @@ class BlockReader:
     `called`: a block was a call of the caller's tools.
     """
 
-    def __init__(self) -> None:
-        self.called = False
-        self._block: Block | ForeignBlock | None = None
-        self._is_written = False
-        self._input = ""
-        """Arguments that came with the beginning of a call: they count unless deltas follow."""
-        self._signature: Signature | None = None
+    called = False
+    _block: Block | ForeignBlock | None = None
+    _is_written = False
+    _input = ""
+    """Arguments that came with the beginning of a call: they count unless deltas follow."""
+
+    _signature: Signature | None = None
 
     @property
     def is_open(self) -> bool:

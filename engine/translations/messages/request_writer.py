@@ -54,10 +54,10 @@ def _write_parameters(
     of the tool whose arguments are the answer, "" for none."""
     parameters = ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
-    if reason := _why_not_think(request, body, thinking):
+    if thinking and (reason := _why_not_think(request, body, thinking)):
         losses.add(request.place_of("thinking"), reason, hint=True)
         del thinking["thinking"]
-    thinks = thinking.get("thinking", {}).get("type") in ("enabled", "adaptive")
+    thinks = "thinking" in thinking and thinking["thinking"]["type"] in ("enabled", "adaptive")
     tools = ToolWriter(request, names, model, losses)
     body.update(tools.write(body["messages"]))
     output, answer_tool = thinking.pop("output_config", {}), ""

@@ -34,12 +34,13 @@ from engine.translations.neutral.shapes import read_shape
 class Reader:
     """Reads the events of one stream."""
 
+    _started = _ended = False
+    _finish: Finish | None = None
+    _index: int | None = None
+
     def __init__(self) -> None:
-        self._started = self._ended = False
         self._usage = UsageReader()
-        self._finish: Finish | None = None
         self._blocks = BlockReader()
-        self._index: int | None = None
 
     def read(self, data: bytes) -> Iterable[Event]:
         """The events of one event of the stream."""
