@@ -5,6 +5,7 @@ A config that hangs, crashes or uses up the memory ends the child only.
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -86,6 +87,7 @@ def _exit_on_sigterm() -> Iterator[None]:
 def _try_out(
     make: Callable[[], PlanResult], boot: Boot, current_digest: str, folder: Path
 ) -> Trial:
+    gc.disable()  # the child ends soon: looking through the plan for garbage takes longer than it
     gevent.reinit()  # the parent's hub would wait for threads that a child does not have
     try:
         planned = make()

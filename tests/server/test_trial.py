@@ -1,5 +1,6 @@
 """Starting a config in a child process, and what becomes of a config that fails there."""
 
+import gc
 import os
 import signal
 import threading
@@ -31,6 +32,11 @@ def test_a_config_that_starts_has_a_hash_and_perhaps_a_warning(shop):
 def test_a_config_that_is_served_already_is_not_started(shop):
     current = shop.make().hash
     assert try_out(shop.make, lambda plan, folder: 1 / 0, current_digest=current).error == ""
+
+
+def test_no_garbage_is_collected_while_a_config_starts(shop):
+    assert try_out(shop.make, lambda plan, folder: str(gc.isenabled())).warning == "False"
+    assert gc.isenabled()
 
 
 def test_the_problems_of_a_config_are_the_error(shop):
