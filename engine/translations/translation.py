@@ -198,11 +198,14 @@ class _Changes:
     names of tools, and an answer in place of a tool's call."""
 
     def __init__(self, request: TargetRequest) -> None:
+        self._law = Law()
         self._names = request.tool_names
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
 
     def undo(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events that take the place of these."""
+        """The events that take the place of these. Raises BrokenAnswer for those against the
+        law."""
+        events = self._law.checked(events)
         for event in events if self._answer_tool is None else self._answer_tool.events(events):
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
                 event.block.name = self._names.get(event.block.name, event.block.name)
@@ -232,10 +235,9 @@ class _StreamOutput:
         return self._law.ended
 
     def add(self, events: Iterable[Event], size: int) -> None:
-        changes, law = self._changes, self._law
-        for event in events if changes is None else changes.undo(law.checked(events)):
-            if changes is None:
-                law.check(event)
+        law = self._law
+        for event in events if self._changes is None else self._changes.undo(events):
+            law.check(event)
             self._events.append(self._writer.write(event))
 
     def take(self) -> bytes:
@@ -254,21 +256,18 @@ class _WholeOutput:
     def __init__(self, exchange: TranslatedExchange, changes: _Changes | None) -> None:
         self._exchange = exchange
         self._changes = changes
-        self._law = Law()
         self._assembly = Assembly()
 
     @property
     def ended(self) -> bool:
-        return self._law.ended
+        return self._assembly.ended
 
     def add(self, events: Iterable[Event], size: int) -> None:
         self._size += size
         if self._size > LARGEST:
             raise BrokenAnswer(f"the upstream's answer has over {LARGEST} bytes")
-        changes, law, add = self._changes, self._law, self._assembly.add
-        for event in events if changes is None else changes.undo(law.checked(events)):
-            if changes is None:
-                law.check(event)
+        add = self._assembly.add
+        for event in events if self._changes is None else self._changes.undo(events):
             add(event)
 
     def take(self) -> bytes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -57,31 +56,30 @@ def complete_blocks(candidate: Candidate) -> list[Block]:
 
 def collect(events: Iterable[Event]) -> Answer:
     """The answer that complete events come to. Raises BrokenAnswer for events against the law."""
-    law, assembly = Law(), Assembly()
+    assembly = Assembly()
     for event in events:
-        law.check(event)
         assembly.add(event)
     return assembly.answer()
 
 
-class Assembly:
-    """Puts an answer together from its events, which were held against the law before."""
+class Assembly(Law):
+    """Puts an answer together from its events, which are held against the law."""
 
     _start = Start()
     _end: End | None = None
 
     def __init__(self) -> None:
-        self._blocks: dict[int, list[Block]] = {}
+        super().__init__()
+        self._contents: dict[int, list[Block]] = {}
         self._logprobs: dict[int, list[TokenLogprob]] = {}
         self._texts: dict[int, list[str]] = {}
         """The deltas of the open block of each candidate."""
 
     def add(self, event: Event) -> None:
-        """The next event. Raises BrokenAnswer for one that its block cannot have."""
-        if isinstance(event, Delta):  # nearly every event
+        """The next event. Raises BrokenAnswer for one against the law."""
+        self.check(event)
+        if isinstance(event, Delta):
             self._texts[event.candidate].append(event.text)
-        else:
-            _ADD[type(event)](self, event)
 
     def answer(self) -> Answer:
         """The answer. Raises BrokenAnswer if the last event is missing."""
@@ -93,7 +91,7 @@ class Assembly:
             model=start.model,
             created=start.created,
             candidates=[
-                Candidate(self._blocks.get(index, []), finish, self._logprobs.get(index, []))
+                Candidate(self._contents.get(index, []), finish, self._logprobs.get(index, []))
                 for index, finish in sorted(end.finishes.items())
             ],
             usage=end.usage or start.usage,
@@ -101,43 +99,44 @@ class Assembly:
         )
 
     def _add_start(self, event: Start) -> None:
+        self._check_start(event)
         self._start = event
 
     def _add_open(self, event: Open) -> None:
-        self._blocks.setdefault(event.candidate, []).append(event.block)
+        self._check_open(event)
+        self._contents.setdefault(event.candidate, []).append(event.block)
         self._texts[event.candidate] = []
 
     def _add_sign(self, event: Sign) -> None:
-        block = self._blocks[event.candidate][-1]
-        if not isinstance(block, Reasoning):
-            raise BrokenAnswer(f"the upstream's answer signs a {type(block).__name__}")
+        self._check_inside(event)
+        block = self._contents[event.candidate][-1]
+        assert isinstance(block, Reasoning)
         block.signature = event.signature
 
     def _add_cite(self, event: Cite) -> None:
-        block = self._blocks[event.candidate][-1]
-        if not isinstance(block, Text):
-            kind = type(block).__name__
-            raise BrokenAnswer(f"the upstream's answer has a citation in a {kind}")
+        self._check_inside(event)
+        block = self._contents[event.candidate][-1]
+        assert isinstance(block, Text)
         block.citations.append(event.citation)
 
     def _add_tokens(self, event: Tokens) -> None:
         self._logprobs.setdefault(event.candidate, []).extend(event.logprobs)
 
     def _add_close(self, event: Close) -> None:
-        block, text = self._blocks[event.candidate][-1], "".join(self._texts[event.candidate])
+        self._check_close(event)
+        block, text = self._contents[event.candidate][-1], "".join(self._texts[event.candidate])
         if isinstance(block, Text | Refusal | Reasoning):
             block.text += text
         elif isinstance(block, ToolCall):
             block.arguments += text
-        elif text:
-            raise BrokenAnswer(f"the upstream's answer has text in a {type(block).__name__}")
 
     def _add_end(self, event: End) -> None:
+        self._check_end(event)
         self._end = event
 
 
-_ADD: dict[type[Event], Callable[[Assembly, Any], None]] = {
-    Start: Assembly._add_start,
+Assembly._before = {Start: Assembly._add_start}
+Assembly._between = {
     Open: Assembly._add_open,
     Sign: Assembly._add_sign,
     Cite: Assembly._add_cite,

@@ -10,7 +10,7 @@ candidate that reached its limit of tokens may have been cut off. `Law` checks i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -158,15 +158,23 @@ MOST_BLOCKS = 10_000
 """Blocks of one answer, and citations in it: languages keep something of each."""
 
 
+Checks = dict[type[Event], Callable[[Any, Any], None]]
+
+
 class Law:
     """Holds a sequence of events against the law; the number of blocks and the length of all
     arguments against bounds. Raises BrokenAnswer."""
 
     ended = False
+    _before: ClassVar[Checks]
+    _between: ClassVar[Checks]
+    """What takes the events that may come before the Start, and between it and the End; deltas
+    excepted."""
+
     _blocks = _citations = _arguments_length = 0
 
     def __init__(self) -> None:
-        self._checks = _BEFORE
+        self._checks = self._before
         self._candidates = {0}
         self._open: dict[int, Block] = {}
         self._arguments: dict[int, list[str]] = {}
@@ -191,7 +199,7 @@ class Law:
             check(self, event)
 
     def _check_start(self, event: Start) -> None:
-        self._checks = _BETWEEN
+        self._checks = self._between
 
     def _check_open(self, event: Open) -> None:
         if event.candidate in self._open:
@@ -245,9 +253,8 @@ class Law:
         self._arguments.setdefault(event.candidate, []).append(event.text)
 
 
-_Checks = dict[type[Event], Callable[[Law, Any], None]]
-_BEFORE: _Checks = {Start: Law._check_start}
-_BETWEEN: _Checks = {
+Law._before = {Start: Law._check_start}
+Law._between = {
     Open: Law._check_open,
     Sign: Law._check_inside,
     Cite: Law._check_inside,
@@ -255,7 +262,6 @@ _BETWEEN: _Checks = {
     Close: Law._check_close,
     End: Law._check_end,
 }
-"""The events that may come before the Start, and between it and the End, beside deltas."""
 
 _PLAIN = (Text, Refusal, Reasoning)
 _INSIDE: dict[type[Event], tuple[type[Block], ...]] = {

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import attrgetter
+
 import msgspec
 
 from engine.translations.neutral.content import Block, Foreign
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Message, Tool
+
+_blocks = attrgetter("blocks")
 
 
 def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
@@ -21,11 +26,9 @@ def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
 
 
 def _may_have_substitutes(request: ChatRequest) -> bool:
-    foreign = [
-        block for message in request.messages for block in message.blocks if type(block) is Foreign
-    ]
-    built_in = [tool for tool in request.tools if type(tool) is BuiltInTool]
-    return bool(foreign or built_in or request.loaded_tools)
+    blocks = chain.from_iterable(map(_blocks, request.messages))
+    kinds = {*map(type, blocks), *map(type, request.tools)}
+    return Foreign in kinds or BuiltInTool in kinds or bool(request.loaded_tools)
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
