@@ -12,6 +12,7 @@ from engine.translations.language import TargetRequest
 from engine.translations.neutral.cache_marks import CACHE_MARKS, mark
 from engine.translations.neutral.extra import add_extra
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import with_values
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool
 from engine.translations.neutral.web_search import read_web_search
@@ -154,7 +155,7 @@ def _write_sampling(request: ChatRequest, model: str, body: Json, losses: Losses
         "reasoning_effort": effort,
         "user": request.user or None,
     }
-    body.update({name: value for name, value in values.items() if value is not None})
+    body.update(with_values(values))
 
 
 def _stops(request: ChatRequest, model: str, losses: Losses) -> list[str]:

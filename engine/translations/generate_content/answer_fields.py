@@ -104,23 +104,19 @@ class UsageReader:
         counts = read_shape(_COUNTS, msgspec.json.encode(self._reports), "usageMetadata")
         if counts == _NO_COUNTS:
             return None
-        prompt = _positive(counts.prompt_token_count)
-        prompt += _positive(counts.tool_use_prompt_token_count)
-        output = _positive(counts.candidates_token_count)
-        thoughts = _positive(counts.thoughts_token_count)
-        total = _positive(counts.total_token_count)
+        prompt = max(counts.prompt_token_count or 0, 0)
+        prompt += max(counts.tool_use_prompt_token_count or 0, 0)
+        output = max(counts.candidates_token_count or 0, 0)
+        thoughts = max(counts.thoughts_token_count or 0, 0)
+        total = max(counts.total_token_count or 0, 0)
         if thoughts and (not total or total > prompt + output):
             output += thoughts
         return Usage(
             input=prompt,
             output=output,
-            cached=min(_positive(counts.cached_content_token_count), prompt),
+            cached=min(max(counts.cached_content_token_count or 0, 0), prompt),
             reasoning=min(thoughts, output),
         )
-
-
-def _positive(count: int | None) -> int:
-    return count if count is not None and count > 0 else 0
 
 
 def write_usage(usage: Usage | None) -> dict[str, dict[str, int]]:

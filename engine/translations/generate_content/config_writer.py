@@ -10,6 +10,7 @@ from msgspec import Raw
 from engine.translations.generate_content.models import Model
 from engine.translations.generate_content.schemas import SubsetWriter
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import with_values
 from engine.translations.neutral.parameters import budget_of, effort_of, nearest_effort
 from engine.translations.neutral.request import ChatRequest
 
@@ -40,20 +41,21 @@ class ConfigWriter:
     @staticmethod
     def sampling(request: ChatRequest) -> Json:
         """The parameters that have one meaning in all languages."""
-        values: Json = {
-            "candidateCount": request.candidates,
-            "stopSequences": request.stop or None,
-            "maxOutputTokens": request.max_tokens,
-            "temperature": request.temperature,
-            "topP": request.top_p,
-            "topK": request.top_k,
-            "seed": request.seed,
-            "presencePenalty": request.presence_penalty,
-            "frequencyPenalty": request.frequency_penalty,
-            "responseLogprobs": request.logprobs or None,
-            "logprobs": request.top_logprobs,
-        }
-        return {name: value for name, value in values.items() if value is not None}
+        return with_values(
+            {
+                "candidateCount": request.candidates,
+                "stopSequences": request.stop or None,
+                "maxOutputTokens": request.max_tokens,
+                "temperature": request.temperature,
+                "topP": request.top_p,
+                "topK": request.top_k,
+                "seed": request.seed,
+                "presencePenalty": request.presence_penalty,
+                "frequencyPenalty": request.frequency_penalty,
+                "responseLogprobs": request.logprobs or None,
+                "logprobs": request.top_logprobs,
+            }
+        )
 
     def _lose(self, name: str, reason: str = "", *, hint: bool = False) -> None:
         self._losses.add(self._request.place_of(name), reason, hint=hint)

@@ -109,25 +109,21 @@ def _merged(earlier: Any, later: Any) -> Any:
 def _sums(counts: Counts) -> Usage:
     hour = five_minutes = thoughts = 0
     if (creation := counts.cache_creation) is not None:
-        hour = _positive(creation.ephemeral_1h_input_tokens)
-        five_minutes = _positive(creation.ephemeral_5m_input_tokens)
+        hour = max(creation.ephemeral_1h_input_tokens or 0, 0)
+        five_minutes = max(creation.ephemeral_5m_input_tokens or 0, 0)
     if counts.output_tokens_details is not None:
-        thoughts = _positive(counts.output_tokens_details.thinking_tokens)
-    cached = _positive(counts.cache_read_input_tokens)
+        thoughts = max(counts.output_tokens_details.thinking_tokens or 0, 0)
+    cached = max(counts.cache_read_input_tokens or 0, 0)
     cache_write = counts.cache_creation_input_tokens
-    cache_write = hour + five_minutes if cache_write is None else _positive(cache_write)
+    cache_write = hour + five_minutes if cache_write is None else max(cache_write, 0)
     return Usage(
-        input=_positive(counts.input_tokens) + cached + cache_write,
-        output=_positive(counts.output_tokens),
+        input=max(counts.input_tokens or 0, 0) + cached + cache_write,
+        output=max(counts.output_tokens or 0, 0),
         cached=cached,
         cache_write=cache_write,
         cache_write_1h=hour,
         reasoning=thoughts,
     )
-
-
-def _positive(count: int | None) -> int:
-    return count if count is not None and count > 0 else 0
 
 
 def write_usage(usage: Usage | None) -> Json:

@@ -7,7 +7,9 @@ are passed on keep their text, number text and key order included (`Raw`). A nul
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from itertools import compress, repeat
+from operator import is_not
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -33,6 +35,12 @@ _NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 WHOLE_TEXT = "the JSON text"
 """The place of what is not inside anything."""
+
+
+def with_values(members: dict[str, Any]) -> dict[str, Any]:
+    """The members that are not None."""
+    values = members.values()
+    return dict(compress(members.items(), map(is_not, values, repeat(None))))
 
 
 class WrongType(ValueError):

@@ -9,6 +9,7 @@ import msgspec
 
 from engine.translations.language import TargetRequest
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import with_values
 from engine.translations.neutral.names import ToolNames
 from engine.translations.neutral.request import BuiltInTool, ChatRequest, Tool, ToolChoice
 from engine.translations.neutral.web_search import read_web_search
@@ -128,16 +129,17 @@ def _parameters(request: ChatRequest, model: str, losses: Losses) -> Json:
         losses.add(request.place_of("max_tokens"), "the least is 16", hint=True)
         limit = _SMALLEST_LIMIT
     reasoning = _reasoning(request, model, losses)
-    values = {
-        "max_output_tokens": limit,
-        **_sampling(request, model, (reasoning or {}).get("effort"), losses),
-        "top_logprobs": request.top_logprobs,
-        "parallel_tool_calls": request.parallel_calls,
-        "reasoning": reasoning,
-        "text": _text(request, model, losses),
-        "user": request.user or None,
-    }
-    return {name: value for name, value in values.items() if value is not None}
+    return with_values(
+        {
+            "max_output_tokens": limit,
+            **_sampling(request, model, (reasoning or {}).get("effort"), losses),
+            "top_logprobs": request.top_logprobs,
+            "parallel_tool_calls": request.parallel_calls,
+            "reasoning": reasoning,
+            "text": _text(request, model, losses),
+            "user": request.user or None,
+        }
+    )
 
 
 def _sampling(request: ChatRequest, model: str, effort: str | None, losses: Losses) -> Json:
