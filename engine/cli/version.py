@@ -1,0 +1,51 @@
+"""`modelway version`: what is installed, for bug reports and inventories."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib import metadata
+
+import click
+
+_PARTS = ("falcon", "gevent", "gunicorn", "jsonschema-rs", "SQLAlchemy", "redis")
+"""The distributions that a bug report should name."""
+_EXTRAS = {
+    "aws": "botocore",
+    "azure": "azure-identity",
+    "google": "google-auth",
+    "otel": "opentelemetry-proto",
+}
+"""Each extra of the package, with the distribution that shows that it is installed."""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, as_json: bool) -> None:
+    """Print the versions of Modelway, Python and its main libraries, and which extras are
+    installed."""
+    versions = {name: _version(name) for name in _PARTS}
+    extras = [extra for extra, name in _EXTRAS.items() if _version(name) is not None]
+    report = {
+        "version": _version("modelway"),
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "platform": platform.platform(),
+        "libraries": versions,
+        "extras": extras,
+    }
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+        return
+    click.echo(f"modelway {report['version']}")
+    click.echo(f"{report['implementation']} {report['python']} on {report['platform']}")
+    click.echo(", ".join(f"{name} {version or 'missing'}" for name, version in versions.items()))
+    click.echo(f"extras: {', '.join(extras) or 'none'}")
+
+
+def _version(name: str) -> str | None:
+    """The version of an installed distribution, None if there is none."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
