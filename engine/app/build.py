@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from engine.app.own_pages import OwnPages
-from engine.app.parts import Parts, WrapStages, identity, parts_of
+from engine.app.parts import Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import handler_of
 from engine.app.stores import open_shared, services_of
 from engine.console.pages import pages as console_pages
@@ -42,7 +42,8 @@ def build(
     wrap_stages: WrapStages = identity,
 ) -> Application:
     """The application that serves a plan: one Falcon route for each path, one handler each. In a
-    worker that serves, a route to models gets its handler with its first request.
+    worker that serves, routes and models are made at their first request, unless metrics show
+    them before it.
 
     `client` makes the clients of upstreams, `open_credential` their credentials, and `wrap_stages`
     changes the stages of a route: a rehearsal passes its own, so that what it shows is what is
@@ -79,8 +80,8 @@ def build(
 def _add_route(app: Application, route: Route, parts: Parts) -> None:
     operation = route.operation
     responder = cache(partial(_responder, route, parts))  # several templates share it
-    if route.model is None or not parts.services.background:
-        responder()  # fixed targets are watched from the start, and a trial makes them all
+    if not parts.services.background or is_observed(route.to, route.choose, parts.plan.config):
+        responder()  # a trial makes them all
     for template, mount in route.templates:
         resource = Resource(operation.method, mount, route.wide, responder, operation.query)
         app.add_route(template, resource)

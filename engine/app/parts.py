@@ -9,8 +9,9 @@ from functools import partial
 from engine.app.shared_stages import SharedStages
 from engine.app.stores import is_metered
 from engine.app.upstreams import upstreams_of
+from engine.config.config import Config
 from engine.config.listed_models import listed_models
-from engine.config.models import Model
+from engine.config.models import Choice, Model, TargetConfig
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints
@@ -63,6 +64,17 @@ class Parts:
     endpoints: Endpoints
 
 
+def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
+    """Whether metrics or `/readyz` show the targets of a model or route before its first request,
+    because something is counted, probed or followed for them."""
+    upstreams = [config.upstreams[target.upstream] for target in targets]
+    return (
+        choice.strategy != Choice().strategy
+        or any(target.max_in_flight is not None for target in targets)
+        or any(each.health is not None or each.resolve is not None for each in upstreams)
+    )
+
+
 def parts_of(
     plan: Plan,
     services: Services,
@@ -74,11 +86,12 @@ def parts_of(
     config = plan.config
     upstreams = upstreams_of(config, services, client, open_credential)
     health = HealthMonitor(config.upstreams, upstreams, services.machine)
-    catalog = build_catalog(
-        config.models, upstreams, partial(choose.build, services), listed_models(config)
-    )
-    for model in catalog.values():
-        health.watch(model.groups)
+    listed = listed_models(config)
+    strategy = partial(choose.build, services)
+    catalog = build_catalog(config.models, upstreams, strategy, listed, health.watch)
+    for model in config.models.values():
+        if not services.background or is_observed(model.to, model.choose, config):
+            catalog.model(model.name)
     server, origins = config.server, config.origins
     operations = plan.model_operations()
     return Parts(
@@ -91,7 +104,7 @@ def parts_of(
         headers=RouteHeaders(upstreams.values()),
         models=ModelsByOperation(operations),
         translations=TranslationTables(operations, config.models),
-        visible_models=VisibleModels(config, operations),
+        visible_models=VisibleModels(config, operations, listed),
         watcher=DisconnectWatcher(),
         wrap_stages=wrap_stages,
         sessions=Sessions(),

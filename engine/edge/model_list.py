@@ -6,7 +6,7 @@ made once for each dialect and set of models, not for each request.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from operator import attrgetter
 from urllib.parse import unquote
@@ -15,7 +15,7 @@ import orjson
 from cachetools import LRUCache, cachedmethod
 
 from engine.config.config import Config
-from engine.config.listed_models import ListedModel, listed_model, listed_models
+from engine.config.listed_models import ListedModel, listed_model
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.dialects import Dialect, ModelCard, ModelList
 from engine.exchange.exchange import Exchange, Handler, Response
@@ -85,11 +85,13 @@ def _not_found(
 
 class VisibleModels:
     """What a worker's lists of models show, in all dialects. `operations` says which operations a
-    model has: it is shown in the dialects of those."""
+    model has: it is shown in the dialects of those. `listed` are all models that lists show."""
 
-    def __init__(self, config: Config, operations: ModelOperations) -> None:
+    def __init__(
+        self, config: Config, operations: ModelOperations, listed: Mapping[str, ListedModel]
+    ) -> None:
         self._config = config
-        self._listed = listed_models(config)
+        self._listed = listed
         self._operations = operations
         self._entries = ByName(config.models)
         self._dialects: dict[str, _DialectModels] = {}

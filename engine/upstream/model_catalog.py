@@ -51,12 +51,38 @@ class ServedModel:
         return replace(self, groups=tuple(group for group in groups if group.configured))
 
 
-class Catalog(ByName[ServedModel]):
-    """Models by name: an exact name first, then the wildcard with the most literal characters."""
+class Catalog:
+    """Models by name: an exact name first, then the wildcard with the most literal characters.
 
-    def __init__(self, models: Iterable[ServedModel], listed: Iterable[str] = ()) -> None:
-        super().__init__({model.name: model for model in models})
-        self.suggestions = Suggestions({*self.names(), *listed})
+    `make` makes the model of an entry when it is first requested, because a config may have
+    thousands that never are. `listed` are the names that lists show, also of models behind a
+    wildcard.
+    """
+
+    def __init__(
+        self,
+        entries: Mapping[str, Model],
+        make: Callable[[str], ServedModel],
+        listed: Iterable[str] = (),
+    ) -> None:
+        self._entries = ByName(entries)
+        self._make = make
+        self._models: dict[str, ServedModel] = {}  # by the name of the entry
+        self.suggestions = Suggestions({*self._entries.names(), *listed})
+
+    def find(self, name: str) -> ServedModel | None:
+        """The model of this name."""
+        return self._models.get(name) or self._find(name)
+
+    def _find(self, name: str) -> ServedModel | None:
+        entry = self._entries.find(name)
+        return None if entry is None else self.model(entry.name)
+
+    def model(self, entry: str) -> ServedModel:
+        """The model of an entry."""
+        if entry not in self._models:
+            self._models[entry] = self._make(entry)
+        return self._models[entry]
 
 
 class OperationModels:
@@ -102,9 +128,11 @@ def build_catalog(
     upstreams: Mapping[str, Upstream],
     strategy: Callable[[Choice], Strategy],
     listed: Iterable[str] = (),
+    watch: Callable[[Sequence[TargetGroup]], None] = lambda groups: None,
 ) -> Catalog:
     """The catalog of a config in which every name is resolved. `strategy` builds what a model
-    chooses. `listed` are the names that lists show, also of models behind a wildcard."""
+    chooses, `listed` are the names that lists show. `watch` is called with the groups of each model
+    that is made."""
 
     def group(name: str, default_model: str = "") -> TargetGroup:
         targets = [
@@ -127,15 +155,16 @@ def build_catalog(
                 fallbacks(fallback, names)
         return names
 
-    served = (
-        ServedModel(
+    def make(name: str) -> ServedModel:
+        model = ServedModel(
             name,
             (group(name), *(group(fallback, fallback) for fallback in fallbacks(name, {}))),
             any(target.model == STAR for target in models[name].to),
         )
-        for name in models
-    )
-    return Catalog(served, listed)
+        watch(model.groups)
+        return model
+
+    return Catalog(models, make, listed)
 
 
 def fixed_targets(

@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from engine import dialects
+from engine.config.listed_models import listed_models
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Model, TargetConfig
 from engine.edge.endpoint import dialect_of
@@ -39,7 +40,8 @@ def visible_models(*names, **narrowed):
         for name, each in upstreams.items()
     }
     config = SimpleNamespace(models=entries, upstreams=configured)
-    return VisibleModels(config, ModelOperations(entries, configured, OPERATIONS))
+    operations = ModelOperations(entries, configured, OPERATIONS)
+    return VisibleModels(config, operations, listed_models(config))
 
 
 VISIBLE = visible_models("gpt-4o", "claude", "org/m:x")

@@ -16,13 +16,13 @@ from engine.upstream import choose
 from engine.upstream.model_catalog import Catalog, ServedModel, build_catalog
 from engine.upstream.target import Target
 from tests.support.exchanges import new_exchange
-from tests.support.upstreams import Client, group, upstream
+from tests.support.upstreams import Client, upstream
 
 A, B, C = (upstream(Client(), name=name) for name in "abc")
 
 
 def catalog_of(*names: str) -> Catalog:
-    return Catalog(ServedModel(name, (group(A.target("", 1)),)) for name in names)
+    return build(**{name: ([("a", "", 1)], []) for name in names})
 
 
 def find(names: Any, requested: str) -> str | None:
@@ -67,8 +67,15 @@ def test_of_two_equally_long_wildcards_the_first_matches() -> None:
     assert find(["a*d", "ab*"], "abd") == "a*d"
 
 
-def test_only_exact_names_are_listed() -> None:
-    assert catalog_of("b", "a*", "a", "*").names() == ["b", "a"]
+def test_a_model_is_made_at_its_first_request_and_watched() -> None:
+    groups: list[object] = []
+    strategy = partial(choose.build, Services())
+    entries = {name: Model(name, (), (), "", "", 0, ()) for name in ("m", "x*")}
+    catalog = build_catalog(entries, {}, strategy, watch=groups.extend)
+    assert (catalog.find("other"), groups) == (None, [])
+    found = [catalog.find(name) for name in ("x1", "x2", "x1")]
+    assert found == [catalog.model("x*")] * 3
+    assert groups == [*catalog.model("x*").groups]
 
 
 # From the configuration.

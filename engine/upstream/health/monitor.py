@@ -113,8 +113,7 @@ class HealthMonitor:
 
     def start(self) -> None:
         """Judge and probe beside the requests. Call it in the worker, after the fork."""
-        if self._group_keys:
-            self._tasks.append(PeriodicTask(self._judge_groups, INTERVAL))
+        self._tasks.append(PeriodicTask(self._judge_groups, INTERVAL))
         if any(config.health is not None for config in self._configs.values()):
             self._tasks.append(PeriodicTask(self._prober.step, 0.0))
         for task in self._tasks:
