@@ -19,7 +19,8 @@ class LimitSet:
     """The quotas `rules`; `sharers` names, for each, the callers that share it.
 
     It is made once for requests that share all their counters. The costs of a request are one
-    number per quota, in the order of `rules`.
+    number per quota, in the order of `rules`. `settles`: they may change until the request ends,
+    also of one that reaches an upstream.
     """
 
     def __init__(self, rules: Sequence[QuotaRule], sharers: Sequence[str]) -> None:
@@ -31,7 +32,7 @@ class LimitSet:
         kinds = [KINDS[rule.quota.kind] for rule in rules]
         self._costs = [(at, kind.cost) for at, kind in enumerate(kinds) if kind.cost is not None]
         self._has_money = any(kind.money for kind in kinds)
-        self._has_slots = any(kind.at_one_time for kind in kinds)
+        self.settles = bool(self._costs) or any(kind.at_one_time for kind in kinds)
         self._first_costs = [0 if kind.cost is not None else 1 for kind in kinds]
         self._final_costs = [
             0 if kind.cost is not None or kind.at_one_time else 1 for kind in kinds
@@ -64,7 +65,7 @@ class LimitSet:
         where the first costs were right and nothing is to be given back."""
         if record.status >= 400 and not record.reached_upstream:
             return self._no_costs
-        if not self._costs and not self._has_slots:
+        if not self.settles:
             return None
         return self._with_costs(self._final_costs, record.usage, record.cost)
 

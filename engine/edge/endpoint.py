@@ -19,7 +19,7 @@ from engine.edge.request_body import RequestBodyReader
 from engine.edge.response import common_headers, has_body, send
 from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, new_request_id
-from engine.exchange.record import Outcome, RequestRecord
+from engine.exchange.record import Outcome
 from engine.values.errors import (
     AbortConnection,
     AbortReason,
@@ -113,7 +113,12 @@ def answer_errors(exchange: Exchange, following: Handler) -> Response:
     Only AbortConnection, and what ends the process, leave it; the exchange has ended then.
     """
     try:
-        return _recorded(following(exchange), exchange.record)
+        response = following(exchange)
+        record = exchange.record
+        record.status = response.status
+        if isinstance(response.body, bytes):  # else its iterator sets the outcome
+            record.outcome = Outcome.of_status(response.status)
+        return response
     except GatewayError as error:
         return refusal(error, exchange)
     except Malformed as error:
@@ -181,13 +186,6 @@ def server_response(error: GatewayError, address: str = "") -> tuple[Exchange, R
     length = ("content-length", str(len(response.body)))
     response.headers += [*common_headers(exchange).items(), length]
     return exchange, response
-
-
-def _recorded(response: Response, record: RequestRecord) -> Response:
-    record.status = response.status
-    if isinstance(response.body, bytes):  # else its iterator sets the outcome
-        record.outcome = Outcome.of_status(response.status)
-    return response
 
 
 def _record_abort(exchange: Exchange, reason: AbortReason) -> None:

@@ -80,17 +80,14 @@ class ResponseBody:
     def __iter__(self) -> Iterator[bytes]:
         body = self._body
         if isinstance(body, bytes):
-            return self._complete(body)
+            self._exchange.end()
+            return iter((body,))
         pieces = iter(body)
         if self._length >= 0:
             return self._of_known_length(pieces, self._length)
         if isinstance(body, PushStream):
             pieces = chain(self._first(pieces, body.pipeline), pieces)
         return chain(pieces, _ending(self._exchange))
-
-    def _complete(self, data: bytes) -> Iterator[bytes]:
-        self._exchange.end()
-        yield data
 
     def _first(self, body: Iterator[bytes], pipeline: Pipeline) -> Iterator[bytes]:
         """The first piece. When the server asks for the next, it has sent the head."""

@@ -103,7 +103,8 @@ class Bodies:
             raise GatewayError(
                 415, "unsupported_media_type", f"Content-Type must be {accepted}; {actual}."
             )
-        if exchange.environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
+        coding = exchange.environ.get("HTTP_CONTENT_ENCODING")
+        if coding is not None and coding.lower() != "identity":
             raise GatewayError(
                 415, "unsupported_content_encoding", "The request body must not be compressed."
             )

@@ -49,8 +49,12 @@ def limit(rules: Sequence[QuotaRule], services: Services, upstream: str = "") ->
             exchange.record.limit = rule.name.partition("/")[0]
             next_window = _next_window(rule.quota.window, services.clock() + waits[denied])
             raise _refusal(rule, costs[denied], waits[denied], next_window, [*headers.items()])
-        exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.record))
-        response = following(exchange)
+        record = exchange.record
+        try:
+            response = following(exchange)
+        finally:
+            if limits.settles or not record.reached_upstream:
+                exchange.on_end.append(partial(_settle, counters, receipt, limits, record))
         response.gateway_headers = headers
         return response
 

@@ -139,7 +139,7 @@ def _charge_without_response(exchange: Exchange, metered: bool, services: Servic
 
 def _request_usage(exchange: Exchange, option: UsageOption) -> None:
     """Set the option that makes the stream report usage, if the caller did not."""
-    if isinstance(exchange.value, dict) and exchange.media_type == "application/json":
+    if exchange.media_type == "application/json":
         change = option.enable(exchange.body.buffer, exchange.value)
         exchange.edits = () if change is None else (change,)
 

@@ -40,9 +40,9 @@ def validate(
                 operation.check_parameters(exchange)
         except GatewayError as error:
             refuse(exchange, error)
-        exchange.body = exchange.receive(exchange.max_body)
-        if exchange.body.in_memory is None:
-            exchange.on_end.append(exchange.body.close)
+        body = exchange.body = exchange.receive(exchange.max_body)
+        if body.in_memory is None:
+            exchange.on_end.append(body.close)
         rule = None
         try:
             rule = bodies.parse(exchange, validates) if parse else None

@@ -75,12 +75,13 @@ _DEFAULTS = {"id": "", "time": 0.0} | Entry._field_defaults
 
 def entry_of(exchange: Exchange, currency: str) -> Entry:
     """The entry of an exchange that has ended."""
-    record, usage = exchange.record, exchange.record.usage
+    record, caller = exchange.record, exchange.caller
+    usage = record.usage
     return Entry._make(
         (
             exchange.request_id,
             record.time,
-            exchange.caller.name if exchange.caller is not None else "",
+            caller.name if caller is not None else "",
             exchange.operation,
             exchange.model,
             *_RESULT(record),
@@ -95,7 +96,7 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
             record.attempt_count,
             *_USAGE_PARTS(usage),
             record.price_source,
-            exchange.caller.team if exchange.caller is not None else "",
+            caller.team if caller is not None else "",
         )
     )
 

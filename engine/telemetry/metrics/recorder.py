@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import gevent
 from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.record import Attempt, RequestRecord
+from engine.exchange.record import RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels, labels_of
 from engine.telemetry.metrics.requests import RequestSeries
 from engine.telemetry.metrics.storage.cells import Cells
@@ -31,6 +33,7 @@ log = logging.getLogger("modelway")
 
 INTERVAL = 1.0
 """Seconds between two samples of the gauges."""
+_attempts = attrgetter("record.attempts")
 
 
 class _Series:
@@ -88,6 +91,7 @@ class MetricsRecorder:
         self._page = MetricsPage()
         self._page_lock = BoundedSemaphore()
         self._series: dict[tuple[str, ...], _Series] = {}
+        self._gathered: set[_Series] = set()
         self._totals: dict[tuple[Metric, tuple[str, ...]], float] = {}
         self._greenlet: Any = None
 
@@ -105,28 +109,25 @@ class MetricsRecorder:
         self._slot.close()
 
     def __call__(self, exchange: Exchange) -> None:
-        """Count an exchange that ended."""
-        self._series_of(exchange).requests.count(exchange.record)
+        """Count an exchange that ended, and gather its other metrics until `record`; one that
+        cannot be read does not affect the others."""
+        series = self._series_of(exchange)
+        series.requests.count(exchange.record)
+        try:
+            series.gather(exchange)
+        except Exception:
+            log.exception("request %s: its metrics are lost", exchange.request_id)
+        self._gathered.add(series)
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
-        """Record the other metrics of exchanges that ended; one that cannot be read does not
-        affect the others."""
-        gathered: dict[_Series, None] = {}
-        attempts: list[Attempt] = []
-        for exchange in exchanges:
-            try:
-                series = self._series_of(exchange)
-                series.gather(exchange)
-                gathered[series] = None
-                attempts += exchange.record.attempts
-            except Exception:
-                log.exception("request %s: its metrics are lost", exchange.request_id)
+        """Record what was gathered, and the attempts of these exchanges."""
+        gathered, self._gathered = self._gathered, set()
         for series in gathered:
             try:
                 series.record()
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.name)
-        record_attempts(self._cells, attempts)
+        record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
         self._cells.write()
 
     def page(self) -> bytes:

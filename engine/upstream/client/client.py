@@ -25,7 +25,7 @@ from engine.upstream.client.host_addresses import (
     addresses_of,
     system_lookup,
 )
-from engine.upstream.client.http1 import ResponseParser, asks_upgrade, request_head
+from engine.upstream.client.http1 import UPGRADE_END, ResponseParser, request_head
 from engine.upstream.client.pool import Pool
 from engine.upstream.client.request import Spool
 from engine.upstream.client.response import UpstreamResponse
@@ -105,7 +105,7 @@ class Client:
         if self._extra:
             headers = [*headers, *self._extra]
         head = request_head(method, self._prefix + target, self.host, headers, length)
-        upgrade = asks_upgrade(head)
+        upgrade = head.endswith(UPGRADE_END)
         deadlines = Deadlines(self._timeouts, self._clock, total)
         connection = self._pool.take()
         if connection is not None:

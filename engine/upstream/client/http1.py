@@ -20,7 +20,8 @@ from engine.upstream.client.failures import (
 
 HEADER_LIMIT = 256 * 1024
 _UPGRADE = "Connection: Upgrade\r\n"
-_UPGRADE_END = f"{_UPGRADE}\r\n".encode()
+UPGRADE_END = f"{_UPGRADE}\r\n".encode()
+"""The end of a request's head that asks for an upgrade."""
 _LENGTH, _CODING = "content-length", "transfer-encoding"
 
 _WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
@@ -52,11 +53,6 @@ def request_head(
     upgrade = _UPGRADE if "\nupgrade: " in f"\n{lines}" else ""
     head = f"{start} HTTP/1.1\r\nHost: {host}\r\n{lines}{size}{upgrade}\r\n"
     return head.encode("latin-1")
-
-
-def asks_upgrade(head: bytes) -> bool:
-    """Whether the head of a request has an Upgrade."""
-    return head.endswith(_UPGRADE_END)
 
 
 @lru_cache(maxsize=256)
