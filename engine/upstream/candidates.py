@@ -19,12 +19,15 @@ from engine.credentials.interface.credential import LiveCredential
 from engine.exchange.record import RequestRecord
 from engine.upstream import retry
 from engine.upstream.admission.gate import Gate, Wait
-from engine.upstream.admission.places import NoPlace, Places, take_places, wait_for_places
+from engine.upstream.admission.places import NoPlace, NoPlaces, Places, take_places, wait_for_any
 from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.error_response import all_busy, credentials_refused, unavailable
 from engine.upstream.target import Target
 from engine.values.admission import NORMAL
 from engine.values.errors import GatewayError
+
+MOST_QUEUES = 8
+"""In so many queues a request waits at once: with a hundred addresses more would cost too much."""
 
 
 class Candidate(NamedTuple):
@@ -49,8 +52,8 @@ class Candidates:
 
     # What most requests have none of: all of it is made where it is needed.
     _asked_last: deque[Target] | None = None
-    _full: deque[Target] | None = None
-    _full_gates: frozenset[Gate] = frozenset()  # without a free place at the last look
+    _full: list[Target] | None = None
+    _full_gates: set[Gate] | None = None  # without a free place at the last look
     _busy: tuple[NoPlace, ...] = ()  # the gates without one after the wait
     _held: Mapping[Target, Places] = MappingProxyType({})
     _ready: Mapping[Target, float | None] = MappingProxyType({})  # when its Retry-After ends
@@ -88,7 +91,7 @@ class Candidates:
             if candidate := self._candidate(target, 0):
                 return candidate
         while self._full:
-            if candidate := self._after_queue(self._full.popleft()):
+            if candidate := self._after_queues(self._full):
                 return candidate
         for target in sorted(self._passed, key=lambda target: self.attempts.get(target, 0)):
             if candidate := self._candidate(target, self.attempts.get(target, 0)):
@@ -115,9 +118,11 @@ class Candidates:
     def hold_places(self, candidate: Candidate) -> Places | None:
         """The places for the attempt of a candidate with bounds, waited for if need be; None if
         there are none in time. They are given back when the attempt fails."""
-        places = candidate.places or self._wait_for_places(candidate.target)
+        target, places = candidate.target, candidate.places
+        if places is None and (admitted := self._wait_for_places([target])) is not None:
+            _, places = admitted
         if places is not None:
-            self._held = {**self._held, candidate.target: places}
+            self._held = {**self._held, target: places}
         return places
 
     def release(self, target: Target) -> None:
@@ -126,38 +131,52 @@ class Candidates:
             self._held = {each: held for each, held in self._held.items() if each is not target}
             places.release()
 
-    def _after_queue(self, target: Target) -> Candidate | None:
-        """A target that had no free place, once there is one; None if that takes too long, or if
-        the target may not be attempted then. No gate is waited for twice: targets share gates."""
-        if any(refusal.gate in target.gates for refusal in self._busy):
-            self._full_gates = self._full_gates.difference(target.gates)  # a retry looks again
+    def _after_queues(self, full: Sequence[Target]) -> Candidate | None:
+        """The first of the targets without a free place that gets one, waited for at several at
+        once; None if that takes too long, or if the target may not be attempted then. No gate is
+        waited for twice: targets share gates."""
+        busy = {refusal.gate for refusal in self._busy}
+        self._full = [target for target in full if busy.isdisjoint(target.gates)]
+        for target in full:
+            if not busy.isdisjoint(target.gates) and self._full_gates:
+                self._full_gates.difference_update(target.gates)  # a retry looks again
+        waiting = _without_common_gates(self._full)[:MOST_QUEUES]
+        admitted = self._wait_for_places(waiting) if waiting else None
+        asked = waiting if admitted is None else admitted[:1]
+        self._full = [target for target in self._full if target not in asked]
+        if admitted is None:
             return None
-        places = self._wait_for_places(target)
-        candidate = None if places is None else self._candidate(target, 0, places)
-        if candidate is None and places is not None:
-            places.release()
+        target, places = admitted
+        candidate = self._candidate(target, 0, places)
+        if candidate is None:
+            places.cancel()
         return candidate
 
     def _take_places(self, target: Target) -> Places | None:
         """The free places of a target; None if there are none, and it is to be waited for."""
-        if self._full_gates.isdisjoint(target.gates):
+        if not self._full_gates or self._full_gates.isdisjoint(target.gates):
             try:
                 return take_places(target.gates, self._rank)
             except NoPlace as refusal:
-                self._full_gates |= {refusal.gate}
-        self._full = self._full or deque()
+                self._full_gates = self._full_gates or set()
+                self._full_gates.add(refusal.gate)
+        self._full = self._full or []
         self._full.append(target)
         return None
 
-    def _wait_for_places(self, target: Target) -> Places | None:
-        """The places of an attempt at a target, None if there are none in time."""
+    def _wait_for_places(self, targets: Sequence[Target]) -> tuple[Target, Places] | None:
+        """The first of the targets to have places for an attempt, None if none has in time."""
         start = self._clock()
         try:
-            return wait_for_places(target.gates, self._rank, self.deadline - start)
-        except NoPlace as refusal:
-            self._busy += (refusal,)
-            self._full_gates -= {refusal.gate}
-            if refusal.result is Wait.FULL:
+            index, places = wait_for_any(
+                [target.gates for target in targets], self._rank, self.deadline - start
+            )
+            return targets[index], places
+        except NoPlaces as error:
+            self._busy += tuple(error.refusals)
+            if self._full_gates:
+                self._full_gates.difference_update(refusal.gate for refusal in error.refusals)
+            if all(refusal.result is Wait.FULL for refusal in error.refusals):
                 start = math.inf  # it has not waited
             return None
         finally:
@@ -194,7 +213,7 @@ class Candidates:
                 return None
         if not self._within_budget(target) or not breaker.allows(moment):
             if places is not None:
-                places.release()
+                places.cancel()
             return None
         self.attempts[target] = count + 1
         return Candidate(target, credential, wait, places)
@@ -266,3 +285,14 @@ class Candidates:
                 for target in targets
             )
         )
+
+
+def _without_common_gates(targets: Sequence[Target]) -> list[Target]:
+    """The targets that share no gate with one before them."""
+    apart: list[Target] = []
+    gates: set[Gate] = set()
+    for target in targets:
+        if gates.isdisjoint(target.gates):
+            apart.append(target)
+            gates.update(target.gates)
+    return apart

@@ -14,10 +14,10 @@ from engine.config.upstreams import BreakerConfig, Retry
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.record import RequestRecord
 from engine.upstream.admission.gate import Gate, GateConfig
-from engine.upstream.candidates import Candidates
+from engine.upstream.candidates import MOST_QUEUES, Candidates
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target
-from engine.values.admission import NORMAL
+from engine.values.admission import NORMAL, Figures
 from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
 from tests.support.each import each
@@ -172,6 +172,52 @@ def test_a_request_waits_for_a_place_where_all_targets_are_full() -> None:
     assert candidate is not None
     assert candidate.target is a
     assert record.queue_time == record.wait_time > 0
+
+
+def test_a_place_that_becomes_free_at_the_second_target_is_taken() -> None:
+    a, b, c = (full(name, size=1) for name in "abc")
+    waiting = gevent.spawn(candidates(a, b, c).next)
+    gevent.sleep(0.001)
+    b.gates[0].release(1.0)
+    candidate = waiting.get(timeout=5)
+    assert candidate is not None
+    assert candidate.target is b
+    assert [target.gates[0].figures() for target in (a, b, c)] == [Figures(1, 0)] * 3
+
+
+def test_after_a_failure_there_the_other_full_targets_are_waited_for() -> None:
+    a, b = (full(name, size=1) for name in "ab")
+    of = candidates(a, b)
+    waiting = gevent.spawn(attempted, of, 2)
+    gevent.sleep(0.001)
+    for freed in (b, a):
+        freed.gates[0].release(1.0)
+        gevent.sleep(0.001)
+    assert waiting.get(timeout=5) == [b, a]
+
+
+def test_a_request_waits_in_eight_queues_at_once() -> None:
+    targets = [full(str(at), size=1, wait=0.05) for at in range(MOST_QUEUES + 2)]
+    of = candidates(*targets)
+    waiting = gevent.spawn(of.next)
+    gevent.sleep(0.001)
+    queues = [target.gates[0].figures().waiting for target in targets]
+    assert queues == [1] * MOST_QUEUES + [0, 0]
+    with gevent.Timeout(5):
+        while not targets[-1].gates[0].figures().waiting:
+            gevent.sleep(0.001)
+    waiting.kill()
+
+
+def test_targets_with_a_common_gate_are_waited_for_once() -> None:
+    own, other = full("a", size=1), full("b", size=1)
+    shared = Gate("up", "", GateConfig(1, 1, 5.0), QueueInProcess())
+    one, two = replace(own, gates=(*own.gates, shared)), replace(other, gates=(shared,))
+    shared.try_enter(NORMAL)
+    waiting = gevent.spawn(candidates(one, two).next)
+    gevent.sleep(0.001)
+    assert (own.gates[0].figures().waiting, shared.figures().waiting) == (1, 0)
+    waiting.kill()
 
 
 def test_a_gate_of_several_targets_is_looked_at_and_waited_for_once() -> None:

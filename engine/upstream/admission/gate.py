@@ -111,7 +111,7 @@ class Gate:
                 waiter.event.wait(until - start)
         except BaseException:
             if waiter.result is Wait.ADMITTED:
-                self._give_back()
+                self.cancel()
             raise
         finally:
             del self._waiters[ticket]
@@ -122,7 +122,12 @@ class Gate:
     def release(self, seconds: float) -> None:
         """Give back a place that was held so long."""
         self._mean_hold += _SMOOTHING * (seconds - self._mean_hold)
-        self._give_back()
+        self.cancel()
+
+    def cancel(self) -> None:
+        """Give back a place that was not used."""
+        self._queue.release()
+        self._serve()
 
     def retry_after(self) -> float:
         """Seconds until a place is likely to be free: how long those that wait will take, from 1 to
@@ -133,10 +138,6 @@ class Gate:
     def figures(self) -> Figures:
         """The requests in flight and waiting, of all workers of the machine."""
         return self._queue.figures()
-
-    def _give_back(self) -> None:
-        self._queue.release()
-        self._serve()
 
     def _serve(self) -> None:
         """Wake the requests whose turn it is, and those whose tickets ended."""

@@ -6,8 +6,15 @@ import gevent
 import pytest
 
 from engine.upstream.admission.gate import Gate, GateConfig, Wait
-from engine.upstream.admission.places import NoPlace, Places, take_places, wait_for_places
-from engine.values.admission import NORMAL
+from engine.upstream.admission.places import (
+    NoPlace,
+    NoPlaces,
+    Places,
+    take_places,
+    wait_for_any,
+    wait_for_places,
+)
+from engine.values.admission import NORMAL, Figures
 from tests.support.admission import QueueInProcess
 
 
@@ -82,3 +89,139 @@ def test_one_time_counts_for_all_gates():
     first.release()
     with pytest.raises(NoPlace, match="full"):
         greenlet.get(timeout=5)
+
+
+def taken(*gates: Gate) -> list[Places]:
+    """Every place of each gate."""
+    return [take_places([gate], NORMAL) for gate in gates for _ in range(gate.bound)]
+
+
+def waiting(*gates: Gate, rank: int = NORMAL) -> gevent.Greenlet:
+    """A greenlet that waits in the queues of all the gates."""
+    greenlet = gevent.spawn(wait_for_any, [[gate] for gate in gates], rank, 5.0)
+    with gevent.Timeout(5):
+        while not any(gate.figures().waiting for gate in gates):
+            gevent.sleep(0)
+    return greenlet
+
+
+def unused(*gates: Gate) -> None:
+    """Nobody waits for the gates, and all their places are those that were taken before."""
+    assert [gate.figures() for gate in gates] == [Figures(1, 0)] * len(gates)
+
+
+@pytest.mark.parametrize("freed", [0, 1, 2])
+def test_the_first_place_to_become_free_is_taken_wherever_it_is(freed):
+    gates = [gate(1, size=1) for _ in range(3)]
+    held = taken(*gates)
+    greenlet = waiting(*gates)
+    held[freed].release()
+    index, _ = greenlet.get(timeout=5)
+    assert index == freed
+    unused(*gates)
+
+
+def test_a_place_that_is_free_at_once_is_that_of_the_first_option():
+    gates = [gate(1, size=1) for _ in range(3)]
+    taken(gates[0])
+    index, _ = wait_for_any([[each] for each in gates], NORMAL, 5.0)
+    assert index == 1
+    assert in_flight(*gates) == [1, 1, 0]
+
+
+def test_of_two_places_that_become_free_at_once_one_is_given_back():
+    gates = gate(1, size=1), gate(1, size=1)
+    held = taken(*gates)
+    greenlet = waiting(*gates)
+    for places in held:
+        places.release()
+    greenlet.get(timeout=5)
+    gevent.sleep(0)
+    assert sorted(in_flight(*gates)) == [0, 1]
+
+
+def test_a_place_that_is_given_back_goes_to_the_next_in_that_queue():
+    gates = gate(1, size=2), gate(1, size=2)
+    held = taken(*gates)
+    first = waiting(*gates)
+    following = [gevent.spawn(each.wait, NORMAL, 5.0) for each in gates]
+    gevent.sleep(0)
+    for places in held:
+        places.release()
+    first.get(timeout=5)
+    gevent.wait(following, timeout=5, count=1)
+    assert [greenlet.ready() for greenlet in following].count(True) == 1
+    assert in_flight(*gates) == [1, 1]
+    gevent.killall(following)
+
+
+def test_who_came_first_is_served_first_in_each_queue():
+    gates = gate(1, size=2), gate(1, size=2)
+    held = taken(*gates)
+    earlier = gevent.spawn(gates[1].wait, NORMAL, 5.0)
+    gevent.sleep(0)
+    later = waiting(*gates)
+    held[1].release()
+    assert earlier.get(timeout=5) is Wait.ADMITTED
+    assert not later.ready()
+    gates[1].release(0.1)
+    index, _ = later.get(timeout=5)
+    assert index == 1
+
+
+def test_where_no_option_has_a_place_each_says_why():
+    gates = gate(1), gate(1, size=1, wait=0.02)
+    taken(*gates)
+    with pytest.raises(NoPlaces) as caught:
+        wait_for_any([[each] for each in gates], NORMAL, 5.0)
+    assert [(each.gate, each.result) for each in caught.value.refusals] == [
+        (gates[0], Wait.FULL),
+        (gates[1], Wait.TIMEOUT),
+    ]
+    unused(*gates)
+
+
+def test_one_option_is_waited_for_alone():
+    only = gate(1, size=1, wait=0.02)
+    (held,) = taken(only)
+    with pytest.raises(NoPlaces):
+        wait_for_any([[only]], NORMAL, 5.0)
+    held.release()
+    assert wait_for_any([[only]], NORMAL, 5.0)[0] == 0
+
+
+def test_who_is_shed_from_one_queue_waits_on_in_the_others():
+    gates = gate(1, size=1), gate(1, size=1)
+    held = taken(*gates)
+    low = waiting(*gates, rank=NORMAL - 1)
+    high = gevent.spawn(gates[0].wait, NORMAL, 5.0)
+    gevent.sleep(0)
+    held[1].release()
+    index, _ = low.get(timeout=5)
+    assert index == 1
+    high.kill()
+    unused(*gates)
+
+
+def test_who_leaves_while_he_waits_stands_in_no_queue():
+    gates = gate(1, size=1), gate(1, size=1)
+    taken(*gates)
+    waiting(*gates).kill()
+    gevent.sleep(0)  # his tickets end in the next turn of the loop
+    unused(*gates)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3])
+def test_who_leaves_as_he_is_admitted_keeps_no_place(turns):
+    """At whichever turn of the loop after a place became free he is ended."""
+    gates = gate(1, size=1), gate(1, size=1)
+    held = taken(*gates)
+    greenlet = waiting(*gates)
+    held[1].release()
+    for _ in range(turns):
+        gevent.sleep(0)
+    greenlet.kill()
+    if greenlet.successful() and isinstance(greenlet.value, tuple):
+        greenlet.value[1].release()
+    gevent.sleep(0)
+    assert [each.figures() for each in gates] == [Figures(1, 0), Figures(0, 0)]
