@@ -42,7 +42,7 @@ def test_its_headers_describe_server_sent_events() -> None:
     received: Any = FakeResponse(200, headers, [A], length=9)
     read = with_server_sent_events(received)
     assert read.headers == [("x-amzn-requestid", "r"), ("content-type", "text/event-stream")]
-    assert (read.status, read.length, read.header("Content-Type")) == (
+    assert (read.status, read.length, read.header("content-type")) == (
         200,
         None,
         "text/event-stream",

@@ -37,7 +37,7 @@ def response(*pieces: Any, headers: Any = JSON) -> tuple[UpperCase, FakeResponse
 
 def test_it_has_the_status_and_its_own_headers() -> None:
     wrapped, _ = response()
-    assert (wrapped.status, wrapped.length, wrapped.header("X-A")) == (200, None, "1")
+    assert (wrapped.status, wrapped.length, wrapped.header("x-a")) == (200, None, "1")
     assert wrapped.header("x-b") is None
 
 
