@@ -13,21 +13,38 @@ from engine.policies import transform_of
 from engine.source.problem import Path
 from engine.spec.document.node import Node
 from engine.transforms.for_operation import body_schemas, has_place
-from engine.transforms.places import parse_place
+from engine.transforms.places import parse_place, steps_of
 
 
 def edits_of(transform: TransformConfig) -> Iterator[tuple[Path, str]]:
     """The place of each edit, and the edit: `request.header.set x-team`."""
+    for at, edit, name in _named_edits(transform):
+        others = unless_of(transform, name) if edit == "request.body.default" else []
+        unless = f" unless {' or '.join(others)}" if others else ""
+        yield at, f"{edit} {name}{unless}".rstrip()
+
+
+def unless_of(transform: TransformConfig, name: str) -> list[str]:
+    """The places that leave out the default at a place of the request's body."""
+    unless = transform.options.get("request", {}).get("body", {}).get("unless", {})
+    steps = steps_of(name)
+    return [other for text, others in unless.items() if steps_of(text) == steps for other in others]
+
+
+def _named_edits(transform: TransformConfig) -> Iterator[tuple[Path, str, str]]:
+    """The place of each edit, its kind, and the name or place that it edits, "" for a path."""
     for side, parts in transform.options.items():
         for part, kinds in parts.items():
             at = (*transform.at, side, part)
             if part == "path":
-                yield at, f"{side}.path"
+                yield at, f"{side}.path", ""
                 continue
             for kind, names in kinds.items():
+                if kind == "unless":
+                    continue
                 for index, name in enumerate(names):
                     step = index if isinstance(names, list) else name
-                    yield (*at, kind, step), f"{side}.{part}.{kind} {name}"
+                    yield (*at, kind, step), f"{side}.{part}.{kind}", name
 
 
 def edits_of_caller(
@@ -39,9 +56,10 @@ def edits_of_caller(
     transforms = [each for policy in route.policies for each in transform_of(policy)]
     transforms += config.models[entry].transform if entry in config.models else ()
     for transform in transforms:
-        for at, edit in edits_of(transform):
-            _, _, place = edit.partition(" ")
-            in_body = edit.startswith("request.body.")
+        for (at, edit), (_, kind, place) in zip(
+            edits_of(transform), _named_edits(transform), strict=True
+        ):
+            in_body = kind.startswith("request.body.")
             if not in_body or not schemas or has_place(schemas, parse_place(place)):
                 yield at, edit
 

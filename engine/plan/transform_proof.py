@@ -126,6 +126,11 @@ class _BodyProof:
             self._taken(old, at, "rename")
             self._schemas_at(new, at, key=False)
             self._not_required(new, at)
+        for steps, places in body.unless.items():
+            text = next((place.text for place, _ in body.default if place.steps == steps), "")
+            for index, place in enumerate(places):
+                if self._operations and not self._has(place):
+                    self._missing(place, self._operations[0], ("unless", text, index), key=False)
         for kind, values in (("default", body.default), ("set", body.set)):
             for place, value in values:
                 at = (kind, place.text)
@@ -157,11 +162,15 @@ class _BodyProof:
                     return True
         return False
 
+    def _has(self, place: Place) -> bool:
+        """Whether an operation has a place."""
+        return any(has_place(operation.bodies, place) for operation in self._operations)
+
     def _taken(self, place: Place, at: Path, kind: str) -> None:
         """A place that is removed or renamed: one operation has it, and none requires it."""
         if self._is_model(place, at):
             return
-        if self._operations and not any(has_place(o.bodies, place) for o in self._operations):
+        if self._operations and not self._has(place):
             self._missing(place, self._operations[0], at, key=kind == "rename")
             return
         self._not_required(place, at)
@@ -180,7 +189,7 @@ class _BodyProof:
         if self._is_model(place, at):
             return []
         result = []
-        if self._operations and not any(has_place(o.bodies, place) for o in self._operations):
+        if self._operations and not self._has(place):
             self._missing(place, self._operations[0], at, key=key)
         for operation in self._operations:
             found = self._found(place, operation)

@@ -1,6 +1,7 @@
 """Edits of a JSON body: remove, rename, default, set, prepend, append, in this order.
 
-The law where only the body decides: `default` sets what is missing, null is a value; `rename` moves
+The law where only the body decides: `default` sets what is missing, null is a value, unless one of
+the places that `unless` names for it has a value; `rename` moves
 a value unless its new place has one already, which then stays; `set` gives every place of a query
 that there is another value, and creates a place that is missing, with the objects above it; an edit
 below a value that is neither an object nor an array is not made.
@@ -8,8 +9,8 @@ below a value that is neither an object nor an array is not made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import orjson
 
@@ -25,7 +26,8 @@ ItemEdits = tuple[tuple[Place, tuple[JsonValue, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class BodyEdits:
-    """The edits of a body. Those of one transform touch places that do not overlap."""
+    """The edits of a body. Those of one transform touch places that do not overlap. `unless` has
+    places whose values leave a `default` out, by the steps of its place."""
 
     remove: tuple[Place, ...] = ()
     rename: tuple[tuple[Place, Place], ...] = ()
@@ -33,6 +35,7 @@ class BodyEdits:
     set: ValueEdits = ()
     prepend: ItemEdits = ()
     append: ItemEdits = ()
+    unless: Mapping[tuple[str, ...], tuple[Place, ...]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         edits = (self.remove, self.rename, self.default, self.set, self.prepend, self.append)
@@ -47,8 +50,11 @@ class BodyEdits:
             _rename(document, old, new)
         for place, value in self.default:
             path = place.path(document.value)
-            if path is not None and not document.has(path):
-                _create(document, path, value.fill(values))
+            if path is None or document.has(path):
+                continue
+            if any(other.found(document.value) for other in self.unless.get(place.steps, ())):
+                continue
+            _create(document, path, value.fill(values))
         for place, value in self.set:
             _set(document, place, value.fill(values))
         for place, items in self.prepend:

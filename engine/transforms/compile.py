@@ -12,10 +12,11 @@ from engine.source.problem import Path
 from engine.transforms.body_edits import BodyEdits, ItemEdits, ValueEdits
 from engine.transforms.edited_names import EditedNames
 from engine.transforms.edited_places import EditedPlaces
-from engine.transforms.faults import RESERVED, SYNTAX, Faults
+from engine.transforms.faults import CONFLICT, RESERVED, SYNTAX, Faults
 from engine.transforms.header_edits import HeaderEdits
 from engine.transforms.json_values import JsonValue
 from engine.transforms.path_edit import PathEdit, PathForms
+from engine.transforms.places import Place, steps_of
 from engine.transforms.query_edits import QueryEdits
 from engine.transforms.template import Template, TemplateError, literal, parse
 from engine.transforms.transform import RequestEdits, ResponseEdits, Transform
@@ -122,9 +123,28 @@ class _Compiler:
             set=self._values(section, "set", places),
             prepend=self._items(section, "prepend", places),
             append=self._items(section, "append", places),
+            unless=self._unless(section, places),
         )
         places.check()
         return edits
+
+    def _unless(
+        self, section: Mapping[str, Any], places: EditedPlaces
+    ) -> dict[tuple[str, ...], tuple[Place, ...]]:
+        """The places of `unless` by the steps of those of `default`, among which each must be."""
+        at = (*self.at, "body", "unless")
+        defaults = {steps_of(text) for text in section.get("default", _EMPTY)}
+        unless = {}
+        for text, others in section.get("unless", _EMPTY).items():
+            steps = steps_of(text)
+            if steps not in defaults:
+                message = f"'{text}' has no default that could be left out"
+                hint = "write its value under 'default', or remove this line"
+                self.faults.add((*at, text), CONFLICT, message, hint, key=True)
+            unless[steps] = tuple(
+                places.condition(other, (*at, text, i)) for i, other in enumerate(others)
+            )
+        return unless
 
     def _values(
         self, section: Mapping[str, Any], kind: str, places: EditedPlaces, *, query: bool = True

@@ -31,10 +31,8 @@ class EditedPlaces:
 
     def read(self, kind: str, text: str, at: Path, *, key: bool, query: bool = True) -> Place:
         """The place of an edit that stands at `at`; `query`: it may be a query."""
-        try:
-            place = parse_place(text)
-        except ValueError as error:
-            self._faults.add(at, SYNTAX, str(error), key=key)
+        place = self._parse(text, at, key=key)
+        if place is None:
             return Place(text, (text,))
         if place.query is not None and not query:
             message = f"'{text}' may be many places; '{kind.partition(' ')[0]}' has one"
@@ -42,6 +40,17 @@ class EditedPlaces:
             self._faults.add(at, SYNTAX, message, hint, key=key)
         self._edits.append(_Edit(kind, place, at, key))
         return place
+
+    def condition(self, text: str, at: Path) -> Place:
+        """A place that is looked at and not edited."""
+        return self._parse(text, at, key=False) or Place(text, (text,))
+
+    def _parse(self, text: str, at: Path, *, key: bool) -> Place | None:
+        try:
+            return parse_place(text)
+        except ValueError as error:
+            self._faults.add(at, SYNTAX, str(error), key=key)
+            return None
 
     def check(self) -> None:
         """Note every two edits that touch one place, or of which one is below the other."""

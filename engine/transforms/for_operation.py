@@ -40,6 +40,7 @@ def for_operation(transform: Transform, operation: Node) -> Transform:
         set=tuple(pair for pair in body.set if known(pair[0])),
         prepend=tuple(pair for pair in body.prepend if known(pair[0])),
         append=tuple(pair for pair in body.append if known(pair[0])),
+        unless=body.unless,
     )
     return replace(transform, request=replace(transform.request, body=edits))
 

@@ -3,12 +3,13 @@ part with a file is never touched, and places below a field are not edited."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import orjson
 
 from engine.spec.multipart import Buffer, Part
+from engine.spec.query_string import Query
 from engine.transforms.body_edits import BodyEdits, ValueEdits
 from engine.transforms.places import Place
 from engine.transforms.query_edits import QueryEdits
@@ -16,19 +17,20 @@ from engine.transforms.template import TemplateValues, literal
 from engine.values.errors import GatewayError
 from engine.values.json_edit import Edit
 
+_NONE: Set[str] = frozenset()
 _ESCAPES = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 
 
 def edit_form(text: bytes, edits: BodyEdits, values: TemplateValues) -> bytes:
     """An urlencoded body after the edits. Raises GatewayError 400."""
     fields = _field_edits(edits, values)
-    query = QueryEdits(
-        remove=frozenset(fields.remove),
-        rename=dict(fields.rename),
-        default={name: literal(text) for name, text in fields.default},
-        set={name: literal(text) for name, text in fields.set},
-    )
-    return query.apply(text.decode("latin-1"), values).encode("latin-1")
+    first = QueryEdits(remove=frozenset(fields.remove), rename=dict(fields.rename))
+    raw = first.apply(text.decode("latin-1"), values)
+    for name, default in fields.default:
+        if fields.unless.get(name, _NONE).isdisjoint(Query.parse(raw).names()):
+            raw = QueryEdits(default={name: literal(default)}).apply(raw, values)
+    last = QueryEdits(set={name: literal(text) for name, text in fields.set})
+    return last.apply(raw, values).encode("latin-1")
 
 
 def multipart_edits(
@@ -43,7 +45,7 @@ def multipart_edits(
     for old, new in fields.rename:
         form.rename(old, new)
     for name, text in fields.default:
-        if name not in form.names:
+        if name not in form.names and fields.unless.get(name, _NONE).isdisjoint(form.names):
             form.add(name, text)
     for name, text in fields.set:
         form.set(name, text)
@@ -119,12 +121,14 @@ def _head(name: str, content_type: str | None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _FieldEdits:
-    """The edits of fields at the top of a form, with their texts."""
+    """The edits of fields at the top of a form, with their texts. `unless` has the names of fields
+    that leave a default out, by its name."""
 
     remove: list[str]
     rename: list[tuple[str, str]]
     default: list[tuple[str, str]]
     set: list[tuple[str, str]]
+    unless: Mapping[str, Set[str]]
 
 
 def _field_edits(edits: BodyEdits, values: TemplateValues) -> _FieldEdits:
@@ -137,6 +141,10 @@ def _field_edits(edits: BodyEdits, values: TemplateValues) -> _FieldEdits:
         ],
         default=_texts(edits.default, values),
         set=_texts(edits.set, values),
+        unless={
+            steps[0]: {name for place in places if (name := _name(place)) is not None}
+            for steps, places in edits.unless.items()
+        },
     )
 
 

@@ -93,6 +93,14 @@ def parse_place(text: str) -> Place:
     return Place(text, tuple(step.replace("~1", "/").replace("~0", "~") for step in steps))
 
 
+def steps_of(text: str) -> tuple[str, ...]:
+    """The steps of a place; of a text that is no place, the text."""
+    try:
+        return parse_place(text).steps
+    except ValueError:
+        return (text,)
+
+
 def _parse_query(text: str) -> Place:
     jsonpath = import_module("jsonpath")  # takes a while, and few configs need it
     try:

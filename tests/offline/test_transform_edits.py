@@ -86,3 +86,20 @@ def test_edits_have_no_values():
         (("policies", 0, "request", "body", "set", "b"), "request.body.set b"),
         (("policies", 0, "response", "header", "rename", "c"), "response.header.rename c"),
     ]
+
+
+def test_a_default_shows_what_leaves_it_out():
+    body = {"default": {"a": 1, "b": 2}, "unless": {"/a": ["c", "d"]}}
+    assert [edit for _, edit in edits_of(TransformConfig({"request": {"body": body}}, ()))] == [
+        "request.body.default a unless c or d",
+        "request.body.default b",
+    ]
+
+
+def test_a_default_with_a_condition_is_an_edit_where_the_operation_has_its_place(tmp_path):
+    default = "default: {n: 1, input: x}"
+    text = CONFIG.replace(default, f"{default}, unless: {{n: [model]}}")
+    (tmp_path / "gateway.yaml").write_text(text)
+    edits = [edit for edit, _ in explained("POST", "/chat", "-d", '{"model": "small"}')]
+    assert edits[0] == "request.body.default n unless model"
+    assert "request.body.default input" not in edits

@@ -68,6 +68,7 @@ routes:
 @pytest.mark.parametrize(
     "request_edits",
     [
+        "{body: {default: {n: 1}, unless: {/n: [kind, /extra/x]}}}",
         "{body: {default: {n: 1, /extra/any/x: 2}, set: {kind: a, stop: x}}}",
         "{body: {set: {n: 8}, remove: ['$.messages[*].name'], rename: {kind: stop}}}",
         "{body: {prepend: {messages: [{role: system}]}, append: {stop: [x]}}}",
@@ -83,6 +84,7 @@ def test_what_fits_is_right(request_edits):
     ("request_edits", "code", "message"),
     [
         ("{body: {default: {max: 1}}}", "MW364", "shop.chat has no 'max'"),
+        ("{body: {default: {n: 1}, unless: {n: [max]}}}", "MW364", "shop.chat has no 'max'"),
         ("{body: {remove: [max]}}", "MW364", "shop.chat has no 'max'"),
         ("{body: {rename: {max: n}}}", "MW364", "shop.chat has no 'max'"),
         ("{body: {rename: {n: max}}}", "MW364", "shop.chat has no 'max'"),

@@ -29,6 +29,17 @@ def edited(text, **edits):
 @pytest.mark.parametrize(
     ("text", "edits", "after"),
     [
+        ("{}", {"default": {"a": 2}, "unless": {"a": ["b"]}}, '{"a":2}'),
+        ('{"b":1}', {"default": {"a": 2}, "unless": {"a": ["b"]}}, '{"b":1}'),
+        ('{"b":null}', {"default": {"a": 2}, "unless": {"a": ["b"]}}, '{"b":null}'),
+        ('{"c":1}', {"default": {"a": 2}, "unless": {"/a": ["b", "/c"]}}, '{"c":1}'),
+        ('{"b":1}', {"default": {"a": 2, "c": 3}, "unless": {"a": ["b"]}}, '{"b":1,"c":3}'),
+        ('{"b":1}', {"remove": ["b"], "default": {"a": 2}, "unless": {"a": ["b"]}}, '{"a":2}'),
+        (
+            '{"l":[{"b":1}]}',
+            {"default": {"a": 2}, "unless": {"a": ["$.l[*].b"]}},
+            '{"l":[{"b":1}]}',
+        ),
         ('{ "a":1.0 }', {"default": {"b": 2}}, '{ "a":1.0 ,"b":2}'),
         ('{"a":1.0}', {"default": {"a": 2}}, '{"a":1.0}'),
         ('{"a":null}', {"default": {"a": 2}}, '{"a":null}'),

@@ -24,6 +24,7 @@ def faults_of(**body):
         {"default": {"a": {}}, "set": {"/a/b": 1}},
         {"set": {"/a/b": 1, "/a/c": 1}},
         {"remove": ["$..b"], "set": {"a": 1}},
+        {"default": {"a": 1}, "unless": {"/a": ["b"]}, "set": {"b": 1}},
     ],
 )
 def test_edits_that_do_not_overlap(body):
@@ -43,6 +44,7 @@ def test_edits_that_do_not_overlap(body):
         ({"rename": {"a": "c", "b": "c"}}, ("rename", "b")),
         ({"default": {"a": 1}, "set": {"a": 2}}, ("set", "a")),
         ({"append": {"a": [1]}, "set": {"a": []}}, ("append", "a")),
+        ({"default": {"b": 1}, "unless": {"a": ["c"]}}, ("unless", "a")),
     ],
 )
 def test_edits_that_overlap(body, at):
@@ -57,6 +59,7 @@ def test_edits_that_overlap(body, at):
         ({"default": {"$.a[*]": 1}}, ("default", "$.a[*]")),
         ({"rename": {"a": "$..b"}}, ("rename", "a")),
         ({"set": {"a": "{x}"}}, ("set", "a")),
+        ({"default": {"a": 1}, "unless": {"a": ["b", "$."]}}, ("unless", "a", 1)),
         ({"append": {"a": [1, {"b": "{x}"}]}}, ("append", "a", 1)),
         ({"set": {"a": 10**30}}, ("set", "a")),
     ],

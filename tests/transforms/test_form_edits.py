@@ -36,6 +36,8 @@ def edited(*, body=BODY, **edits):
         ("a=1", {"set": {"a": True, "b": "x y", "c": 1.5, "d": {"e": []}}}, None),
         ("a=1", {"default": {"a": 2, "/b": "{model}"}}, "a=1&b=m"),
         ("a=1", {"rename": {"a": "b"}}, "b=1"),
+        ("a=1", {"default": {"b": 2, "c": 3}, "unless": {"b": ["x", "a"]}}, "a=1&c=3"),
+        ("a=1", {"rename": {"a": "b"}, "default": {"c": 3}, "unless": {"c": ["a"]}}, "b=1&c=3"),
         ("a=1", {"remove": ["/a/b", "$.x[*]"], "append": {"c": [1]}}, "a=1"),
     ],
 )
@@ -52,7 +54,8 @@ def test_the_fields_of_a_form_are_edited(text, edits, after):
         ({"set": {"file": "x"}}, BODY),
         ({"rename": {"file": "x"}}, BODY),
         ({"default": {"file": "x", "a": "9"}}, BODY),
-        ({"default": {'c"': 9}}, part("c%22", "9") + BODY),
+        ({"default": {"c": "9"}, "unless": {"c": ["b"]}}, BODY),
+        ({"default": {'c"': 9}, "unless": {'c"': ["d"]}}, part("c%22", "9") + BODY),
         (
             {"set": {"a": "{model}", "c": "x"}},
             part("c", "x") + part("a", "m") + FILE + part("b", "2", "\r\nContent-Type: text/plain"),

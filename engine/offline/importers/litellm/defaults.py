@@ -19,6 +19,9 @@ PLACES: Mapping[str, tuple[str, ...]] = {
 """Where the operations of chat have a parameter; an edit without a place in one leaves it alone.
 Gemini's are members of an object, which an edit would make in every operation."""
 
+SYNONYMS: Mapping[str, list[str]] = {"max_tokens": ["max_completion_tokens"]}
+"""Members that a request may have in place of another: then the default does not apply."""
+
 
 def read_defaults(
     draft: ImportedConfig, deployments: Mapping[str, Sequence[tuple[Mapping[str, Any], Path]]]
@@ -35,8 +38,10 @@ def read_defaults(
             if not reason:
                 values |= dict(_edits(key, deployed[0][0].get(key)))
         if values:
-            transform = {"request": {"body": {"default": values}}}
-            draft.models[name].value["transform"] = transform
+            body: dict[str, Any] = {"default": values}
+            if unless := {key: others for key, others in SYNONYMS.items() if key in values}:
+                body["unless"] = unless
+            draft.models[name].value["transform"] = {"request": {"body": body}}
 
 
 def _problem(key: str, values: Sequence[Any]) -> str:
