@@ -9,9 +9,7 @@ from typing import Any
 from engine.config.keys import default
 from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
-
-_LEAST_EVERY = 0.1
-"""The least time between two probes, in seconds."""
+from engine.values.units import duration_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +48,24 @@ class RateLimitsConfig:
     reserve: float = default("upstreams.*.rate_limits.reserve")
 
 
+def read_ejection(
+    upstream: Mapping[str, Any], at: Path, source: SourceDocument, findings: Findings
+) -> EjectionConfig:
+    """`ejection` of an upstream at `at`. Values that contradict each other go to the findings."""
+    section = upstream.get("ejection", {})
+    ejection = EjectionConfig(**section)
+    if ejection.time > ejection.max_time:
+        key = "time" if "time" in section else "max_time"
+        message = f"ejection.time ({duration_text(ejection.time)}) is longer than ejection.max_time"
+        hint = f"write `max_time: {duration_text(ejection.time)}` or more, or a shorter time"
+        findings.error(source, (*at, "ejection", key), "MW384", message, hint)
+    if 0 < ejection.latency < 1:
+        message = "'latency' is a factor; below 1 it is less than what is usual"
+        hint = "write 5, or 0 for never"
+        findings.error(source, (*at, "ejection", "latency"), "MW104", message, hint)
+    return ejection
+
+
 def read_probes(
     upstream: Mapping[str, Any], at: Path, source: SourceDocument, findings: Findings
 ) -> ProbeConfig | None:
@@ -62,12 +78,9 @@ def read_probes(
     if "status" in values:
         values["status"] = tuple(values["status"])
     probes = ProbeConfig(**values)
-    if probes.every < _LEAST_EVERY:
-        message = f"health.every ({probes.every:g}s) is less than {_LEAST_EVERY:g}s"
-        findings.error(source, (*at, "health", "every"), "MW384", message, "write 5s")
-    elif probes.timeout > probes.every:
+    if probes.timeout > probes.every:
         key = "timeout" if "timeout" in section else "every"
-        message = f"health.timeout ({probes.timeout:g}s) is longer than health.every"
-        hint = f"write a timeout of at most {probes.every:g}s, or probe less often"
+        message = f"health.timeout ({duration_text(probes.timeout)}) is longer than health.every"
+        hint = f"write a timeout of at most {duration_text(probes.every)}, or probe less often"
         findings.error(source, (*at, "health", key), "MW384", message, hint)
     return probes

@@ -103,7 +103,15 @@ def _kind(schema: Mapping[str, Any], key: Key | None = None) -> str:
     words = " or ".join(_TYPES.get(kind, kind) for kind in types)
     if {"integer", "number"} & set(types):
         words += _bounds(schema)
-    return str(unit) if unit in ("duration", "size") else words or "any"
+    if unit == "duration" and key is not None:
+        return f"duration{_duration_bounds(key)}"
+    return str(unit) if unit == "size" else words or "any"
+
+
+def _duration_bounds(key: Key) -> str:
+    least, most = key.notes.get("bounds", ("0s", None))
+    words = [] if least == "0s" else [f"from {least}"]
+    return "".join(f", {bound}" for bound in (*words, *([f"up to {most}"] if most else [])))
 
 
 def _bounds(schema: Mapping[str, Any]) -> str:

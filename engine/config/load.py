@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config import keys, schema_check
+from engine.config import duration_bounds, keys, schema_check
 from engine.config.config import Broken, Config
 from engine.config.console import Console
 from engine.config.include import join_includes
@@ -111,7 +111,7 @@ def _join(
 
 
 def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
-    """Note breaches of the schema, except by values that could not be read at all.
+    """Note breaches of the schema and of bounds, except by values that could not be read at all.
 
     Returns the paths of all breaches.
     """
@@ -123,7 +123,7 @@ def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
     findings.unsorted.extend(
         p for p in schema_findings.unsorted if (p.file, p.line, p.column) not in failed
     )
-    return breaches
+    return breaches + duration_bounds.check(document.value, document, findings)
 
 
 def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findings) -> None:

@@ -9,7 +9,13 @@ from typing import Any
 
 from engine import credentials
 from engine.config import keys, provider_defaults
-from engine.config.health import EjectionConfig, ProbeConfig, RateLimitsConfig, read_probes
+from engine.config.health import (
+    EjectionConfig,
+    ProbeConfig,
+    RateLimitsConfig,
+    read_ejection,
+    read_probes,
+)
 from engine.config.keys import default
 from engine.config.tls import tls_files
 from engine.config.transforms import TransformConfig, read_transform
@@ -164,7 +170,7 @@ class UpstreamReader:
             at=at,
             retry=_retry(values.get("retry", {})),
             breaker=BreakerConfig(**values.get("breaker", {})),
-            ejection=EjectionConfig(**values.get("ejection", {})),
+            ejection=read_ejection(values, at, self.source, self.findings),
             health=read_probes(values, at, self.source, self.findings),
             rate_limits=RateLimitsConfig(**values.get("rate_limits", {})),
             heartbeat=values.get("heartbeat") or None,

@@ -21,7 +21,7 @@ MEMBERS = {
 }
 """The members that have a fixed set of values."""
 FREE = {"words", "weaker", "kind", "weaker_kind", "otherwise", "absent", "also", "sentences"}
-FREE |= {"format", "synonyms"}
+FREE |= {"format", "synonyms", "bounds"}
 
 
 @pytest.mark.parametrize("key", ALL, ids=lambda key: key.name)

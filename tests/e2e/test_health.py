@@ -106,7 +106,7 @@ def test_a_replica_that_fails_is_out_for_all_workers(
     tmp_path: Path, replicas: list[Replica]
 ) -> None:
     replicas[0].requests = BAD
-    with serving(tmp_path, replicas, "ejection: {requests: 5, time: 10m}") as front:
+    with serving(tmp_path, replicas, "ejection: {requests: 5, time: 10m, max_time: 10m}") as front:
 
         def is_out() -> bool:
             requests_at(replicas[0], front, 20)
@@ -122,7 +122,7 @@ def test_a_replica_that_accepts_and_never_answers_is_out_for_all_workers(
     tmp_path: Path, replicas: list[Replica]
 ) -> None:
     replicas[0].requests = lambda received, sock: until_it_leaves(sock)
-    with serving(tmp_path, replicas, "ejection: {requests: 5, time: 10m}") as front:
+    with serving(tmp_path, replicas, "ejection: {requests: 5, time: 10m, max_time: 10m}") as front:
         callers: list[threading.Thread] = []
 
         def is_out() -> bool:

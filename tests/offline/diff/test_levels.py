@@ -267,7 +267,7 @@ CHANGES = [
     ("upstreams.main.health.unhealthy", None, 9),
     ("upstreams.main.health.status", None, [204]),
     ("upstreams.main.health.anonymous", None, True),
-    ("upstreams.main.rate_limits.reserve", None, 0.9),
+    ("upstreams.main.rate_limits.reserve", None, 0.4),
     ("upstreams.main.heartbeat", None, "9s"),
     ("upstreams.main.queue.size", None, 9),
     ("upstreams.main.queue.wait", None, "9s"),
