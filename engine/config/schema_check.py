@@ -191,7 +191,8 @@ def _hint(error: Error, path: Path, source: Source) -> str:
     if isinstance(source, SourceDocument) and source.reference(path):
         return hints.example(error.schema, types) if name in _FORMS else ""
     if name == "maxProperties":
-        return "what belongs to a policy is indented deeper than its name"
+        names = ", ".join(map(str, [*error.instance][:5]))
+        return f"keep one of {names}; options are indented deeper than its name"
     if name == "const":
         return hints.constant(key, error.instance, error.validator_value)
     if name == "enum":

@@ -140,14 +140,25 @@ class Hedging:
     ) -> tuple[Candidate, AttemptResult]:
         """Attempt a candidate, and another one beside it where it takes long. Returns the one that
         decides, with its result; a failure of the other one has been applied to its target."""
-        forwarding, deadline = self._forwarding, candidates.deadline
         delay = self._delay.of(candidate.target)
-        if delay is None:
-            start = time.monotonic()
-            result = forwarding.attempt(candidate, deadline, exchange, requests)
-            if not result.failure:
-                self._delay.note(candidate.target, time.monotonic() - start)
-            return candidate, result
+        if delay is not None:
+            return self._race(candidate, candidates, exchange, requests, delay)
+        start = time.monotonic()
+        result = self._forwarding.attempt(candidate, candidates.deadline, exchange, requests)
+        if not result.failure:
+            self._delay.note(candidate.target, time.monotonic() - start)
+        return candidate, result
+
+    def _race(
+        self,
+        candidate: Candidate,
+        candidates: Candidates,
+        exchange: Exchange,
+        requests: TranslatedRequests | None,
+        delay: float,
+    ) -> tuple[Candidate, AttemptResult]:
+        """Attempt a candidate, and after `delay` seconds another one beside it."""
+        forwarding = self._forwarding
         sides: list[_Side] = []
 
         def run(candidate: Candidate) -> Callable[[], tuple[_Side, AttemptResult]]:
@@ -155,7 +166,7 @@ class Hedging:
             sides.append(side)
             return lambda: (
                 side,
-                forwarding.attempt(candidate, deadline, side.exchange, requests),
+                forwarding.attempt(candidate, candidates.deadline, side.exchange, requests),
             )
 
         def beside() -> Callable[[], tuple[_Side, AttemptResult]] | None:
