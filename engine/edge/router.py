@@ -139,7 +139,7 @@ class Router:
                     "variables": spans,
                 }
                 route = resource, {req.method: resource.responder}, params, uri
-                if variants.only is not None and not spans and "%" not in path:
+                if not (query or spans or "%" in path) and variants.only is not None:
                     self._plain[path, req.method] = route  # one for each path without variables
                 return route
             match = PathMiss((), ())

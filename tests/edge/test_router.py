@@ -28,11 +28,15 @@ def name_and_variables(
     routes: Router, target: str
 ) -> tuple[str, dict[str, tuple[int, int]]] | None:
     """The name of what a target leads to, with its variables; None when nothing does."""
+    resource, _, params, _ = found_route(routes, target)
+    return (params["mount"], params["variables"]) if isinstance(resource, Resource) else None
+
+
+def found_route(routes: Router, target: str) -> tuple[Any, Any, dict[str, Any], str]:
     path, _, query = target.partition("?")
     environ = falcon.testing.create_environ(path, query)
     environ["RAW_URI"] = target
-    resource, _, params, _ = routes.find(path, falcon.Request(environ))
-    return (params["mount"], params["variables"]) if isinstance(resource, Resource) else None
+    return routes.find(path, falcon.Request(environ))
 
 
 BETA = (("beta", "true"),)
@@ -72,6 +76,16 @@ def test_an_operation_with_a_query_is_not_found_without_it() -> None:
 def test_the_first_of_two_alike_wins(query: tuple[tuple[str, str], ...]) -> None:
     routes = router(("first", "/a", query), ("second", "/a", query))
     assert name_and_variables(routes, "/a?beta=true") == ("first", {})
+
+
+@pytest.mark.parametrize("target", ["/a", "/a?b=c", "/nowhere", "/nowhere?b=c", "/a?b=%zz"])
+def test_a_request_gets_its_own_path_and_query_whatever_was_asked_before(target: str) -> None:
+    routes = router(("plain", "/a", ()))
+    for earlier in ("/a?b=of-another-caller", "/a", "/nowhere?b=of-another-caller"):
+        found_route(routes, earlier)
+    _, _, params, _ = found_route(routes, target)
+    path, _, query = target.partition("?")
+    assert (params["path"], params["query"]) == (path, query)
 
 
 def test_a_path_that_was_found_before_is_no_way_around_its_query() -> None:
