@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import cast
 from urllib.parse import quote
 
 import gevent
@@ -83,8 +83,8 @@ class Forward:
         self._clock = clock
 
     def __call__(self, exchange: Exchange) -> Response:
-        selected: Any = exchange.targets  # by `select_model`
-        targets: Sequence[Target] = selected or self._fixed.order(exchange)
+        selected = cast("Sequence[Target]", exchange.targets)  # by `select_model`
+        targets = selected or self._fixed.order(exchange)
         requests = carries = None
         if self._translations is not None and self._translations.translate_some:
             requests = TranslatedRequests(self._translations, exchange)
