@@ -63,6 +63,8 @@ def refused(port: int) -> bool:
         socket.create_connection(("127.0.0.1", port), 5).close()
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:  # the socket was closed in that moment
+        return False
     return False
 
 
