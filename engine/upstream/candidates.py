@@ -142,8 +142,8 @@ class Candidates:
                 self._full_gates.difference_update(target.gates)  # a retry looks again
         waiting = _without_common_gates(self._full)[:MOST_QUEUES]
         admitted = self._wait_for_places(waiting) if waiting else None
-        asked = waiting if admitted is None else admitted[:1]
-        self._full = [target for target in self._full if target not in asked]
+        targets = waiting if admitted is None else admitted[:1]
+        self._full = [target for target in self._full if target not in targets]
         if admitted is None:
             return None
         target, places = admitted
