@@ -55,10 +55,11 @@ def read_ejection(
     section = upstream.get("ejection", {})
     ejection = EjectionConfig(**section)
     if ejection.time > ejection.max_time:
-        key = "time" if "time" in section else "max_time"
-        message = f"ejection.time ({duration_text(ejection.time)}) is longer than ejection.max_time"
-        hint = f"write `max_time: {duration_text(ejection.time)}` or more, or a shorter time"
-        findings.error(source, (*at, "ejection", key), "MW384", message, hint)
+        time = duration_text(ejection.time)
+        message = f"ejection.time ({time}) is longer than ejection.max_time"
+        hint = f"write `max_time: {time}` or more, or a shorter time"
+        place = (*at, "ejection", "time" if "time" in section else "max_time")
+        findings.error(source, place, "MW384", message, hint)
     if 0 < ejection.latency < 1:
         message = "'latency' is a factor; below 1 it is less than what is usual"
         hint = "write 5, or 0 for never"

@@ -128,7 +128,7 @@ class Candidates:
     def release(self, target: Target) -> None:
         """Give back the places of an attempt that has ended."""
         if (places := self._held.get(target)) is not None:
-            self._held = {each: held for each, held in self._held.items() if each is not target}
+            self._held = {each: own for each, own in self._held.items() if each is not target}
             places.release()
 
     def _after_queues(self, full: Sequence[Target]) -> Candidate | None:

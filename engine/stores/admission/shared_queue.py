@@ -91,7 +91,7 @@ class SharedQueue:
             state.drop_dead(memory.alive, now)
             return state.enter(memory.worker, rank, bound)
 
-        return self._change(enter, True, taken=1)
+        return self._change(enter, True, extra=1)
 
     def join(self, rank: int, size: int, until: float) -> int | None:
         end = round(until * 1e6)
@@ -104,13 +104,13 @@ class SharedQueue:
             rest = {*state.waiting.numbers, *admitted}
             return Served(admitted, [ticket for ticket in tickets if ticket not in rest])
 
-        return self._change(serve, Served(tickets, ()), taken=len(tickets))
+        return self._change(serve, Served(tickets, ()), extra=len(tickets))
 
     def leave(self, ticket: int) -> None:
         self._change(lambda state, memory, now: state.leave(ticket))
 
     def release(self) -> None:
-        self._change(lambda state, memory, now: state.release(memory.worker), taken=-1)
+        self._change(lambda state, memory, now: state.release(memory.worker), extra=-1)
 
     def figures(self) -> Figures:
         def figures(state: QueueState, memory: SharedMemory, now: int) -> Figures:
@@ -120,12 +120,12 @@ class SharedQueue:
         return self._change(figures, Figures(0, 0))
 
     @overload
-    def _change(self, change: _Change[T], failed: T, *, taken: int = 0) -> T: ...
+    def _change(self, change: _Change[T], failed: T, *, extra: int = 0) -> T: ...
     @overload
-    def _change(self, change: _Change[T], failed: None = None, *, taken: int = 0) -> T | None: ...
-    def _change(self, change: _Change[T], failed: T | None = None, *, taken: int = 0) -> T | None:
+    def _change(self, change: _Change[T], failed: None = None, *, extra: int = 0) -> T | None: ...
+    def _change(self, change: _Change[T], failed: T | None = None, *, extra: int = 0) -> T | None:
         """The result of a change of the state, within a transaction. If that fails, `failed`, and
-        `taken` places more are held than are counted."""
+        `extra` places more are held than are counted."""
         try:
             memory = self._folder.memory()
             with memory.begin() as txn:
@@ -135,15 +135,15 @@ class SharedQueue:
                 state.add(memory.worker, self._held - counted)
                 places = state.places(memory.worker)
                 result = change(state, memory, self._folder.clock())
-                held = self._held + state.places(memory.worker) - places
+                own = self._held + state.places(memory.worker) - places
                 after = state.record()
                 if after != before:
                     if len(after) > len(before or b"") and not memory.has_room(txn):
                         raise OSError("there is no room")
                     txn.put(self._key, after)
         except (OSError, lmdb.Error) as error:
-            self._held = max(0, self._held + taken)
+            self._held = max(0, self._held + extra)
             self._folder.warn(error)
             return failed
-        self._memory, self._held, self._counted = memory, held, held
+        self._memory, self._held, self._counted = memory, own, own
         return result
