@@ -99,6 +99,17 @@ def test_if_all_have_little_left_none_is_asked_last() -> None:
     assert targets.last() == [False, False]
 
 
+@pytest.mark.parametrize(("headers", "failure"), [(FEW, ""), ([], "429")])
+def test_what_a_target_loses_is_known_to_the_others_at_the_same_moment(
+    headers: list[tuple[str, str]], failure: str
+) -> None:
+    targets = Targets("a", "b")
+    answer(targets.limits[0], FEW)
+    assert targets.last()[0]
+    answer(targets.limits[1], headers, failure)
+    assert not targets.last()[0]
+
+
 def test_a_request_looks_at_each_target_once_although_all_of_them_ask_for_the_others() -> None:
     def look(size: int) -> Work:
         targets = Targets(*map(str, range(size)))
