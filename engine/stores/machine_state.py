@@ -5,9 +5,9 @@ worker has a slot, with files `cells.<slot>.<chunk>` that it alone writes: the s
 a counter. `numbers.<chunk>` are written by all. A worker owns its slot by a lock that the system
 releases however its process ends; another worker then sets its cells to 0.
 
-Only new names, new slots and dead slots take a lock, for microseconds. To add to a counter is one
-write to memory, and to read it one read for each slot. Room is reserved before a file is mapped,
-because writing to a page for which the file system has no room ends the process.
+Only new names, new slots, dead slots and decisions take a lock, for microseconds. To add to a
+counter is one write to memory, and to read it one read for each slot. Room is reserved before a
+file is mapped, because writing to a page for which the file system has no room ends the process.
 """
 
 from __future__ import annotations
@@ -168,6 +168,16 @@ class SharedState:
         self._tasks[task] = fd
         return True
 
+    @contextlib.contextmanager
+    def deciding(self) -> Iterator[None]:
+        """Keep other workers from deciding. Where there is no room for the lock, nothing does."""
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(_locked(self._folder / "decisions"))
+            except OSError as error:
+                self._without_room(error)
+            yield
+
     def release_dead_slots(self) -> None:
         """Set the cells of workers that ended to 0, and see the slots that could not be mapped when
         they were added. Call it once a second."""
@@ -276,20 +286,25 @@ class SharedState:
     def _path(self, slot: int, chunk: int) -> Path:
         return self._folder / f"cells.{slot}.{chunk}"
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[int]:
+    def _locked(self) -> contextlib.AbstractContextManager[int]:
         """Hold the lock of the folder, for changes to its files: it is on the file of names, whose
         descriptor is given."""
-        names = os.open(self._folder / "names", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(names, fcntl.LOCK_EX)
-            yield names
-        finally:
-            os.close(names)
+        return _locked(self._folder / "names")
 
     def _without_room(self, error: OSError) -> LocalState:
         self._throttle.log("what workers share does not fit in %s: %s", self._folder, error)
         return self._local
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """Hold the lock of a file; its descriptor is given."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def _reserve(fd: int) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 
@@ -44,6 +45,11 @@ class MachineState(Protocol):
     def leads(self, task: str) -> bool:
         """Whether this worker is the one of the machine that does a task. Once it is, it remains so
         until it ends; then another one that asks is."""
+        ...
+
+    def deciding(self) -> AbstractContextManager[None]:
+        """Keep other workers from deciding by these numbers, for microseconds: what two of them see
+        at once, both would act on. It does not nest."""
         ...
 
     def close(self) -> None: ...
@@ -89,6 +95,10 @@ class LocalState:
     def leads(self, task: str) -> bool:
         """Always: there is no other process."""
         return True
+
+    def deciding(self) -> AbstractContextManager[None]:
+        """There is no other process to keep away."""
+        return nullcontext()
 
     def close(self) -> None:
         """There is nothing to close."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -120,6 +121,29 @@ def test_another_worker_does_the_task_of_one_that_ended(workers, tmp_path):
         assert third.leads("health")
         assert not first.leads("health")
     assert first.leads("health")
+
+
+def test_one_worker_at_a_time_decides(workers):
+    first, second = workers
+    decided = []
+
+    def decide() -> None:
+        with second.deciding():
+            decided.append("second")
+
+    other = threading.Thread(target=decide)
+    with first.deciding():
+        other.start()
+        other.join(0.05)
+        decided.append("first")
+    other.join()
+    assert decided == ["first", "second"]
+
+
+def test_without_descriptors_a_worker_decides_all_the_same(workers, monkeypatch):
+    monkeypatch.setattr(os, "open", _no_descriptors)
+    with workers[0].deciding():
+        workers[0].number("a").value = 1.0
 
 
 def test_without_room_a_worker_counts_alone_and_says_so(workers, monkeypatch, caplog):

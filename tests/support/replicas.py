@@ -74,7 +74,7 @@ class Worker:
             TargetHealth(name, self.machine, self.config, used=used, dice=self.dice)
             for name in self.names
         ]
-        group = Group(self._members)
+        group = Group(self._members, self.machine)
         self.judge = Judge(used, lambda target: [group])
 
     def _members(self) -> Sequence[TargetHealth]:

@@ -1,8 +1,9 @@
 """Judges groups of targets once a second, by the counts of all workers of the machine.
 
-Each worker judges the groups that it has used itself, so that no time is spent on others. If two
-workers eject targets of a group in the same moment, more than `max_out` may be out; the last of
-them is taken back within a second.
+Each worker judges the groups that it has used itself, so that no time is spent on others. One
+worker at a time ejects: it looks again when it is its turn, because another one may have ejected
+the same target. If a group becomes smaller, more than `max_out` may be out; the last of them is
+taken back within a second.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from engine.upstream.health.outliers import ejections, most_out
 from engine.upstream.health.target_health import TargetHealth
+from engine.values.machine_state import MachineState
 
 INTERVAL = 1.0
 """Seconds between two judgements."""
@@ -19,8 +21,11 @@ INTERVAL = 1.0
 class Group:
     """Targets that take each other's place; `members` returns them as they are now."""
 
-    def __init__(self, members: Callable[[], Sequence[TargetHealth]]) -> None:
+    def __init__(
+        self, members: Callable[[], Sequence[TargetHealth]], machine: MachineState
+    ) -> None:
         self._members = members
+        self._machine = machine
         self._used = 0.0
 
     def use(self, now: float) -> None:
@@ -31,9 +36,9 @@ class Group:
         """Eject the targets that are worse than the others. Whether there may be more to judge:
         none of them was used within the longest window."""
         targets = self._members()
-        members = [target.member(now) for target in targets]
-        for index, reason in ejections(members):
-            targets[index].eject(now, reason, members[index].activity)
+        if ejections([target.member(now) for target in targets]):
+            with self._machine.deciding():
+                _eject(targets, now)
         _take_back(targets, now)
         windows = (target.config.window for target in targets)
         return now - self._used <= max(windows, default=0.0)
@@ -60,6 +65,13 @@ class Judge:
                 self._active.add(group)
         self._used.clear()
         self._active = {group for group in self._active if group.judge(now)}
+
+
+def _eject(targets: Sequence[TargetHealth], now: float) -> None:
+    """Eject the targets that are worse than the others, as things are now."""
+    members = [target.member(now) for target in targets]
+    for index, reason in ejections(members):
+        targets[index].eject(now, reason, members[index].activity)
 
 
 def _take_back(targets: Sequence[TargetHealth], now: float) -> None:

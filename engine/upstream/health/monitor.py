@@ -145,7 +145,7 @@ class HealthMonitor:
             states = dict.fromkeys(target.state for target in group.targets)
             return [self._watched[state] for state in states]
 
-        judged = Group(lambda: [member.health for member in members()])
+        judged = Group(lambda: [member.health for member in members()], self._machine)
         limits = LimitsGroup(lambda: [member.limits for member in members()])
         joined: set[TargetState] = set()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from engine.config.health import EjectionConfig
@@ -140,6 +142,38 @@ def test_failures_at_two_workers_add_up() -> None:
                 failed(worker.targets[0], open_attempt(worker.targets[0], moment))
         workers[0].judge.step(moment)
     assert workers[1].out(101.0) == ["a"]
+
+
+class _Overtaken(LocalState):
+    """A state in which another worker decides first, once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.other: Callable[[], None] | None = None
+
+    @contextmanager
+    def deciding(self) -> Iterator[None]:
+        other, self.other = self.other, None
+        if other is not None:
+            other()
+        yield
+
+
+def test_of_two_workers_that_see_a_bad_target_at_once_one_ejects_it() -> None:
+    machine = _Overtaken()
+    workers = [Worker(machine, ["a", "b"]) for _ in range(2)]
+    for moment in (100.0, 101.0):
+        for worker in workers:
+            failed(worker.targets[0], open_attempt(worker.targets[0], moment))
+        for worker in workers:
+            worker.judge.step(moment)
+    for _ in range(20):
+        failed(workers[0].targets[0], open_attempt(workers[0].targets[0], 102.0))
+    machine.other = lambda: workers[1].judge.step(102.0)
+    workers[0].judge.step(102.0)
+    assert machine.other is None  # both saw it
+    assert [worker.targets[0].ejections["errors"] for worker in workers] == [0, 1]
+    assert workers[0].targets[0].ejected_until == 102.0 + CONFIG.time
 
 
 def test_more_out_than_allowed_are_taken_back() -> None:
