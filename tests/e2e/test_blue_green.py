@@ -19,6 +19,7 @@ from tests.support.scripted import stream_or_whole
 from tests.support.small import chat, project
 
 STREAMS = 200
+EVENTS = 10
 
 
 class Streams:
@@ -39,8 +40,8 @@ class Streams:
                     wire.sock.settimeout(60)
                     wire.send(chat("chat", stream=True))
                     status, _ = wire.head()
-                    last = list(wire.pieces())[-1]
-                    self.ends[f"{status} {last.decode().strip()}"] += 1
+                    events = b"".join(wire.pieces()).decode().split("\n\n")[:-1]
+                    self.ends[f"{status}, {len(events)} events, last {events[-1]}"] += 1
             except (OSError, EOFError, AssertionError) as error:
                 self.ends[repr(error)] += 1
 
@@ -55,7 +56,7 @@ def machine(folder: Path) -> Iterator[tuple[Recorder, socket.socket, int]]:
     """The upstream, the socket that systemd would pass, and its port; the config takes the address
     of its telemetry from METRICS."""
     with recorder() as upstream, socket.socket() as listening:
-        upstream.speak = stream_or_whole(10, 0.5)  # five seconds
+        upstream.speak = stream_or_whole(EVENTS, 0.5)  # five seconds
         port = free_port()
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
@@ -90,7 +91,7 @@ def test_gateways_that_take_turns_under_200_streams_lose_no_request(tmp_path: Pa
                     assert current.process.wait(60) == 0
                     current = following
             streams.end()
-            assert set(streams.ends) == {"200 data: [DONE]"}
+            assert set(streams.ends) == {f"200, {EVENTS + 1} events, last data: [DONE]"}
             assert streams.ends.total() >= STREAMS
             assert set(callers.ids) == {200}
             assert callers.lost == 0
