@@ -165,9 +165,9 @@ def test_one_worker_probes_and_all_of_them_know_the_result(
     tmp_path: Path, replicas: list[Replica]
 ) -> None:
     replicas[0].probes = BAD
-    health = "health: {path: /health, every: 200ms, timeout: 200ms}, ejection: {slow_start: 0s}"
+    health = "health: {path: /health, every: 500ms, timeout: 500ms}, ejection: {slow_start: 0s}"
     with serving(tmp_path, replicas, health) as front:
-        until(lambda: replicas[0].counts["probes"] >= 10, "it is probed")
+        until(lambda: replicas[0].counts["probes"] >= 5, "it is probed")
         assert replicas[0].connections == 1
         assert requests_at(replicas[0], front) == 0
         assert is_reported(front, "r0", "failing", "status 503")
@@ -178,7 +178,7 @@ def test_one_worker_probes_and_all_of_them_know_the_result(
 
 def test_a_probe_whose_body_does_not_end_fails(tmp_path: Path, replicas: list[Replica]) -> None:
     replicas[0].probes = script(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", STALL)
-    health = "health: {path: /health, every: 300ms, timeout: 300ms}"
+    health = "health: {path: /health, every: 500ms, timeout: 500ms}"
     with serving(tmp_path, replicas, health) as front:
         error = "the body of the answer did not end within the timeout of the probe"
         until(lambda: f"r0 fails its health check: {error}" in front.output(), "it fails")
@@ -189,7 +189,7 @@ def test_a_probe_whose_body_does_not_end_fails(tmp_path: Path, replicas: list[Re
 def test_another_worker_probes_when_the_one_that_does_is_killed(
     tmp_path: Path, replicas: list[Replica]
 ) -> None:
-    health = "health: {path: /health, every: 200ms, timeout: 200ms}"
+    health = "health: {path: /health, every: 500ms, timeout: 500ms}"
     with serving(tmp_path, replicas, health) as front:
         replica = replicas[0]
         until(lambda: replica.counts["probes"] >= 3, "it is probed")
