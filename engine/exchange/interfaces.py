@@ -57,8 +57,9 @@ class UpstreamName(Protocol):
 class Target(Protocol):
     """An upstream and the model it serves (`engine.upstream.target.Target`).
 
-    `model` is the model's name at the upstream, "" if it is the requested one; `entry` is the entry
-    of `models`; `exact_entry` is the same, or "" for a wildcard.
+    `model` is the model's name at the upstream, "" if it is the requested one; `configured` is the
+    one in the config; `entry` is the entry of `models`; `exact_entry` is the same, or "" for a
+    wildcard.
     """
 
     @property
@@ -66,6 +67,9 @@ class Target(Protocol):
 
     @property
     def model(self) -> str: ...
+
+    @property
+    def configured(self) -> str: ...
 
     @property
     def entry(self) -> str: ...

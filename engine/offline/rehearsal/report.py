@@ -8,7 +8,9 @@ from typing import Any
 import orjson
 
 from engine.config.config import Config
+from engine.config.models import Model
 from engine.exchange.exchange import MISSING
+from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.path_routes import Near, nearest
@@ -210,7 +212,13 @@ def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]
     if route.to:
         choose = route.choose.text
         return [
-            {"upstream": t.upstream, "model": t.model, "weight": t.weight, "choose": choose}
+            {
+                "upstream": t.upstream,
+                "model": t.model,
+                "weight": t.weight,
+                "max_in_flight": t.max_in_flight,
+                "choose": choose,
+            }
             for t in route.to
         ]
     exchange = rehearsal.exchange
@@ -222,6 +230,7 @@ def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]
             "upstream": target.upstream.name,
             "model": target.model or exchange.model,
             "weight": target.weight,
+            "max_in_flight": _bound(target, models[target.entry]),
             "choose": models[target.entry].choose.text,
             "fallback": target.exact_entry
             if target.exact_entry not in ("", exchange.model)
@@ -232,6 +241,13 @@ def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]
             exchange.targets, rehearsal.translations or not_reached, strict=True
         )
     ]
+
+
+def _bound(target: Target, entry: Model) -> int | None:
+    """How many requests a target itself gets at one time, beside the bound of its upstream."""
+    key = (target.upstream.name, target.configured)
+    bounds = (to.max_in_flight for to in entry.to if (to.upstream, to.model) == key)
+    return next(bounds, None)
 
 
 def _asked(targets: Sequence[Report]) -> Iterable[str]:

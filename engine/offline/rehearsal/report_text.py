@@ -132,6 +132,8 @@ def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator
         share = f", weight {target['weight']:g} of {total:g}" if len(primary) > 1 else ""
         if target.get("fallback"):
             share = f", fallback {target['fallback']}"
+        if target["max_in_flight"]:
+            share += f", at most {target['max_in_flight']} at one time"
         if target["choose"] != "weighted":
             share += f", chosen by {target['choose']}"
         yield _line(f"target {number}", f"{target['upstream']}{model}{share}")

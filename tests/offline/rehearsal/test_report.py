@@ -81,6 +81,14 @@ def test_targets_name_the_strategy_of_their_entry(tmp_path):
     assert ", chosen by least_busy" in text(document)
 
 
+def test_a_target_names_a_bound_of_its_own(tmp_path):
+    config = yaml.safe_load(CONFIG)
+    config["models"]["big"]["to"][1]["max_in_flight"] = 3
+    document = chat(planned(tmp_path, yaml.safe_dump(config, sort_keys=False)))
+    assert [t["max_in_flight"] for t in document["targets"]] == [None, 3, None]
+    assert "spare as big, weight 1 of 4, at most 3 at one time" in text(document)
+
+
 def test_bounds_queues_and_hedges_are_named(tmp_path):
     main = {"max_in_flight": 8, "queue": {"size": 5, "wait": "2s"}}
     config = yaml.safe_load(patched(CONFIG, {"upstreams": {"main": main}}))
