@@ -81,7 +81,7 @@ def write(folder: Path, size: Size, upstream: int, port: int, telemetry: int) ->
     goes to an upstream of its own."""
     specs = []
     each = max(1, size.routes // SPECS)
-    routes = []
+    routes = ["  - {operation: team0.list, answer: models}"]
     for first in range(0, size.routes, each):
         name = f"team{first // each}"
         specs.append(f"  {name}: {{document: {name}.json, dialect: openai}}")
@@ -125,7 +125,7 @@ def write(folder: Path, size: Size, upstream: int, port: int, telemetry: int) ->
 def document(numbers: Sequence[int]) -> dict[str, object]:
     """A document with an operation for each number."""
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Chat"}}}
-    paths = {
+    paths: dict[str, object] = {
         f"/r{number}/chat/completions": {
             "post": {
                 "operationId": f"chat{number}",
@@ -135,6 +135,8 @@ def document(numbers: Sequence[int]) -> dict[str, object]:
         }
         for number in numbers
     }
+    if 0 in numbers:
+        paths["/models"] = {"get": {"operationId": "list", "responses": {}}}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Growth", "version": "1"},
@@ -195,12 +197,24 @@ class Served:
             ask(self.connection, pair, next(self.fresh) if fresh else 1)
         return (cpu_seconds(self.worker) - before) / requests * 1e6
 
+    def models(self) -> tuple[float, int]:
+        """Seconds of CPU of the worker for a list of all models, and its bytes."""
+        before = cpu_seconds(self.worker)
+        self.connection.request("GET", "/v1/models", headers=authorization(1))
+        size = len(self.connection.getresponse().read())
+        return cpu_seconds(self.worker) - before, size
+
+
+def authorization(token: int) -> dict[str, str]:
+    """The header with the token of a caller."""
+    return {"authorization": f"Bearer {secret(token)}"}
+
 
 def ask(connection: http.client.HTTPConnection, pair: tuple[int, int], token: int) -> None:
     """Send a request for a model to a route, and read its response."""
     model, route = pair
     body = {"model": f"model-{model}", "messages": [{"role": "user", "content": "Hello there!"}]}
-    headers = {"authorization": f"Bearer {secret(token)}", "content-type": "application/json"}
+    headers = {**authorization(token), "content-type": "application/json"}
     connection.request("POST", f"/v1/r{route}/chat/completions", json.dumps(body), headers)
     response = connection.getresponse()
     response.read()
@@ -284,6 +298,9 @@ def main(requests: int) -> None:
             print(f"start to first response   {seconds:.1f} s", flush=True)
             print(f"memory of a worker        {memory(large.worker)}", flush=True)
             compare(small, large, requests)
+            for which in ("first", "next"):
+                seconds, size = large.models()
+                print(f"CPU of the {which} list of models {seconds * 1e3:.1f} ms ({size:,} bytes)")
             print(f"memory after the requests {memory(large.worker)}")
 
 

@@ -1,4 +1,4 @@
-"""The files that README, CONTRIBUTING and the manual name exist."""
+"""The files that README, CONTRIBUTING and the pages of docs/ name exist."""
 
 import re
 
@@ -6,7 +6,11 @@ import pytest
 
 from tests.support.paths import ROOT
 
-TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/manual.md", "docs/performance.md")
+MADE = {"codes.md"}  # its `upstream/model` is a name of a price
+PAGES = sorted(
+    str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md") if page.name not in MADE
+)
+TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", *PAGES)
 FOLDERS = {path.name for base in (ROOT, ROOT / "engine") for path in base.iterdir()}
 PATH = re.compile(r"(?<=`)[\w.*<>-]+/[\w./*<>-]*(?=[`:])|(?<=\]\()[\w./-]+(?=\))")
 

@@ -25,7 +25,7 @@ from benchmarks.compare.upstream import over_tls, plain
 
 _SYSTEMS = {system.NAME: system.prepare for system in (floor, nginx, ours, tensorzero, litellm)}
 _IMAGE = "![CPU per request and per event, memory per open stream](performance.png)"
-_DOCS = Path(__file__).resolve().parents[2] / "docs"
+_DOCS = Path(__file__).resolve().parents[2] / "docs" / "explanation"
 
 
 @click.command()
@@ -38,7 +38,7 @@ _DOCS = Path(__file__).resolve().parents[2] / "docs"
 def main(
     rounds: int, seconds: float, streams: int, many: int, only: tuple[str, ...], quick: bool
 ) -> None:
-    """Measure the gateway beside others, and write docs/performance.md."""
+    """Measure the gateway beside others, and write docs/explanation/performance.md."""
     missing = [tool for tool in ("wrk", "gcc") if shutil.which(tool) is None]
     if missing:
         raise click.ClickException(f"install {' and '.join(missing)} (Debian: apt-get install)")

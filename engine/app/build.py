@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 
 from engine.app.own_pages import OwnPages
 from engine.app.parts import Parts, WrapStages, identity, is_observed, parts_of
@@ -79,7 +80,7 @@ def build(
 
 def _add_route(app: Application, route: Route, parts: Parts) -> None:
     operation = route.operation
-    responder = cache(partial(_responder, route, parts))  # several templates share it
+    responder = _LazyResponder(route, parts)
     if not parts.services.background or is_observed(route.to, route.choose, parts.plan.config):
         responder()  # a trial makes them all
     for template, mount in route.templates:
@@ -87,8 +88,21 @@ def _add_route(app: Application, route: Route, parts: Parts) -> None:
         app.add_route(template, resource)
 
 
-def _responder(route: Route, parts: Parts) -> Responder:
-    return parts.endpoints.responder(handler_of(route, parts), route.dialects, route.operation.id)
+@dataclass(slots=True)
+class _LazyResponder:
+    """Makes the responder of a route once, for all its templates."""
+
+    route: Route
+    parts: Parts
+    responder: Responder | None = None
+
+    def __call__(self) -> Responder:
+        if self.responder is None:
+            handler, route = handler_of(self.route, self.parts), self.route
+            self.responder = self.parts.endpoints.responder(
+                handler, route.dialects, route.operation.id
+            )
+        return self.responder
 
 
 def _connect_to_server(app: Application, parts: Parts) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from engine.app.parts import Parts
+from engine.config.model_operations import ModelOperation
 from engine.config.transforms import TransformConfig
 from engine.edge import model_list
 from engine.edge.endpoint import answer_errors
@@ -30,14 +31,14 @@ from engine.upstream.websocket import converse
 
 def handler_of(route: Route, parts: Parts) -> Handler:
     """The complete stack of a route, from the outermost stage to the handler that answers."""
-    services, guards = parts.services, route.guards
+    services, guards, operation = parts.services, route.guards, route.by_model
     request_stages = [
         parts.shared.authenticate(route),
         *(step.stage(services) for step in guards.early),
         *_report_stage(route),
         validate(route.operation, route.validate, route.needs_body, route.unknown_fields),
         *(step.stage(services) for step in guards.checks),
-        *_select_stage(route, parts),
+        *_select_stage(route, operation, parts),
         *(step.stage(services) for step in guards.late),
         *_transform_stage(route, parts),
         *([parts.shared.meter(route)] if parts.metered else []),
@@ -50,7 +51,7 @@ def handler_of(route: Route, parts: Parts) -> Handler:
         check_head,
         *parts.wrap_stages(route, request_stages),
     ]
-    return compose(stages, last=_last_handler(route, parts))
+    return compose(stages, last=_last_handler(route, operation, parts))
 
 
 def _report_stage(route: Route) -> list[Stage]:
@@ -58,7 +59,7 @@ def _report_stage(route: Route) -> list[Stage]:
     return [] if route.answers is None else [report_responses(route.operation.id, route.answers)]
 
 
-def _select_stage(route: Route, parts: Parts) -> list[Stage]:
+def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> list[Stage]:
     """Finds the requested model and its targets, on routes to models."""
     if route.model is None:
         return []
@@ -67,7 +68,7 @@ def _select_stage(route: Route, parts: Parts) -> list[Stage]:
             route.model,
             copies=route.also,
             default=route.default_model,
-            operation=route.by_model,
+            operation=operation,
             models=parts.models,
             catalog=parts.catalog,
         )
@@ -94,14 +95,13 @@ def _transform_stage(route: Route, parts: Parts) -> list[Stage]:
     return [transform(of_route, of_models, route.operation, strict=strict, places=places)]
 
 
-def _last_handler(route: Route, parts: Parts) -> Handler:
+def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     """What answers in the end: the list of models, or an upstream, by HTTP or WebSocket."""
     config = parts.plan.config
     if route.answer == "models":
         variable = route.wide[0] if route.wide else ""
         return model_list.models(parts.visible_models, route.dialects, variable)
     tables = None if route.model is None else parts.translations
-    operation = route.by_model
     translations = RouteTranslations(operation, tables, parts.services.clock)
     fixed = fixed_targets(route.to, parts.upstreams, choose.build(parts.services, route.choose))
     parts.health.watch([fixed])

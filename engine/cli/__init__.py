@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from engine.values.garbage import no_collection
 from engine.values.runtime_dir import NoWritableFolder
 
 _NOT_COMMANDS = frozenset({"config_file", "database", "formats"})
@@ -57,7 +58,8 @@ class _Commands(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
-        command = importlib.import_module(f"{__name__}.{module}").command
+        with no_collection(keep=True):
+            command = importlib.import_module(f"{__name__}.{module}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -29,6 +29,7 @@ from engine.server.trial import try_out
 from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.standard import breaches
+from engine.values.garbage import no_collection
 
 _STDIN = "<stdin>"
 
@@ -127,7 +128,8 @@ def _check(
     texts: dict[str, str] = {}
     files: dict[str, list[Problem]] = {}
     for config in configs:
-        result = plan(config)
+        with no_collection():
+            result = plan(config)
         texts |= result.texts
         files[_name(config)] = ignores.silence(result.problems, result.texts)
         complete = complete and result.plan is not None

@@ -12,12 +12,12 @@ import click
 from engine.cli.config_file import plan_of, result_or_exit
 from engine.config.config_files import ConfigFiles
 from engine.offline.diff.difference import Effect, between
-from engine.offline.diff.formats import as_github, as_json, as_text
+from engine.offline.diff.formats import as_github, as_json, as_markdown, as_text
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 
 _CONSEQUENCE = "nothing is compared"
-_FORMATS = {"text": as_text, "json": as_json, "github": as_github}
+_FORMATS = {"text": as_text, "json": as_json, "github": as_github, "markdown": as_markdown}
 
 
 @click.command()

@@ -14,14 +14,16 @@ from rich.text import Text
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.config.config_files import ConfigFiles
 from engine.config.listed_models import listed_models
-from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.plan.route import Plan, Route
 from engine.source.excerpt import printable
 
 _MARK = "*"
 _MAX_LISTED = 5
 """The most names of a provider's models in a row; `--format json` has all."""
-_LEGEND = f"{_MARK} translated for at least one target (see `translate` in the manual)"
+_MOST_UPSTREAMS = 20
+"""Upstreams of a route that the table names; JSON has all of them."""
+_LEGEND = f"{_MARK} translated for at least one target (see docs/reference/translation.md)"
 
 Document = dict[str, Any]
 
@@ -76,26 +78,32 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
     ]
 
 
-def _upstreams(route: Route, upstreams: Mapping[str, Mapping[str, bool]]) -> list[Document]:
+def _upstreams(route: Route, upstreams: Mapping[str, list[Document]]) -> list[Document]:
     if route.model is None:
         return [{"upstream": target.upstream, "translated": False} for target in route.to]
-    translated = upstreams.get(route.operation.id, {})
-    return [{"upstream": name, "translated": translated[name]} for name in sorted(translated)]
+    return upstreams.get(route.operation.id, [])
 
 
 def _upstreams_by_operation(
     plan: Plan, operations: ModelOperations
-) -> Mapping[str, Mapping[str, bool]]:
+) -> Mapping[str, list[Document]]:
     """The upstreams that each operation can go to, by the targets of its models, and whether
     requests are translated for each."""
-    upstreams: dict[str, dict[str, bool]] = {}
-    for name in plan.config.models:
-        for operation in operations.of(name):
-            translated = upstreams.setdefault(operation.id, {})
-            for each in operations.targets(name, operation):
-                upstream = each.target.upstream
-                translated[upstream] = translated.get(upstream, False) or bool(each.language)
-    return upstreams
+    by_kind: dict[Kind, list[Document]] = {}  # thousands of operations may be of one kind
+    for operation in operations.all:
+        kind = operations.kind(operation)
+        if kind in by_kind:
+            continue
+        translated: dict[str, bool] = {}
+        for name in plan.config.models:
+            if operations.has(name, operation):
+                for each in operations.targets(name, operation):
+                    upstream = each.target.upstream
+                    translated[upstream] = translated.get(upstream, False) or bool(each.language)
+        by_kind[kind] = [
+            {"upstream": name, "translated": translated[name]} for name in sorted(translated)
+        ]
+    return {operation.id: by_kind[operations.kind(operation)] for operation in operations.all}
 
 
 def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
@@ -105,22 +113,33 @@ def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
         if model.known is not None and model.operations(operations):
             listed.setdefault(model.entry.name, []).append(model.name)
     models = []
+    by_group: dict[int, tuple[list[ModelOperation], list[str]]] = {}
     for name in plan.config.models:
-        has = operations.of(name)
-        chats: dict[str, ModelOperation] = {}
-        for operation in has:
-            if operation.language:
-                chats.setdefault(operation.language, operation)
+        group = operations.group(name)
+        if group not in by_group:
+            by_group[group] = _chats_and_others(operations.of(name))
+        chats, others = by_group[group]
         models.append(
             {
                 "model": name,
                 "choose": plan.config.models[name].choose.text,
-                "formats": [_format(name, chat, operations) for chat in chats.values()],
-                "operations": [op.id for op in has if not op.language],
+                "formats": [_format(name, chat, operations) for chat in chats],
+                "operations": others,
                 "listed": listed.get(name, []),
             }
         )
     return models
+
+
+def _chats_and_others(
+    operations: Sequence[ModelOperation],
+) -> tuple[list[ModelOperation], list[str]]:
+    """The first operation of each format of chat, and the names of those that are no chat."""
+    chats: dict[str, ModelOperation] = {}
+    for operation in operations:
+        if operation.language:
+            chats.setdefault(operation.language, operation)
+    return [*chats.values()], [each.id for each in operations if not each.language]
 
 
 def _format(entry: str, operation: ModelOperation, operations: ModelOperations) -> Document:
@@ -175,7 +194,10 @@ def _model_source(route: Document) -> str:
 def _goes_to(route: Document) -> str:
     if route["answer"]:
         return "the gateway itself"
-    names = ", ".join(_marked(o["upstream"], o["translated"]) for o in route["targets"])
+    targets = route["targets"]
+    marked = [_marked(o["upstream"], o["translated"]) for o in targets[:_MOST_UPSTREAMS]]
+    more = [f"and {len(targets) - len(marked)} more"] if len(targets) > len(marked) else []
+    names = ", ".join([*marked, *more])
     if route["model"] is not None:
         return f"by model: {names or 'none'}"
     return names if route["choose"] == "weighted" else f"{names} ({route['choose']})"

@@ -17,8 +17,9 @@ from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.listening_sockets import PassedSockets
 from engine.server.reload import Gateway, Plans
 from engine.server.trial import try_out
-from engine.source.child_process import release_memory
+from engine.source.child_process import return_memory
 from engine.telemetry.metrics.storage.folder import folder_of
+from engine.values.garbage import no_collection
 from engine.values.runtime_dir import runtime_directory
 
 
@@ -36,21 +37,9 @@ def command(config: ConfigFiles) -> None:
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
     (overlays behind a colon: gateway.yaml:prod.yaml)
     """
-    first = result_or_exit(plan_of(config))
-    assert first.plan is not None
-    # Before the trial, which migrates the database: it may be that of a gateway that runs.
-    passed, server = PassedSockets.from_environment(), first.plan.config.server
-    addresses = listen_addresses(server.listen, first.plan.config.telemetry.address)
-    exit_if_unavailable(addresses, passed, server.reuse_port)
-    trial = try_out(lambda: first, start)
-    if trial.error:
-        raise click.ClickException(trial.error)
-    if trial.warning:
-        click.echo(f"modelway: {trial.warning}", err=True)
-    plans = Plans(
-        first, lambda: plan_of(config), runtime_directory(config.main, config.overlays), start
-    )
-    release_memory()
+    with no_collection(keep=True):
+        plans, passed = _tried(config)
+        return_memory()
     try:
         folder = folder_of(os.getpid())  # also without metrics: a reload may switch them on
     except OSError as error:
@@ -62,6 +51,24 @@ def command(config: ConfigFiles) -> None:
     finally:
         if os.getpid() == master:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _tried(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
+    """The plans of a gateway whose first was started on trial, and the sockets that it was started
+    with. Exits with the errors of the config, or of the trial."""
+    first = result_or_exit(plan_of(config))
+    assert first.plan is not None
+    # Before the trial, which migrates the database: it may be that of a gateway that runs.
+    passed, server = PassedSockets.from_environment(), first.plan.config.server
+    addresses = listen_addresses(server.listen, first.plan.config.telemetry.address)
+    exit_if_unavailable(addresses, passed, server.reuse_port)
+    trial = try_out(lambda: first, start)
+    if trial.error:
+        raise click.ClickException(trial.error)
+    if trial.warning:
+        click.echo(f"modelway: {trial.warning}", err=True)
+    folder = runtime_directory(config.main, config.overlays)
+    return Plans(first, lambda: plan_of(config), folder, start), passed
 
 
 def _announce(plan: Plan) -> None:

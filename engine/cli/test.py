@@ -22,6 +22,13 @@ from engine.offline.cases.run import Result, run
 from engine.plan.route import PlanResult
 from engine.source.problem import Findings
 
+_FORMATS = {
+    "text": formats.summary,
+    "json": formats.as_json,
+    "junit": formats.as_junit,
+    "github": formats.as_github,
+}
+
 
 @click.command()
 @config_option
@@ -29,7 +36,7 @@ from engine.source.problem import Findings
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "json", "junit"]),
+    type=click.Choice(list(_FORMATS)),
     default="text",
     show_default=True,
 )
@@ -86,6 +93,4 @@ def _cases(
 
 
 def _render(results: Sequence[Result], output_format: str) -> str:
-    if output_format == "json":
-        return formats.as_json(results)
-    return formats.as_junit(results) if output_format == "junit" else formats.summary(results)
+    return _FORMATS[output_format](results)

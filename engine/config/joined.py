@@ -65,6 +65,12 @@ class JoinedDocument(SourceDocument):
         document, at = self.part(path)
         return document.reference(at)
 
+    def settle(self) -> None:
+        """Free what the places of problems need in all files."""
+        for document in self.files:
+            document.settle()
+        self.origin = Origin(self)
+
     def redact(self, words: str) -> str:
         """The words with every value filled in from any file replaced by its text there."""
         for document in self.files:

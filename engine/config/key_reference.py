@@ -1,4 +1,4 @@
-"""The reference of all keys as Markdown, from their description: docs/keys.md."""
+"""The reference of all keys as Markdown, from their description: docs/reference/keys.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.config.keys import ENTRY, Key
 
 _HEAD = """# Keys of gateway.yaml
 
-Written by `modelway schema --format markdown -o docs/keys.md` from the schema; do not edit it here.
+Written by `modelway schema --format markdown -o docs/reference/keys.md`; do not edit it here.
 A *path* is relative to the folder of the file that names it. A *secret* belongs in `${VAR}` or
 `${file:...}`. The last column says which change `modelway diff` reports as *weaker*.
 """
@@ -53,13 +53,20 @@ def _entries(section: Key) -> str:
 
 def _rows(key: Key) -> Iterator[Key]:
     """The keys that hold a value: not mappings that only group others."""
-    children = [child for child in key.below.values() if child.path[-1] != ENTRY or child.below]
+    children = [
+        child for child in key.below.values() if child.path[-1] != ENTRY or _has_names(child)
+    ]
     entry = key.below.get(ENTRY)
     is_union = "anyOf" in key.schema or (entry is not None and "anyOf" in entry.schema)
     if key.path[-1] != ENTRY and (not children or is_union):
         yield key
     for child in children:
         yield from _rows(child)
+
+
+def _has_names(entry: Key) -> bool:
+    """Whether an entry has keys of its own: not only values, or lists of them."""
+    return any(name != ENTRY or _has_names(child) for name, child in entry.below.items())
 
 
 def _row(key: Key, start: int) -> str:

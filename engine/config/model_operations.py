@@ -118,7 +118,9 @@ class ModelOperations:
             for names in self._patterns
             for language, languages in counterparts.items()
         }
-        self._links = {name: self._link(model) for name, model in models.items()}
+        distinct: dict[_Link, _Link] = {}  # most entries have those of many others
+        links = ((name, self._link(model)) for name, model in models.items())
+        self._links = {name: distinct.setdefault(link, link) for name, link in links}
         self._chains: dict[tuple[_Link, ...], int] = {}
         self._groups: dict[str, int] = {}
         self._served: dict[tuple[int, Kind], bool] = {}
@@ -254,7 +256,8 @@ class ModelOperations:
         dialects = frozenset(upstream.dialect for upstream in upstreams)
         paths = tuple(path for upstream in upstreams for path in upstream.missing_paths)
         paths = () if model.name in self._own else paths
-        missing = [name for name, end in self._path_suffixes.items() if end.endswith(paths)]
+        ends = self._path_suffixes.items() if paths else ()
+        missing = [name for name, end in ends if end.endswith(paths)]
         return _Link(
             model.operations,
             model.translate != "off",

@@ -35,6 +35,10 @@ class Choice:
         return f"{self.strategy}: {_flow(self.options)}"
 
 
+DEFAULT_CHOICE = Choice()
+"""That of an entry without `choose`: one for thousands of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class TargetConfig:
     """An upstream by name, the name of the model there ("": the name that the caller uses; or
@@ -98,6 +102,8 @@ def _flow(value: Any) -> str:
 def read_choice(values: dict[str, Any], at: Path) -> Choice:
     """`choose` of the entry at `at`: a name, or a mapping of a name to its options."""
     choice, at = values["choose"], (*at, "choose")
+    if choice == DEFAULT_CHOICE.strategy:
+        return DEFAULT_CHOICE
     if isinstance(choice, str):
         return Choice(choice, None, at)
     ((name, options),) = choice.items()

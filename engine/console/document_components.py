@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
 
 from engine.console.example_values import filled
+from engine.source.problem import Path
 from engine.spec.document.node import Node
 
 _LITERALS = frozenset({"default", "const", "enum"})
@@ -17,8 +19,7 @@ _NAME_MAPS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
+class _Context(NamedTuple):
     """The context of a copy: its document, the kind of component that a reference here names,
     whether the keys of a mapping are names, and whether it is a schema."""
 
@@ -33,7 +34,7 @@ class Components:
     """The `components` of the new document, to which the parts that need them are copied."""
 
     components: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _references: dict[str, str] = field(default_factory=dict)
+    _references: dict[tuple[FilePath, Path], str] = field(default_factory=dict)
 
     def copy(self, node: Node, spec: str) -> Any:
         """A copy of an operation or a parameter, with its references rewritten."""
@@ -97,13 +98,14 @@ class Components:
         """The reference in the new document; its target is copied at the first reference."""
         reference_node = Node(node.library, node.uri, node.path, {"$ref": ref})
         target = reference_node.resolved()
-        reference = self._references.get(target.pointer)
+        place = target.uri, target.path
+        reference = self._references.get(place)
         if reference is None:
             kind = context.kind or "schemas"
             name = self._name(
                 kind, str(target.path[-1] if target.path else context.spec), context.spec
             )
-            reference = self._references[target.pointer] = f"#/components/{kind}/{name}"
+            reference = self._references[place] = f"#/components/{kind}/{name}"
             components = self.components.setdefault(kind, {})
             components[name] = {}  # reserved, as the target may refer to itself
             components[name] = self._copy(

@@ -95,6 +95,7 @@ class VisibleModels:
         self._operations = operations
         self._entries = ByName(config.models)
         self._dialects: dict[str, _DialectModels] = {}
+        self._methods_of: dict[object, tuple[str, ...] | None] = {}
         self.lists: LRUCache[object, bytes] = LRUCache(_BYTES, len)
         self.suggestions = Suggestions(self._listed)
 
@@ -129,23 +130,32 @@ class VisibleModels:
         return None if entry is None else listed_model(name, entry, self._config)
 
     def _card(self, model: ListedModel, dialect: Dialect) -> ModelCard | None:
-        operations = [
-            op for op in model.operations(self._operations) if op.accepts_dialect(dialect.name)
-        ]
-        if not operations:
+        methods = self._methods(model, dialect)
+        if methods is None:
             return None
         entry = model.entry
         title = model.name if model.title == entry.name else model.title
-        methods = dict.fromkeys(method for op in operations if (method := _method(op.path)))
         return ModelCard(
             model.name,
             title,
             entry.owner,
             entry.created,
-            tuple(methods),
+            methods,
             model.context,
             model.output,
         )
+
+    def _methods(self, model: ListedModel, dialect: Dialect) -> tuple[str, ...] | None:
+        """The custom methods of a model in this dialect; None for one without operations there.
+        Thousands of models may have the same thousands of operations."""
+        tasks = None if model.known is None else tuple(model.known.tasks)
+        key = dialect.name, self._operations.group(model.entry.name), tasks
+        if key not in self._methods_of:
+            has = model.operations(self._operations)
+            paths = [op.path for op in has if op.accepts_dialect(dialect.name)]
+            methods = dict.fromkeys(filter(None, map(_method, paths)))
+            self._methods_of[key] = tuple(methods) if paths else None
+        return self._methods_of[key]
 
     def _models_of(self, dialect: Dialect) -> _DialectModels:
         entry = self._dialects.get(dialect.name)
@@ -172,7 +182,8 @@ class _DialectModels:
     @cached_property
     def _all(self) -> ModelList:
         render = self._dialect.model
-        documents = [orjson.Fragment(orjson.dumps(render(card))) for card in self._cards]
+        # As str: the bytes that orjson makes keep its buffer, some kilobytes for each model.
+        documents = [orjson.Fragment(orjson.dumps(render(card)).decode()) for card in self._cards]
         return ModelList([card.name for card in self._cards], documents)
 
     def of(self, scope: Scope) -> ModelList:

@@ -61,14 +61,14 @@ class _Variants:
     __slots__ = ("_all", "only")
 
     def __init__(self) -> None:
-        self._all: list[tuple[Resource, list[str]]] = []
+        self._all: tuple[tuple[Resource, tuple[str, ...]], ...] = ()
         self.only: Resource | None = None
 
-    def add(self, resource: Resource, names: list[str]) -> None:
+    def add(self, resource: Resource, names: tuple[str, ...]) -> None:
         """Add an operation, unless another has the same query; `names` are its variables."""
         if all(other.query != resource.query for other, _ in self._all):
-            self._all.append((resource, names))
-            self._all.sort(key=lambda entry: -len(entry[0].query))
+            resources = (*self._all, (resource, names))
+            self._all = tuple(sorted(resources, key=lambda entry: -len(entry[0].query)))
         alone = len(self._all) == 1 and not self._all[0][0].query
         self.only = self._all[0][0] if alone else None
 
@@ -111,7 +111,7 @@ class Router:
         if key not in self._variants:
             self._variants[key] = _Variants()
             self._tree.add(uri_template, resource.method, self._variants[key], resource.wide)
-        self._variants[key].add(resource, variables(uri_template))
+        self._variants[key].add(resource, tuple(variables(uri_template)))
 
     def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
         """The responder for a request: there always is one, if only to say what is missing."""

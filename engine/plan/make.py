@@ -5,8 +5,7 @@ Every name is resolved here and nowhere else: what was planned can be built and 
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 
@@ -39,6 +38,8 @@ from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
 from engine.translations import counterparts
 from engine.upstream import choose
+from engine.values.garbage import no_collection
+from engine.values.usage import Takes
 
 
 def make_plan(
@@ -48,17 +49,10 @@ def make_plan(
     overlays: Sequence[FilePath] = (),
 ) -> PlanResult:
     """Read gateway.yaml, its overlays and all they name, and plan. Reads files; opens no socket."""
-    # Everything allocated here is kept: collecting garbage in it takes longer than building it.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        with record_reads() as files:
-            planned = _make(file, environ, text, overlays)
-        planned.files = files
-        return planned
-    finally:
-        if collecting:
-            gc.enable()
+    with no_collection(), record_reads() as files:
+        planned = _make(file, environ, text, overlays)
+    planned.files = files
+    return planned
 
 
 def _make(
@@ -99,22 +93,27 @@ def _make(
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:
-        routes_served = tuple(_with_guards(route, config) for route in resolved)
+        routes_served = tuple(_with_guards(resolved, config))
         planned.plan = Plan(config, routes_served, planned.specifications, by_model)
     return planned
 
 
-def _with_guards(route: Route, config: Config) -> Route:
-    """A route with what its requests pass before they are forwarded, and whether their bodies are
+def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
+    """Routes with what their requests pass before they are forwarded, and whether their bodies are
     read to choose a target."""
-    choices = [route.choose]
-    if route.model is not None:
-        choices = [model.choose for model in config.models.values()]
-    return replace(
-        route,
-        guards=guards(route.policies, config.currency),
-        chosen_by_body=any(map(choose.reads_body, choices)),
-    )
+    models_read_body = any(choose.reads_body(model.choose) for model in config.models.values())
+    of_all = guards(config.policies, config.currency)
+    distinct: dict[Takes, Takes] = {}  # thousands of routes take the same
+    for route in routes:
+        has_own = len(route.policies) > len(config.policies)
+        yield replace(
+            route,
+            guards=guards(route.policies, config.currency) if has_own else of_all,
+            takes=distinct.setdefault(route.takes, route.takes),
+            chosen_by_body=(
+                choose.reads_body(route.choose) if route.model is None else models_read_body
+            ),
+        )
 
 
 def _route(

@@ -9,7 +9,7 @@ from engine.source.suggestion import did_you_mean, near
 from engine.spec import expression, path_templates
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression
-from engine.spec.quota_fields import properties
+from engine.spec.quota_fields import properties, property_names
 
 
 def model_expression(
@@ -59,11 +59,12 @@ def _check_member(
     """
     schemas = [media.get("schema") for _, media in node.get("requestBody").get("content").items()]
     for depth, step in enumerate(location.steps):
-        named = [each for schema in schemas for each in properties(schema)]
-        members = dict(named)
-        if step in members:
-            schemas = [below for name, below in named if name == step]
+        if any(step in property_names(schema) for schema in schemas):
+            if depth + 1 < len(location.steps):
+                named = [each for schema in schemas for each in properties(schema)]
+                schemas = [below for name, below in named if name == step]
             continue
+        members = dict(each for schema in schemas for each in properties(schema))
         if not members or step.isdigit() or step == "*":
             return
         place = ".".join(location.steps[: depth + 1])

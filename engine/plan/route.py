@@ -102,6 +102,14 @@ class Plan:
     specifications: Mapping[str, Specification] = field(default_factory=dict)
     by_model: tuple[ModelOperation, ...] = ()
 
+    def settle(self) -> None:
+        """Free what only the problems of files need: there are no more once this is served."""
+        self.config.source.settle()
+        self.config.source.value = None
+        for specification in self.specifications.values():
+            for document in specification.library.documents:
+                document.settle()
+
     def model_operations(self) -> ModelOperations:
         """Which operations each model has."""
         config = self.config

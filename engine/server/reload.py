@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
 from engine.server.listen_addresses import listen_addresses, why_unavailable
 from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
@@ -21,8 +22,9 @@ from engine.server.master_state import Publication, State, read_all
 from engine.server.serving import serving
 from engine.server.trial import SECONDS, Boot, Trial, try_out
 from engine.server.worker_states import WorkerState
-from engine.source.child_process import release_memory
+from engine.source.child_process import release_memory, return_memory
 from engine.telemetry.health import ConfigStatus
+from engine.values.garbage import no_collection
 
 log = logging.getLogger("modelway")
 
@@ -47,6 +49,7 @@ class Plans:
     ) -> None:
         assert first.plan is not None
         self.plan: Plan = first.plan
+        self.plan.settle()
         self._make = make
         self._boot = boot
         self._seconds = seconds
@@ -100,17 +103,26 @@ class Plans:
     def renew(self) -> bool:
         """Try the current config. Whether there is a new plan, which `confirm` or `revert` then
         settles; if not, the reason is logged."""
-        planned, error = self._renewed()
+        with no_collection(keep=True):  # new workers are to share what is made here
+            planned, error = self._renewed()
         now = time.time()
         if planned is None or planned.plan is None:
             self._refuse(error, now)
             return False
         self._previous = (self.plan, self.state, self._files)
         self.plan = planned.plan
+        self.plan.settle()
+        return_memory()
         self._files = dict(planned.files)
         self._fingerprint = fingerprint(self._files)
         self.state = replace(self.state, hash=planned.hash, loaded=now, tried=now, error="")
         return True
+
+    def serve(self, folder: Path | None) -> Application:
+        """The application of a worker, to be made in it; the plan before this one makes room for it
+        there. Raises CannotConnect."""
+        self._previous = None
+        return serving(self.plan, folder, ConfigStatus(source=self.status))
 
     def confirm(self) -> None:
         """The new plan is served."""
@@ -212,7 +224,7 @@ class Gateway(Gunicorn):
 
         super().__init__(
             plans.plan.config.server,
-            lambda: serving(plans.plan, folder, ConfigStatus(source=plans.status)),
+            lambda: plans.serve(folder),
             when_ready,
             form,
             plans.plan.config.telemetry.address,

@@ -14,6 +14,7 @@ from engine.plan.route import Plan
 from engine.telemetry.health import ConfigStatus
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.storage.folder import folder_of
+from engine.values.garbage import no_collection
 
 _GARBAGE = (10_000, 10, 30)
 """Thresholds of the garbage collector. Requests leave almost no reference cycles, and a collection
@@ -33,12 +34,8 @@ def serving(
 
     `status` tells what is served, `loggers` are those that are the gateway's own to write.
     """
-    gc.disable()  # what is built stays: looking through it for garbage takes longer than building
-    try:
+    with no_collection(keep=True):  # looking through it would cost requests much, too
         telemetry = observing(plan.config, folder, loggers, status=status)
         app = build(plan, services_of(plan.config, telemetry))
-    finally:
-        gc.enable()
-    gc.freeze()  # it would cost requests much, too
     gc.set_threshold(*_GARBAGE)
     return app

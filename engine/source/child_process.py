@@ -205,8 +205,16 @@ def _death(status: int) -> str:
 
 
 def release_memory() -> None:
-    """Collect unreachable cycles, and return free memory of the C library to the system."""
+    """Collect unreachable cycles, return free memory, and leave what stays to no later collection:
+    that would write to all pages that workers share."""
+    gc.unfreeze()
     gc.collect()
+    gc.freeze()
+    return_memory()
+
+
+def return_memory() -> None:
+    """Return free memory of the C library to the system."""
     trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl does not
     if trim is not None:
         trim(0)

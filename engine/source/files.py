@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -37,6 +37,13 @@ def record_reads() -> Iterator[dict[Path, str]]:
         yield record
     finally:
         _records.reset(before)
+
+
+def add_reads(files: Mapping[Path, str]) -> None:
+    """Record files that a child process has read."""
+    record = _records.get()
+    if record is not None:
+        record.update(files)
 
 
 def is_file(path: Path) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from engine.source.child_process import run_in_child
-from engine.source.files import read_text
+from engine.source.files import add_reads, read_text, record_reads
 from engine.source.nodes import compose
 from engine.source.problem import Level, Path, Problem
 from engine.source.source_map import SourceMap
@@ -90,6 +90,12 @@ class SourceDocument:
         """The file's text of the value at `path` if `${...}` was filled into it, else ""."""
         return self.references.get(self.place(path), "")
 
+    def settle(self) -> None:
+        """Free what the places of problems need: the text and the positions. `redact` goes on."""
+        self.text = ""
+        self.positions, self.references, self.tags = {}, {}, {}
+        self._source_map = None
+
     def redact(self, words: str) -> str:
         """The words with every filled-in value replaced by its text in the file."""
         for value, reference in self.expansions.items():
@@ -110,8 +116,9 @@ def read(
     if expand is None and text.lstrip()[:1] == "{" and _read_json(document):
         return document
     try:
-        if expand is None and len(text) >= LARGE:
-            document = run_in_child(_read_yaml, text, file)
+        if len(text) >= LARGE:
+            document, files = run_in_child(_read_large, text, file, expand, known_tags)
+            add_reads(files)
         else:
             document = _read_yaml(text, file, expand, known_tags)
         document.text = text
@@ -142,6 +149,14 @@ def _read_yaml(
         document.references, document.tags = values.references, values.tags
         document._source_map = SourceMap(root)
     return document
+
+
+def _read_large(
+    text: str, file: str, expand: Expand | None, known_tags: frozenset[str]
+) -> tuple[SourceDocument, dict[FilePath, str]]:
+    """The document, and the files that `expand` has read."""
+    with record_reads() as files:
+        return _read_yaml(text, file, expand, known_tags), files
 
 
 def _line_and_column(before: str) -> tuple[int, int]:

@@ -6,8 +6,9 @@ order of the file, each followed by its descendants.
 
 from __future__ import annotations
 
+import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import yaml
 
@@ -17,7 +18,7 @@ Path = tuple[str | int, ...]
 class SourceMap:
     """The positions of the values of a node tree. An alias refers to the entry of its anchor."""
 
-    __slots__ = ("_aliases", "_keys", "_lists", "_marks", "_merges", "_subtree_ends")
+    __slots__ = ("_aliases", "_children", "_keys", "_lists", "_marks", "_merges", "_subtree_ends")
 
     def __init__(self, root: yaml.Node) -> None:
         self._marks = array("I")  # line and column of the key, line and column of the value
@@ -26,6 +27,7 @@ class SourceMap:
         self._lists: set[int] = set()
         self._merges: set[int] = set()
         self._aliases: dict[int, int] = {}
+        self._children: dict[int, dict[str | int | None, int]] = {}  # of entries on paths asked for
         self._add(root, root, {})
 
     def find(self, path: Path, *, key: bool) -> tuple[int, int]:
@@ -48,7 +50,8 @@ class SourceMap:
         key, value = name.start_mark, node.start_mark
         self._marks.extend((key.line, key.column, value.line, value.column))
         self._subtree_ends.append(index + 1)
-        self._keys.append(name.value if isinstance(name, yaml.ScalarNode) else None)
+        is_plain = isinstance(name, yaml.ScalarNode)
+        self._keys.append(sys.intern(name.value) if is_plain else None)
         if isinstance(node, yaml.ScalarNode):
             return
         if id(node) in anchors:
@@ -76,14 +79,19 @@ class SourceMap:
     def _child(self, at: int, step: str | int) -> int | None:
         at = self._aliases.get(at, at)
         if at in self._lists:
-            if isinstance(step, int):
-                return next((c for n, c in enumerate(self._below(at)) if n == step), None)
-            return None
-        text = str(step)
-        for child in self._below(at):
-            if self._keys[child] == text:
-                return child
-        return self._merged(at, step)
+            return self._children_of(at).get(step) if isinstance(step, int) else None
+        child = self._children_of(at).get(str(step))
+        return self._merged(at, step) if child is None else child
+
+    def _children_of(self, at: int) -> dict[str | int | None, int]:
+        """The children of an entry by index or key. A search among thousands for each of thousands
+        of paths would take a square of their number."""
+        if at not in self._children:
+            below: Iterable[tuple[str | int | None, int]] = enumerate(self._below(at))
+            if at not in self._lists:
+                below = [(self._keys[child], child) for child in self._below(at)][::-1]
+            self._children[at] = dict(below)  # the first of equal keys, the last to be added, holds
+        return self._children[at]
 
     def _merged(self, at: int, step: str | int) -> int | None:
         """The entry that a merge key (`<<`) adds to a mapping."""

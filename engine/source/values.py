@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -120,7 +121,7 @@ class Values:
             if name.value in mapping:
                 self._wrong(name, "MW003", f"key '{name.value}' is repeated", "keep one of them")
                 continue
-            mapping[name.value] = self.of(value)
+            mapping[sys.intern(name.value)] = self.of(value)
         return merged | mapping if merged else mapping
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
@@ -138,7 +139,7 @@ class Values:
             if not node.style and text != node.value:
                 tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))
         if tag == TAG + "str":
-            return text
+            return sys.intern(text)  # thousands of models name the same upstreams
         if tag == TAG + "null":
             return None
         if tag == TAG + "bool":

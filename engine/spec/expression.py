@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from email.errors import HeaderParseError
 from email.header import decode_header
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -236,6 +237,7 @@ def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, ne
     exchange.body = exchange.body.with_replaced((*at, data), *exchange.edits)
 
 
+@lru_cache(1000)  # thousands of routes name the model in the same place
 def parse(text: str) -> Expression:
     """Raises ValueError with words for an expression that is not of this form."""
     match = _EXPRESSION.fullmatch(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -148,13 +148,14 @@ def recompile(
 
 
 def compile_operation(
-    declaration: Declaration, item: Node, schemas: Schemas, findings: Findings
+    declaration: Declaration, item: Node, node: Node, schemas: Schemas, findings: Findings
 ) -> Operation:
-    """The compiled operation; with errors in findings it must not be served."""
+    """The compiled operation at `node`, in the path `item`; with errors in findings it must not be
+    served."""
     library, (key, method) = item.library, declaration.at
-    node, document = item.get(method), library.document
+    document = library.document
     template = declaration.address.template
-    statuses = [status for status, _ in node.get("responses").items()]
+    responses = dict(node.get("responses").items())
     at = ("paths", key, method)
     return Operation(
         spec=declaration.spec,
@@ -165,19 +166,18 @@ def compile_operation(
         carriers=carriers(node, document, findings),
         parameters=_parameters(node, item, template, schemas, findings),
         bodies=_bodies(node.get("requestBody"), schemas, findings),
-        websocket=method == "get" and "101" in statuses,
+        websocket=method == "get" and "101" in responses,
         source=library.source(library.root, at),
         at=at,
         query=declaration.address.query,
         wide=declaration.address.wide,
-        response_headers=_response_headers(node),
+        response_headers=_response_headers(responses.values()),
     )
 
 
-def _response_headers(node: Node) -> tuple[str, ...]:
+def _response_headers(responses: Iterable[Node]) -> tuple[str, ...]:
     """The names of the headers that any of the operation's responses declares."""
-    answers = [answer for _, answer in node.get("responses").items()]
-    names = [name.lower() for answer in answers for name, _ in answer.get("headers").items()]
+    names = [name.lower() for each in responses for name, _ in each.get("headers").items()]
     return tuple(dict.fromkeys(names))
 
 

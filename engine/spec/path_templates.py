@@ -99,7 +99,7 @@ def _has_dot_segment(path: str) -> bool:
     return False
 
 
-_Leaf = dict[str, tuple[Any, list[str]]]
+_Leaf = dict[str, tuple[Any, tuple[str, ...]]]
 """The end of a path: the value of each method, with the names of its variables."""
 
 
@@ -116,8 +116,8 @@ class _Pattern:
 @dataclass(slots=True)
 class _Node:
     literals: dict[str, _Node] = field(default_factory=dict)
-    patterns: list[_Pattern] = field(default_factory=list)
-    wides: list[_Pattern] = field(default_factory=list)
+    patterns: tuple[_Pattern, ...] = ()
+    wides: tuple[_Pattern, ...] = ()
     leaf: _Leaf | None = None
 
 
@@ -126,25 +126,34 @@ class PathTree:
 
     def __init__(self) -> None:
         self._root = _Node()
+        # Paths without variables, as callers write them, by their method.
+        self._literals: dict[str, dict[str, Any]] = {}
 
     def add(self, template: str, method: str, value: Any, wide: Collection[str] = ()) -> None:
         """Add one operation; `wide` names the variables that may hold slashes."""
+        if not ("{" in template or "%" in template):
+            self._literals.setdefault(method, {}).setdefault(template, value)
+            return
         node = self._root
-        names: list[str] = []
+        names: tuple[str, ...] = ()
         segments = template.split("/")[1:]
         leaf: _Leaf | None = None
         for index, segment in enumerate(segments):
-            here = variables(segment)
+            here = variables(segment) if "{" in segment else ()
             if any(name in wide for name in here):
                 tail = "/".join(segments[index:])
-                names += variables(tail)
-                leaf = _pattern_below(node.wides, tail, wide, dict)
+                names += tuple(variables(tail))
+                node.wides, leaf = _with_pattern(node.wides, tail, wide, dict)
                 break
-            names += here
             if here:
-                node = _pattern_below(node.patterns, segment, (), _Node)
-            else:
-                node = node.literals.setdefault(unquote(segment), _Node())
+                names += tuple(here)
+                node.patterns, below = _with_pattern(node.patterns, segment, (), _Node)
+                node = below
+                continue
+            literal = unquote(segment)
+            if literal not in node.literals:
+                node.literals[literal] = _Node()
+            node = node.literals[literal]
         if leaf is None:
             node.leaf = leaf = {} if node.leaf is None else node.leaf
         leaf.setdefault(method, (value, names))
@@ -154,7 +163,11 @@ class PathTree:
         segments = path.split("/")
         if segments[0]:
             return PathMiss((), ())
-        allowed: dict[str, None] = {}
+        literal = _decoded(segments) if "%" in path else path
+        values = self._literals.get(method)
+        if values is not None and literal in values:
+            return PathMatch(values[literal], {})
+        allowed = {name: None for name, paths in self._literals.items() if literal in paths}
         verbs: dict[str, None] = {}
         starts = [0]
         for segment in segments:
@@ -167,20 +180,25 @@ class PathTree:
         return PathMiss(tuple(sorted(allowed)), tuple(verbs) if ends_in_verb else ())
 
 
-def _pattern_below(
-    patterns: list[_Pattern], text: str, wide: Collection[str], kind: type[_Node | _Leaf]
-) -> Any:
-    """The node or leaf under this pattern, made when it is new; the most literal come first."""
+def _decoded(segments: list[str]) -> str:
+    """The path of decoded segments; "" if one holds a slash, as no literal path does."""
+    decoded = [unquote(segment) for segment in segments]
+    return "" if any("/" in segment for segment in decoded) else "/".join(decoded)
+
+
+def _with_pattern(
+    patterns: tuple[_Pattern, ...], text: str, wide: Collection[str], kind: type[_Node | _Leaf]
+) -> tuple[tuple[_Pattern, ...], Any]:
+    """The patterns with this one, the most literal first, and the node or leaf under it."""
     regex = _regex(text, wide)
     for pattern in patterns:
         if pattern.regex.pattern == regex:
-            return pattern.below
+            return patterns, pattern.below
     verb = text.rpartition("}")[2]
     literal = len(_VARIABLE.sub("", text))
     pattern = _Pattern(re.compile(regex), literal, verb if verb.startswith(":") else "", kind())
-    patterns.append(pattern)
-    patterns.sort(key=lambda pattern: -pattern.literal)
-    return pattern.below
+    by_literal = sorted((*patterns, pattern), key=lambda pattern: -pattern.literal)
+    return tuple(by_literal), pattern.below
 
 
 def _regex(text: str, wide: Collection[str]) -> str:

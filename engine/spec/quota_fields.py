@@ -9,14 +9,14 @@ from engine.dialects.interface.usage import CountedField, UsageOption
 from engine.spec.document.node import Node
 from engine.values.usage import Takes
 
-_COMBINED = ("allOf", "anyOf", "oneOf")
+_COMBINED = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 def takes_of(operation: Node, dialect: Dialect) -> Takes:
     """For an operation's own node (`Specification.node`) in a document of that dialect."""
     bodies = operation.get("requestBody").get("content")
-    schemas = [bodies.get(kind).get("schema") for kind, _ in bodies.items()]
-    properties_of_bodies = [{name for name, _ in properties(schema)} for schema in schemas]
+    schemas = [media.get("schema") for _, media in bodies.items()]
+    properties_of_bodies = [property_names(schema) for schema in schemas]
     fields, option = dialect.request_fields, dialect.usage_option
     output = any(
         not names.isdisjoint(fields.output.limit_members) for names in properties_of_bodies
@@ -49,8 +49,7 @@ def takes_usage_option(schema: Node, option: UsageOption) -> bool:
     """Whether a request's schema has the usage option."""
     holder, member = option.path
     return any(
-        name == holder and any(inner == member for inner, _ in properties(below))
-        for name, below in properties(schema)
+        member in property_names(part.get("properties").get(holder)) for part in _parts(schema)
     )
 
 
@@ -59,8 +58,7 @@ def _has_chunks(operation: Node, option: UsageOption) -> bool:
     schema may be anything."""
     streams = [s for kind, s in _answers(operation) if kind.startswith("text/event-stream")]
     names_of_streams = [
-        {name for part in (schema, schema.get("contentSchema")) for name, _ in properties(part)}
-        for schema in streams
+        property_names(schema) | property_names(schema.get("contentSchema")) for schema in streams
     ]
     return any(not names or option.chunk_member in names for names in names_of_streams)
 
@@ -70,9 +68,7 @@ def _reports_no_usage(operation: Node, dialect: Dialect) -> bool:
     are counted, or a text is judged, which costs nothing."""
     if dialect.meter is None:
         return True
-    names_of_responses = [
-        {name for name, _ in properties(schema)} for _, schema in _answers(operation)
-    ]
+    names_of_responses = [property_names(schema) for _, schema in _answers(operation)]
     members = dialect.meter.schema_members
     return bool(names_of_responses) and all(
         names and names.isdisjoint(members) for names in names_of_responses
@@ -90,13 +86,24 @@ def _answers(operation: Node) -> list[tuple[str, Node]]:
 
 
 def properties(schema: Node) -> Iterator[tuple[str, Node]]:
-    """Names and schemas of an object's properties, also those of the schemas it is combined of,
-    each of which is visited once."""
+    """Names and schemas of an object's properties, also those of the schemas it is combined of."""
+    for part in _parts(schema):
+        yield from part.get("properties").items()
+
+
+def property_names(schema: Node) -> set[str]:
+    """The names of `properties`."""
+    values = [part.get("properties").value for part in _parts(schema)]
+    return {name for value in values if isinstance(value, dict) for name in value}
+
+
+def _parts(schema: Node) -> Iterator[Node]:
+    """A schema and those it is combined of, each once."""
     parts, visited = [schema], {id(schema.value)}
     for part in parts:
-        yield from part.get("properties").items()
-        below = [branch for key in _COMBINED for branch in part.get(key).elements()]
-        for branch in below:
+        yield part
+        keys = _COMBINED.intersection(part.value) if isinstance(part.value, dict) else ()
+        for branch in (branch for key in sorted(keys) for branch in part.get(key).elements()):
             if id(branch.value) not in visited:
                 visited.add(id(branch.value))
                 parts.append(branch)

@@ -161,14 +161,15 @@ class _OperationReader:
             for method in METHODS:
                 if not isinstance(item.value, dict) or method not in item.value:
                     continue
-                name = self._unique(item, key, method)
+                node = item.get(method)
+                name = self._unique(node, key, method)
                 breach = breach_of(removed, key, method)
                 if wrong is not None:
                     self.refusals[name] = self.findings.unsorted[-1]
                 elif breach is not None:
                     self._refuse(name, (key, method), breach.problem)
                 else:
-                    self._read_one(name, (key, method), item, address)
+                    self._read_one(name, (key, method), item, node, address)
             if wrong is None:
                 for words in address.repairs:
                     self._note((key,), "MW228", f"path '{key}': {words}")
@@ -177,9 +178,8 @@ class _OperationReader:
         return Specification(self.name, self.operations, self.library, self.refusals, schemas)
 
     def _read_one(
-        self, name: str, at: tuple[str, str], item: Node, address: path_keys.Address
+        self, name: str, at: tuple[str, str], item: Node, node: Node, address: path_keys.Address
     ) -> None:
-        node = item.get(at[1])
         wider = path_keys.widened(address, node, item)
         for words in wider.repairs[len(address.repairs) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
@@ -191,7 +191,7 @@ class _OperationReader:
         path = ("paths", *at)
         source = self.library.source(self.library.root, path)
         try:
-            operation = compile_operation(declaration, item, self.schemas, findings)
+            operation = compile_operation(declaration, item, node, self.schemas, findings)
         except KeyError as error:
             message = f"a reference leads nowhere: there is no {error}"
             findings.error(source, path, "MW202", message, key=True)
@@ -209,9 +209,9 @@ class _OperationReader:
         elif operation is not None:
             self.operations[name] = operation
 
-    def _unique(self, item: Node, key: str, method: str) -> str:
+    def _unique(self, operation: Node, key: str, method: str) -> str:
         """The operation's name: its operationId, or method and path if that is in use."""
-        name, plain = item.get(method).text("operationId"), f"{method.upper()} {key}"
+        name, plain = operation.text("operationId"), f"{method.upper()} {key}"
         if name and (name in self.operations or name in self.refusals):
             message = f"operationId '{name}' is used twice"
             first = self.operations.get(name)

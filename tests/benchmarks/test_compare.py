@@ -123,7 +123,7 @@ def test_a_page_keeps_what_stands_around_the_markers():
 
 
 def test_the_page_can_be_written():
-    shipped = ROOT / "docs" / "performance.md"
+    shipped = ROOT / "docs" / "explanation" / "performance.md"
     assert "once more" in page.replaced(shipped.read_text(), "once more")
 
 

@@ -29,7 +29,7 @@ def test_every_fault_has_a_title_and_states_its_law() -> None:
 
 
 def test_every_fault_is_in_the_table_of_guarantees() -> None:
-    page = (ROOT / "docs/guarantees.md").read_text("utf-8")
+    page = (ROOT / "docs/explanation/guarantees.md").read_text("utf-8")
     assert [name for name in FAULTS if f"`{name}`" not in page] == []
 
 

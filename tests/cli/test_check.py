@@ -207,7 +207,7 @@ def commands():
     """What the hook and the workflow run."""
     workflow = (ROOT / "deploy/github-actions.yml").read_text("utf-8")
     commands = re.findall(r"run: modelway (check[^>|\n]*)", workflow)
-    return commands + [hook["entry"].removeprefix("modelway ") for hook in hooks()]
+    return [*commands, hooks()[0]["entry"].removeprefix("modelway ")]
 
 
 @pytest.mark.parametrize("command", commands())
@@ -218,13 +218,14 @@ def test_the_command_of_the_hook_and_the_workflow_passes_and_fails(folder, comma
     assert modelway("check", *args).exit_code == 1
 
 
-def test_the_hook_is_valid_for_pre_commit():
-    (hook,) = hooks()
+@pytest.mark.parametrize("hook", hooks(), ids=lambda hook: hook["id"])
+def test_a_hook_is_valid_for_pre_commit(hook):
     assert {"id", "name", "entry", "language"} <= set(hook)
+    assert modelway(*shlex.split(hook["entry"])[1:], "--help").exit_code == 0
 
 
-def test_the_hook_runs_for_every_changed_or_deleted_file_of_a_config():
-    (hook,) = hooks()
+@pytest.mark.parametrize("hook", hooks(), ids=lambda hook: hook["id"])
+def test_a_hook_runs_for_every_changed_or_deleted_file_of_a_config(hook):
     assert (hook["always_run"], hook["pass_filenames"]) == (True, False)
     assert not {"files", "types", "types_or", "exclude"} & set(hook)
 

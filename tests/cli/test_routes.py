@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from benchmarks import growth
 from engine.plan.make import make_plan
 from engine.source import files
 from tests.support.commands import modelway
@@ -112,3 +113,17 @@ def test_what_a_provider_has_behind_a_wildcard_is_listed(listed):
 def test_a_model_without_a_routed_operation_is_not_listed(listed):
     (model,) = json.loads(listed("[openai.createTranscription]", "--format", "json"))["models"]
     assert model["listed"] == ["whisper-large-v3", "whisper-large-v3-turbo"]
+
+
+def test_of_many_upstreams_the_table_names_the_first(tmp_path):
+    size = growth.Size(models=30, routes=10, upstreams=30, tokens=0)
+    config = growth.write(tmp_path, size, upstream=1, port=1, telemetry=2)
+    text = modelway("routes", "-c", str(config), env={"KEY": "upstream-key"}).output
+    words = " ".join(text.split())
+    assert "and 10 more" in words
+    listed = json.loads(
+        modelway("routes", "-c", str(config), "--format", "json", env={"KEY": "k"}).output
+    )["routes"]
+    by_operation = {route["operation"]: route["targets"] for route in listed}
+    assert len(by_operation["team0.chat0"]) == 30
+    assert [target["upstream"] for target in by_operation["team9.chat9"]] == ["up9"]

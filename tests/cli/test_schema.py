@@ -29,9 +29,9 @@ def test_it_writes_over_the_file_that_it_is_made_from(tmp_path, monkeypatch):
 
 
 def test_the_reference_of_keys_is_that_of_this_version():
-    """Out of date: run `modelway schema --format markdown -o docs/keys.md`."""
+    """Out of date: run `modelway schema --format markdown -o docs/reference/keys.md`."""
     printed = run("--format", "markdown").output
-    assert printed == (files.HOME / "docs" / "keys.md").read_text("utf-8")
+    assert printed == (files.HOME / "docs" / "reference" / "keys.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(("weight", "right"), [(2, True), ("${W}", False)])

@@ -77,8 +77,9 @@ def test_a_good_config_is_right_for_other_validators(path):
 
 def documented():
     """The pieces of configs that stand in the texts for users, by file and line."""
-    for name in ("README.md", "docs/manual.md", "CONTRIBUTING.md"):
-        text = (files.HOME / name).read_text("utf-8")
+    pages = sorted((files.HOME / "docs").rglob("*.md"))
+    for page in (files.HOME / "README.md", files.HOME / "CONTRIBUTING.md", *pages):
+        name, text = page.relative_to(files.HOME), page.read_text("utf-8")
         for fence in re.finditer(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
             value = as_written(fence[1])
             if isinstance(value, list):

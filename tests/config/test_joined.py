@@ -37,3 +37,13 @@ def test_the_sections_of_a_joined_document_are_copies():
     whole.value["a"].append(2)
     whole.value["b"]["d"] = 3
     assert one.value == {"a": [1], "b": {"c": 2}}
+
+
+def test_a_settled_document_hides_the_secrets_of_all_files():
+    one = read("a: 1\n", "a.yaml", lambda text: text)
+    other = read("x: ${VAR}\n", "b.yaml", lambda text: "a-long-secret")
+    whole = joined(one)
+    whole.files.append(other)
+    whole.settle()
+    assert other.text == ""
+    assert whole.redact("a-long-secret") == "${VAR}"

@@ -47,7 +47,12 @@ SCHEMA = {
                         "description": "How long.",
                         "type": "string",
                         "x-modelway": {"unit": "duration"},
-                    }
+                    },
+                    "places": {
+                        "description": "By name.",
+                        "type": "object",
+                        "additionalProperties": {"type": "array", "items": {"type": "string"}},
+                    },
                 },
             },
         },
@@ -65,6 +70,7 @@ ROWS = markdown(keys.describe(SCHEMA)).splitlines()
         "| `nets` | list of networks |  | A \\| B. | more entries |",
         "By name. Keys of each named entry.",
         "| `wait` | duration |  | How long. |  |",
+        "| `places` | mapping |  | By name. |  |",
     ],
 )
 def test_a_key_has_its_row(row):

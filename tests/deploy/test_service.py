@@ -1,6 +1,8 @@
 """The systemd units: their commands exist, and they wait longer than the gateway's grace."""
 
 import configparser
+import shutil
+import subprocess
 
 import pytest
 import yaml
@@ -51,3 +53,19 @@ def test_the_socket_and_the_services_that_share_it_name_each_other():
     assert (ROOT / "deploy" / socket["Service"]).exists()
     for name in ("modelway@.service", socket["Service"]):
         assert unit(name)["Service"]["Sockets"] == "modelway.socket"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_accepts_the_units_and_the_socket(tmp_path):
+    """With a program in the place of the gateway's, and an instance of the template."""
+    for name in (*UNITS, "modelway.socket", "modelway-port.service"):
+        text = (ROOT / "deploy" / name).read_text("utf-8")
+        target = tmp_path / name.replace("@", "@blue")
+        target.write_text(text.replace("/opt/modelway/bin/modelway", "/bin/true"))
+    result = subprocess.run(
+        ["systemd-analyze", "verify", *sorted(tmp_path.iterdir())],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (0, "")

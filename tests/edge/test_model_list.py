@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from engine import dialects
-from engine.config.listed_models import listed_models
+from engine.config.listed_models import ListedModel, listed_models
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Model, TargetConfig
 from engine.edge.endpoint import dialect_of
@@ -161,3 +161,17 @@ def test_a_near_name_is_suggested_when_the_caller_may_use_it():
     with pytest.raises(GatewayError) as raised:
         model("claud", Caller("a", ("gpt*",)))
     assert "claude" not in raised.value.message
+
+
+def test_the_operations_of_equal_models_are_looked_through_once(monkeypatch):
+    looked_through = []
+    operations = ListedModel.operations
+
+    def count(self, every):
+        looked_through.append(self.name)
+        return operations(self, every)
+
+    monkeypatch.setattr(ListedModel, "operations", count)
+    among = visible_models("one", "two", "three", claude="anthropic")
+    assert len(listed(exchange(), among)["data"]) == 3
+    assert looked_through == ["one", "claude"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import growth
 from engine.config import providers
 from engine.config.routes import WebSocket
 from engine.plan.make import make_plan
@@ -170,7 +171,8 @@ def test_two_plans_of_one_file_are_alike():
     ]
 
 
-def test_the_shipped_project_is_planned_in_a_bounded_number_of_calls():
+def calls_to_plan(file):
+    """The calls of Python functions in which a config without errors is planned."""
     calls = 0
 
     def count(frame, event, argument):
@@ -180,11 +182,26 @@ def test_the_shipped_project_is_planned_in_a_bounded_number_of_calls():
     previous = sys.getprofile()
     sys.setprofile(count)
     try:
-        planned = make_plan(ROOT / "gateway.yaml", {})
+        planned = make_plan(file, {"KEY": "upstream-key"})
     finally:
         sys.setprofile(previous)
     assert planned.plan is not None
-    assert 50_000 < calls < MOST_CALLS
+    return calls
+
+
+def test_the_shipped_project_is_planned_in_a_bounded_number_of_calls():
+    assert 50_000 < calls_to_plan(ROOT / "gateway.yaml") < MOST_CALLS
+
+
+def test_calls_grow_in_proportion_to_models_routes_and_upstreams(tmp_path):
+    calls = []
+    for number in (10, 100, 200, 300):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        size = growth.Size(models=number, routes=number, upstreams=number, tokens=0)
+        calls.append(calls_to_plan(growth.write(folder, size, upstream=1, port=1, telemetry=2)))
+    _, few, more, most = calls
+    assert most - more < 1.05 * (more - few)
 
 
 def test_files_of_providers_are_read_only_for_upstreams_that_name_them():

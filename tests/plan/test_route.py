@@ -68,3 +68,15 @@ def test_the_hash_depends_on_paths_and_contents_and_not_on_their_order():
     assert ab.hash == PlanResult(files={two: "2", one: "1"}).hash
     assert ab.hash != PlanResult(files={one: "2", two: "1"}).hash
     assert len(ab.hash) == 12
+
+
+def test_a_settled_plan_has_no_texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "api.yaml").write_text(DOCUMENT)
+    plan = make_plan(Path("gateway.yaml"), {}, CONFIG).plan
+    document = plan.specifications["api"].library.documents[0]
+    assert plan.config.source.text
+    assert document.text
+    plan.settle()
+    assert (plan.config.source.text, plan.config.source.value, document.text) == ("", None, "")
+    assert document.value["openapi"] == "3.1.0"

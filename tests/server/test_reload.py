@@ -46,6 +46,15 @@ def test_a_good_plan_takes_over_and_is_said(place, caplog):
     assert f"config {place.plans.state.hash} is served" in caplog.text
 
 
+def test_a_worker_serves_the_new_plan_and_gives_up_the_one_before(place):
+    place.document.write_text(DOCUMENT.replace("/a", "/b"))
+    assert place.plans.renew()
+    application = place.plans.serve(None)
+    application.close()
+    with pytest.raises(AssertionError):  # only the master has it
+        place.plans.revert("the journal cannot be kept")
+
+
 def test_a_bad_plan_leaves_the_last_good_one(place, caplog):
     first, before = place.plans.plan, place.plans.state
     place.config.write_text(CONFIG.replace("upstream: shop", "upstream: shp"))

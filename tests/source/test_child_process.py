@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import posix
 import signal
@@ -97,6 +98,14 @@ def test_the_memory_goes_with_it() -> None:
     assert run_in_child(lambda: len([str(n) for n in range(LARGE // 60)])) == LARGE // 60
     release_memory()
     assert resident() - before < LARGE // 4
+
+
+def test_what_stays_is_left_to_no_later_collection() -> None:
+    try:
+        release_memory()
+        assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.unfreeze()
 
 
 def hang() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.source import reader
+from engine.source.files import read_text, record_reads
 from engine.source.reader import read, read_file
 from tests.support.each import each
 from tests.support.reading import expand_variables, problems_of, value_of
@@ -192,3 +193,21 @@ def test_places_of_large_json_are_found(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(reader, "LARGE", 0)
     assert read('{"a": 1,\n "b": [2]}', "f").place(("b", 0)) == (2, 8)
     assert read('{"a": "\\ud800",\n "b": [2]}', "f").place(("b", 0)) == (2, 8)
+
+
+def test_files_that_fill_in_a_large_document_are_recorded(monkeypatch, tmp_path):
+    monkeypatch.setattr(reader, "LARGE", 0)
+    (tmp_path / "key").write_text("secret")
+    with record_reads() as files:
+        document = read("a: ${file:key}\n", "x.yaml", lambda text: read_text(tmp_path / "key"))
+    assert document.value == {"a": "secret"}
+    assert list(files) == [tmp_path / "key"]
+
+
+def test_a_settled_document_has_no_text_and_hides_secrets():
+    document = read("a: ${KEY}\n", "x.yaml", lambda text: "a-long-secret")
+    assert document.reference(("a",)) == "${KEY}"
+    document.settle()
+    assert document.text == ""
+    assert document.reference(("a",)) == ""
+    assert document.redact("it is a-long-secret") == "it is ${KEY}"

@@ -430,3 +430,17 @@ def test_a_dot_segment_that_is_encoded_twice_is_unsafe(path: str) -> None:
 @each("path", ["/a/100%2525/b", "/a/%2561", "/a/b%252Fc", "/a/v1%252e2"])
 def test_text_encoded_twice_without_dot_segments_is_safe(path: str) -> None:
     assert path_templates.unsafe(path) is None
+
+
+def test_a_literal_path_goes_before_a_variable_and_adds_its_methods():
+    paths = tree("/a/{x}", "/a/b", "POST /a/c", "DELETE /a/{x}")
+    assert match(paths, "/a/b") == ("/a/b", {})
+    assert match(paths, "/a/%62") == ("/a/b", {})
+    assert match(paths, "/a/c") == ("/a/{x}", {"x": "c"})
+    assert paths.find("/a/c", "PUT") == PathMiss(("DELETE", "GET", "POST"), ())
+
+
+def test_a_literal_with_an_escape_is_the_path_that_it_stands_for():
+    assert match(tree("/a%20b"), "/a%20b") == ("/a%20b", {})
+    assert match(tree("/a%2Fb"), "/a%2Fb") == ("/a%2Fb", {})
+    assert match(tree("/a%2Fb"), "/a/b") is None

@@ -1,6 +1,6 @@
-"""The manual's table of what a translation refuses, made of the features of each language.
+"""The table of what a translation refuses, made of the features of each language.
 
-`python -m tests.support.translation_table` writes it into docs/manual.md.
+`python -m tests.support.translation_table` writes it into docs/reference/translation.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.translations.translation import Translation
 from engine.values.errors import GatewayError
 from tests.support.paths import ROOT
 
-MANUAL = ROOT / "docs" / "manual.md"
+PAGE = ROOT / "docs" / "reference" / "translation.md"
 BEGIN = "<!-- what translations refuse: python -m tests.support.translation_table -->\n"
 END = "<!-- end -->\n"
 MODELS = {
@@ -49,17 +49,17 @@ def _refused(source: Language, target: TargetLanguage) -> Iterator[str]:
             yield f"`{feature.name}`" if " " not in feature.name else feature.name
 
 
-def parts(manual: str) -> tuple[str, str, str]:
-    """The manual before its table, the table, and the manual behind it."""
-    before, _, rest = manual.partition(BEGIN)
+def parts(page: str) -> tuple[str, str, str]:
+    """The page before its table, the table, and the page behind it."""
+    before, _, rest = page.partition(BEGIN)
     table, _, after = rest.partition(END)
     return before + BEGIN, table, END + after
 
 
 def write() -> None:
-    """Write the table into the manual."""
-    before, _, after = parts(MANUAL.read_text("utf-8"))
-    MANUAL.write_text(before + table() + after, "utf-8")
+    """Write the table into the page."""
+    before, _, after = parts(PAGE.read_text("utf-8"))
+    PAGE.write_text(before + table() + after, "utf-8")
 
 
 if __name__ == "__main__":

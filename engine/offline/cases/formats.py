@@ -1,4 +1,4 @@
-"""Results as text for people, JSON, and JUnit's XML for CI."""
+"""Results as text for people, JSON, JUnit's XML for CI, and GitHub's annotations."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from engine.offline.cases.run import Result
+from engine.source.annotation import annotation
 from engine.source.excerpt import printable
 
 
@@ -52,6 +53,19 @@ def as_json(results: Sequence[Result]) -> str:
     ]
     document = {"passed": len(results) - failed, "failed": failed, "tests": tests}
     return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def as_github(results: Sequence[Result]) -> str:
+    """Workflow commands: an error for each failed case, a warning for each warning; the summary."""
+    lines = []
+    for result in results:
+        place = result.case.place()._asdict()
+        text = "\n".join(filter(None, [*map(str, result.failures), result.refusal]))
+        if not result.passed:
+            lines.append(annotation("error", f"test: {result.case.name}", text, **place))
+        title = f"test: {result.case.name}"
+        lines += [annotation("warning", title, warning, **place) for warning in result.warnings]
+    return "\n".join([*lines, summary(results)])
 
 
 def as_junit(results: Sequence[Result]) -> str:

@@ -1,4 +1,4 @@
-"""Differences as text for people, JSON, and GitHub's annotations."""
+"""Differences as text for people, JSON, GitHub's annotations, and Markdown for a comment."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ from engine.offline.diff.difference import Difference, Effect
 from engine.source.annotation import annotation
 from engine.source.excerpt import printable
 
+_TITLES = {
+    Effect.WEAKER: "Weaker: less protection",
+    Effect.BREAKING: "Breaking: callers may fail",
+    Effect.REMOVED: "Removed",
+    Effect.CHANGED: "Changed",
+    Effect.ADDED: "Added",
+}
+_OPEN = {Effect.WEAKER, Effect.BREAKING}
+"""What a comment shows unfolded."""
+_MOST_ROWS = 200
+"""Of a level in a comment, whose length GitHub and GitLab bound."""
 _COMMANDS = {Effect.WEAKER: "error", Effect.BREAKING: "warning"}
 
 
@@ -56,3 +67,30 @@ def as_github(differences: Sequence[Difference]) -> str:
         for difference in differences
     ]
     return "\n".join([*lines, summary(differences)])
+
+
+def as_markdown(differences: Sequence[Difference]) -> str:
+    """A comment for a pull or merge request: a table for each level, the gravest first."""
+    parts = [f"**modelway diff**: {summary(differences)}"]
+    for level in Effect:
+        rows = [_row(difference) for difference in differences if difference.level == level]
+        if not rows:
+            continue
+        if len(rows) > _MOST_ROWS:
+            rows[_MOST_ROWS:] = [f"| | | and {len(rows) - _MOST_ROWS} more |"]
+        table = "\n".join(["| where | what | change |", "|---|---|---|", *rows])
+        state = " open" if level in _OPEN else ""
+        head = f"<details{state}><summary>{_TITLES[level]}</summary>"
+        parts.append(f"{head}\n\n{table}\n\n</details>")
+    return "\n\n".join(parts)
+
+
+def _row(difference: Difference) -> str:
+    place = difference.place
+    where = f"{place.file}:{place.line}" if place.line else place.file
+    return f"| {_code(where)} | {_code(difference.subject)} | {_code(difference.words)} |"
+
+
+def _code(text: str) -> str:
+    """A text from files as a code span of a table: nothing in it is read as Markdown or a name."""
+    return "`" + printable(text).replace("`", "'").replace("|", "\\|") + "`"

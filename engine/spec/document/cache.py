@@ -115,7 +115,8 @@ class CacheEntry:
                 display_name, text, entry["values"][index] if index < count else None
             )
             marked.positions = {(tuple(path), key): (li, co) for path, key, li, co in places}
-            (library.files if index < count else library.overlays)[FilePath(uri)] = marked
+            path = root if uri == str(root) else FilePath(uri)  # as nodes have it
+            (library.files if index < count else library.overlays)[path] = marked
             marks.append(marked)
         library.absent = [FilePath(uri) for uri in entry["absent"]]
         if any(map(is_file, library.absent)):

@@ -83,6 +83,11 @@ class Library:
         return self.files[path]
 
     @property
+    def documents(self) -> list[SourceDocument]:
+        """The files, and those of its overlays."""
+        return [*self.files.values(), *self.overlays.values()]
+
+    @property
     def document(self) -> Node:
         return Node(self, self.root, (), self.files[self.root].value)
 
@@ -107,9 +112,10 @@ class Library:
         return node
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Node:
-    """A value in a library, with its file and path."""
+    """A value in a library, with its file and path. Not changed; frozen, it would take three times
+    as long to make, and a large document makes a million."""
 
     library: Library
     uri: FilePath
@@ -134,9 +140,10 @@ class Node:
 
     def get(self, key: str) -> Node:
         """The node below, references followed; its value is None when there is none."""
-        if isinstance(self.value, dict) and key in self.value:
-            return self.step(key).resolved()
-        return Node(self.library, self.uri, (*self.path, key), None)
+        value = self.value
+        below = value.get(key) if isinstance(value, dict) else None
+        node = Node(self.library, self.uri, (*self.path, key), below)
+        return node.resolved() if isinstance(below, dict) and "$ref" in below else node
 
     def items(self) -> Iterator[tuple[str, Node]]:
         """Keys and nodes of a mapping, references followed; nothing for anything else."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import ssl
@@ -29,7 +30,7 @@ class TlsFiles:
         self._verify = verify
         self._files = tuple(dict.fromkeys(file for file in (ca, *(cert or ())) if file))
         self._state = self._read_state()
-        self._context = tls_context(ca, cert, verify)
+        self._context = tls_context(ca, cert, verify) if self._files else _shared_context(verify)
 
     def context(self) -> ssl.SSLContext:
         """The context for a new connection."""
@@ -71,6 +72,13 @@ def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> s
     if cert is not None:
         context.load_cert_chain(*cert, password=_no_password)
     return context
+
+
+@functools.cache
+def _shared_context(verify: bool) -> ssl.SSLContext:
+    """The context of all upstreams that have no files of their own: the certificate authorities of
+    the system are read once in a process."""
+    return tls_context(None, None, verify)
 
 
 def _no_password() -> str:

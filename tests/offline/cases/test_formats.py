@@ -32,6 +32,18 @@ def test_json_and_junit_tell_what_the_text_tells(project):
     assert formats.summary([good, bad]) == "1 passed, 1 failed"
 
 
+def test_github_gets_an_error_for_each_failed_case(project):
+    good, bad = results(
+        project, case({"status": 200}), case({"status": 400}, name="two:\n::error::x")
+    )
+    first, last = formats.as_github([good, bad]).splitlines()
+    place = bad.case.place()
+    head = f"::error file={place.file},line={place.line},col={place.column},title=test%3A two%3A%0A"
+    assert first.startswith(head)
+    assert first.endswith(": status: expected 400, found 200")
+    assert last == "1 passed, 1 failed"
+
+
 def test_a_refusal_stands_below_the_expectations_that_are_missed(project):
     result = result_of(project, {"status": 200}, request={"method": "GET", "path": "/nowhere"})
     assert formats.line(result).splitlines()[2] == f"      the gateway: {result.refusal}"

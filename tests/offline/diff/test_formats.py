@@ -6,6 +6,7 @@ from engine.offline.diff import formats
 from engine.offline.diff.difference import Difference, Effect
 from engine.source.problem import Place
 
+HEAD = "| where | what | change |\n|---|---|---|"
 WEAKER = Difference(
     Effect.WEAKER, "policy-removed", Place("g.yaml", 3, 5), ("shop.chat", "shop.show"), "no limit"
 )
@@ -54,3 +55,26 @@ def test_an_annotation_is_an_error_a_warning_or_a_notice():
     assert [line.partition(" ")[0] for line in lines] == ["::error", "::warning", "::notice"]
     assert lines[0].endswith(",title=weaker%3A policy-removed::shop.chat, shop.show: no limit")
     assert summary == "1 weaker, 1 breaking, 1 added"
+
+
+def test_a_comment_shows_what_is_weaker_and_folds_the_rest():
+    assert formats.as_markdown([WEAKER, ADDED]).split("\n\n") == [
+        "**modelway diff**: 1 weaker, 1 added",
+        "<details open><summary>Weaker: less protection</summary>",
+        f"{HEAD}\n| `g.yaml:3` | `shop.chat, shop.show` | `no limit` |",
+        "</details>",
+        "<details><summary>Added</summary>",
+        f"{HEAD}\n| `g.yaml:7` | `token a` | `a new token` |",
+        "</details>",
+    ]
+
+
+def test_no_text_of_a_file_is_markdown_in_a_comment():
+    evil = Difference(Effect.ADDED, "k", Place("g.yaml", 0, 0), ("a|b",), "`@all` <img>\n# x")
+    assert "| `g.yaml` | `a\\|b` | `'@all' <img>␊# x` |" in formats.as_markdown([evil])
+
+
+def test_a_comment_has_an_end():
+    rows = formats.as_markdown([ADDED] * 1000).splitlines()
+    assert len(rows) < 250
+    assert "| | | and 800 more |" in rows

@@ -70,3 +70,9 @@ def test_files_that_cannot_be_used_at_the_start_are_an_error(client: Certificate
 def test_without_files_nothing_is_looked_at() -> None:
     files = TlsFiles(None, None, verify=False)
     assert files.context() is files.context()
+
+
+def test_upstreams_without_files_share_the_authorities_of_the_system() -> None:
+    one, other = (TlsFiles(None, None, verify=True) for _ in range(2))
+    assert one.context() is other.context()
+    assert one.context() is not TlsFiles(None, None, verify=False).context()

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,18 @@ from prometheus_client import mmap_dict, utils
 
 from engine.values.metric import Metric
 
-_File: Any = mmap_dict.MmapedDict
+_MmapedDict: Any = mmap_dict.MmapedDict
 _format: Any = utils.floatToGoString
+
+
+class _File:
+    """A file of numbers; its methods are bound once for all of its cells."""
+
+    __slots__ = ("close", "read", "write")
+
+    def __init__(self, path: Path) -> None:
+        file = _MmapedDict(str(path))
+        self.read, self.write, self.close = file.read_value, file.write_value, file.close
 
 
 class Cell:
@@ -36,11 +45,11 @@ class Cell:
 
     __slots__ = ("_changed", "_key", "_write", "value")
 
-    def __init__(self, file: Any, key: str, changed: set[Cell]) -> None:
-        self._write = file.write_value
+    def __init__(self, file: _File, key: str, changed: set[Cell]) -> None:
+        self._write = file.write
         self._key = key
         self._changed = changed
-        self.value: float = file.read_value(key)[0]
+        self.value: float = file.read(key)[0]
 
     def add(self, amount: float) -> None:
         self.value += amount
@@ -56,37 +65,56 @@ class Cell:
         self._write(self._key, self.value, 0.0)
 
 
-class _Buckets(dict[int, Cell]):
-    """The buckets of one series by their index, opened when something is counted in them."""
+class _Histogram:
+    """What all series of a histogram share: their `bounds`, and how a number is opened."""
 
-    __slots__ = ("_open",)
+    __slots__ = ("_cells", "_metric", "_names", "bounds")
 
-    def __init__(self, open_bucket: Callable[[int], Cell]) -> None:
-        self._open = open_bucket
+    def __init__(self, cells: Cells, metric: Metric) -> None:
+        self._cells = cells
+        self._metric = metric
+        self._names = (*metric.labels, "le")
+        self.bounds = (*metric.buckets, float("inf"))
 
-    def __missing__(self, index: int) -> Cell:
-        bucket = self[index] = self._open(index)
-        return bucket
+    def bucket(self, labels: tuple[str, ...], index: int) -> Cell:
+        """The number of a bucket."""
+        values = (*labels, _format(self.bounds[index]))
+        return self._open("_bucket", self._names, values)
+
+    def sum(self, labels: tuple[str, ...]) -> Cell:
+        """The sum of the values."""
+        return self._open("_sum", self._metric.labels, labels)
+
+    def _open(self, suffix: str, names: tuple[str, ...], values: tuple[str, ...]) -> Cell:
+        name = self._metric.name
+        return self._cells.open("histogram", self._metric, name, name + suffix, names, values)
 
 
 class Distribution:
-    """The numbers of a histogram for one set of labels."""
+    """The numbers of a histogram for one set of labels. A bucket is opened when something is
+    counted in it."""
 
-    __slots__ = ("_bounds", "_buckets", "_sum")
+    __slots__ = ("_buckets", "_histogram", "_labels", "_sum")
 
-    def __init__(self, bounds: tuple[float, ...], buckets: _Buckets, total: Cell) -> None:
-        self._bounds = bounds
-        self._buckets = buckets
-        self._sum = total
+    def __init__(self, histogram: _Histogram, labels: tuple[str, ...]) -> None:
+        self._histogram = histogram
+        self._labels = labels
+        self._buckets: dict[int, Cell] = {}
+        self._sum = histogram.sum(labels)
 
     def observe(self, *values: float) -> None:
         """Count each value in its bucket, and add it to the sum."""
         if not values:
             return
-        indexes = map(bisect_left, repeat(self._bounds), values)
+        indexes = map(bisect_left, repeat(self._histogram.bounds), values)
         for index, count in Counter(indexes).items():
-            self._buckets[index].add(count)
+            (self._buckets.get(index) or self.open(index)).add(count)
         self._sum.add(sum(values))
+
+    def open(self, index: int) -> Cell:
+        """Open a bucket."""
+        bucket = self._buckets[index] = self._histogram.bucket(self._labels, index)
+        return bucket
 
 
 class Cells:
@@ -95,11 +123,12 @@ class Cells:
     def __init__(self, folder: Path, number: int) -> None:
         self._folder = folder
         self._number = number
-        self._files: dict[str, Any] = {}
+        self._files: dict[str, _File] = {}
         self._changed: set[Cell] = set()
         self._cells: dict[tuple[str, ...], Cell] = {}
         self._distributions: dict[tuple[str, ...], Distribution] = {}
-        self._histograms: set[str] = set()
+        self._histograms: dict[str, _Histogram] = {}
+        self._helped: set[str] = set()
 
     def cell(self, metric: Metric, *labels: str) -> Cell:
         """The cell of a counter or gauge for these label values."""
@@ -108,7 +137,7 @@ class Cells:
         if cell is None:
             kind = metric.kind if metric.kind == "counter" else f"gauge_{metric.mode}"
             family = metric.name.removesuffix("_total") if kind == "counter" else metric.name
-            cell = self._open(kind, metric, family, metric.name, metric.labels, labels)
+            cell = self.open(kind, metric, family, metric.name, metric.labels, labels)
             self._cells[key] = cell
         return cell
 
@@ -133,23 +162,16 @@ class Cells:
             self._files.popitem()[1].close()
 
     def _histogram(self, metric: Metric, labels: tuple[str, ...]) -> Distribution:
-        name, names = metric.name, metric.labels
-        bounds = (*metric.buckets, float("inf"))
-        bucket, bucket_names = f"{name}_bucket", (*names, "le")
+        histogram = self._histograms.get(metric.name)
+        if histogram is not None:
+            return Distribution(histogram, labels)
+        histogram = self._histograms[metric.name] = _Histogram(self, metric)
+        first = Distribution(histogram, labels)
+        for index in range(len(histogram.bounds)):
+            first.open(index)
+        return first
 
-        def open_bucket(index: int) -> Cell:
-            values = (*labels, _format(bounds[index]))
-            return self._open("histogram", metric, name, bucket, bucket_names, values)
-
-        buckets = _Buckets(open_bucket)
-        if name not in self._histograms:
-            self._histograms.add(name)
-            for index in range(len(bounds)):
-                buckets[index] = open_bucket(index)
-        total = self._open("histogram", metric, name, f"{name}_sum", names, labels)
-        return Distribution(bounds, buckets, total)
-
-    def _open(
+    def open(
         self,
         kind: str,
         metric: Metric,
@@ -158,11 +180,16 @@ class Cells:
         names: tuple[str, ...],
         values: tuple[str, ...],
     ) -> Cell:
+        """A number in the file of its kind. Of counters and histograms, whose equal series are
+        added whatever their help, only the first key of a metric has the help."""
         assert len(names) == len(values), (metric.name, values)
         file = self._files.get(kind)
         if file is None:
             path = self._folder / f"{kind}_{self._number}.db"
-            file = self._files[kind] = _File(str(path))
-        parts = [family, sample, dict(zip(names, values, strict=True)), metric.help]
+            file = self._files[kind] = _File(path)
+        description = "" if family in self._helped else metric.help
+        if metric.kind != "gauge":
+            self._helped.add(family)
+        parts = [family, sample, dict(zip(names, values, strict=True)), description]
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS).decode()
         return Cell(file, key, self._changed)

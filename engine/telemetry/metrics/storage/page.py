@@ -72,6 +72,7 @@ class MetricsPage:
 
     def __init__(self) -> None:
         self._lines: dict[str, _Line] = {}
+        self._by_identity: dict[tuple[str, ...], _Line] = {}
         self._families: dict[str, _Family] = {}
 
     def text(self, folder: Path) -> bytes:
@@ -81,12 +82,12 @@ class MetricsPage:
         for path in sorted(folder.glob("*.db")):
             kind, _, suffix = path.stem.partition("_")
             self._read(path, kind, suffix.rpartition("_")[0] if kind == "gauge" else "")
-        texts: list[str] = []
-        for family in self._families.values():
-            if any(line.value is not None for line in family.lines):
-                texts.append(family.head)
-                texts += _render(family)
-        return "".join(texts).encode()
+        # The lines of one family at a time: a page may have megabytes.
+        return b"".join(
+            "".join([family.head, *_render(family)]).encode()
+            for family in self._families.values()
+            if any(line.value is not None for line in family.lines)
+        )
 
     def _read(self, path: Path, kind: str, mode: str) -> None:
         try:
@@ -108,10 +109,13 @@ class MetricsPage:
 
     def _parse(self, key: str, kind: str, mode: str) -> _Line:
         family, sample, labels, description = json.loads(key)
+        identity = sample, mode, *labels.values(), *labels
+        if (equal := self._by_identity.get(identity)) is not None:
+            return equal  # with or without its help
         name = f"{family}_total" if kind == "counter" else family
         description = description.replace("\\", r"\\").replace("\n", r"\n")
         head = f"# HELP {name} {description}\n# TYPE {name} {kind}\n"
-        line = _Line(sample, labels, mode)
+        line = self._by_identity[identity] = _Line(sample, labels, mode)
         lines = self._families.setdefault(family, _Family(head))
         lines.lines.append(line)
         if line.bound is not None:

@@ -75,7 +75,31 @@ def test_keys_are_those_of_prometheus_client(cells, tmp_path):
         key for key, *_ in MmapedDict.read_all_values_from_file(str(tmp_path / "histogram_0.db"))
     ]
     expected = mmap_key("modelway_times", "modelway_times_sum", ["model"], ["ü"], "Seconds.")
-    assert [json.loads(key) for key in keys][-1] == json.loads(expected)
+    assert json.loads(keys[0]) == json.loads(expected)
+
+
+def test_only_the_first_key_of_a_metric_has_its_help(cells, tmp_path):
+    for model in "ab":
+        cells.cell(REQUESTS, model)
+    cells.close()
+    file = str(tmp_path / "counter_0.db")
+    parts = [json.loads(key) for key, *_ in MmapedDict.read_all_values_from_file(file)]
+    assert [(labels["model"], words) for *_, labels, words in parts] == [
+        ("a", "Requests."),
+        ("b", ""),
+    ]
+
+
+def test_series_of_several_workers_are_added_whatever_their_help(cells, tmp_path):
+    other = Cells(tmp_path, 1)
+    for each, models in ((cells, "ab"), (other, "ba")):
+        for model in models:
+            each.cell(REQUESTS, model).add(1.0)
+        each.close()
+    text = MetricsPage().text(tmp_path).decode()
+    assert text.count("modelway_requests_total{") == 2
+    assert 'modelway_requests_total{model="a"} 2.0' in text
+    assert 'modelway_requests_total{model="b"} 2.0' in text
 
 
 def test_a_label_without_a_value_is_a_mistake(cells):

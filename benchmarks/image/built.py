@@ -1,0 +1,92 @@
+"""The image as it lies in a registry: reproducible, small, with nothing that it does not need."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.image.commands import CACHE, IMAGE, ROOT, STORE, build, podman, report, run
+
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+MOST_BYTES = 150_000_000
+SHELLS = ("sh", "bash", "dash", "busybox", "apt", "dpkg", "pip")
+
+
+def stand_ins() -> tuple[str, str]:
+    """The images that stand in for the two public bases."""
+    folder = CACHE / "debian"
+    root = folder / "root"
+    if not (root / "host.crt").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        run("debootstrap", "--variant=minbase", "--include=ca-certificates", "trixie", root)
+        shutil.copy(CERTIFICATES, root / "host.crt")
+    file = ROOT / "benchmarks/image/stand_ins.Containerfile"
+    build("--layers", "--target=build", "-f", file, "-t", "stand-in-build", folder)
+    build("--layers", "-f", file, "-t", "stand-in-base", folder)
+    return "localhost/stand-in-build", "localhost/stand-in-base"
+
+
+def build_twice(bases: tuple[str, str]) -> None:
+    arguments = [f"--build-arg=BUILD={bases[0]}", f"--build-arg=BASE={bases[1]}"]
+    arguments += ["--format=docker", "-f", "deploy/Containerfile"]
+    made = []
+    for tag in ("modelway", "modelway-again"):
+        start = time.monotonic()
+        build(*arguments, "--no-cache", "-t", tag, ".")
+        layers = "--format={{.RootFS.Layers}}"
+        made.append(podman("image", "inspect", layers, f"localhost/{tag}"))
+        print(f"built {tag} in {time.monotonic() - start:.0f} s")
+    report("a second build makes the same layers", made[0] == made[1])
+
+
+def check_image(image: dict[str, Any]) -> None:
+    config = image["Config"]
+    report("at most 150 MB to pull", *pulled(image["Size"]))
+    report("not root", config["User"] == "65532:65532")
+    report("labels", config["Labels"]["org.opencontainers.image.licenses"] == "Apache-2.0")
+    with mounted() as tree:
+        tools = [
+            n for n in SHELLS for f in tree.glob(f"**/bin/{n}") if f.exists() or f.is_symlink()
+        ]
+        report("no shell, no package manager", not tools, tools or "")
+        own = [
+            p
+            for p in (tree / "opt/modelway").rglob("*")
+            if p.lstat().st_mode & 0o7002 and not p.is_symlink()
+        ]
+        report("nothing of it is writable for others, or setuid", not own, own[:3] or "")
+        parts = json.loads((tree / "opt/modelway/modelway.cdx.json").read_text("utf-8"))
+    names = {f"{plain(part['name'])}=={part['version']}" for part in parts["components"]}
+    report("the list of parts is that of the lock", names == locked(), names ^ locked() or "")
+
+
+def plain(name: str) -> str:
+    """A distribution's name as a lock writes it."""
+    return re.sub("[-_.]+", "-", name).lower()
+
+
+def locked() -> set[str]:
+    lines = (ROOT / "deploy/locks/requirements.lock").read_text("utf-8").splitlines()
+    return {line.split()[0] for line in lines if "==" in line and line[0].isalnum()}
+
+
+def pulled(unpacked: int) -> tuple[bool, str]:
+    """What a registry stores and a node downloads: the layers, compressed by gzip as is usual."""
+    folder = CACHE / "pushed"
+    shutil.rmtree(folder, ignore_errors=True)
+    run("buildah", *STORE, "push", IMAGE, f"dir:{folder}")
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    return size <= MOST_BYTES, f"({size / 1e6:.1f} MB, unpacked {unpacked / 1e6:.1f} MB)"
+
+
+@contextmanager
+def mounted() -> Iterator[Path]:
+    yield Path(podman("image", "mount", IMAGE))
+    podman("image", "unmount", IMAGE)

@@ -1,0 +1,74 @@
+"""A page whose files are written and whose commands are run in one shell, in their order."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.how_to import Command
+
+_BLOCK = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_END = "-- end of output --"
+
+
+@dataclass
+class Step:
+    """A file to write (`name`, `text`), or a command to run and the lines that it prints."""
+
+    text: str
+    name: str = ""
+    output: tuple[str, ...] = ()
+
+
+def steps(page: str) -> list[Step]:
+    """The files and commands of a page."""
+    found: list[Step] = []
+    for language, name, body in _BLOCK.findall(page):
+        if name:
+            found.append(Step(body, name))
+        elif language == "console":
+            for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                command, *output = part.splitlines()
+                found.append(Step(command, output=tuple(output)))
+    return found
+
+
+class Shell:
+    """A shell that keeps its folder, its variables and its jobs from command to command."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            ["bash", "--norc"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, command: str) -> str:
+        """What a command prints; notes of the shell about its jobs are left out."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{command}\necho; echo '{_END}'\n")
+        self._process.stdin.flush()
+        lines: list[str] = []
+        while (line := self._process.stdout.readline()) != f"{_END}\n":
+            assert line, f"the shell ended in: {command}"
+            lines.append(line)
+        text = "".join(line for line in lines if not re.match(r"\[\d+\]", line))
+        return text[:-1] if text.endswith("\n\n") or text == "\n" else text
+
+    def close(self) -> None:
+        """End the jobs that still run, then the shell."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("kill $(jobs -p) 2>/dev/null; wait\n")
+        self._process.communicate(timeout=60)
+
+
+def prints(step: Step, output: str) -> bool:
+    """Whether a command prints what the page shows."""
+    return Command([], list(step.output)).prints(output)

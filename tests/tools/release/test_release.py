@@ -1,0 +1,37 @@
+"""A release changes the files of a copy of this repository."""
+
+import re
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from tests.support.paths import ROOT
+from tools.release.__main__ import main
+from tools.release.version import PLACES
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("git") is None or not (ROOT / ".git").exists(), reason="a release needs git"
+)
+
+
+def test_a_release_of_a_copy(tmp_path):
+    copy = tmp_path / "copy"
+    fragments = sorted(file.name for file in (ROOT / "changes").glob("*.md"))
+    result = CliRunner().invoke(main, ["99.0.0", "--copy", str(copy), "--only-files"])
+    assert result.exit_code == 0, result.output
+    assert re.match(rf"{len(fragments)} fragments in CHANGELOG.md; 99.0.0 in", result.output)
+    for name in PLACES:
+        if (ROOT / name).exists():
+            assert "99.0.0" in (copy / name).read_text("utf-8"), name
+    assert "\n## 99.0.0 (" in (copy / "CHANGELOG.md").read_text("utf-8")
+    assert list((copy / "changes").glob("*.md")) == []
+    assert sorted(file.name for file in (ROOT / "changes").glob("*.md")) == fragments
+
+
+def test_a_wrong_version_is_said_in_one_line(tmp_path):
+    result = CliRunner().invoke(main, ["two", "--copy", str(tmp_path / "copy"), "--only-files"])
+    assert (result.exit_code, result.output.splitlines()[-1]) == (
+        1,
+        "Error: 'two' is no version: write 0.2.0 or 0.2.0rc1",
+    )

@@ -1,0 +1,47 @@
+"""The pages of the reference that are made from the program are those of this version."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from engine import policies
+from engine.config import json_schema
+from engine.config.keys import ENTRY, Key, describe
+from engine.upstream import choose
+from tests.support.metrics import METRICS
+from tools.reference import FOLDER, PAGES
+
+
+# What is installed changes with the index, so tests/tools/test_licences.py has another test of it.
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - {"licences.md"}))
+def test_a_page_is_what_its_generator_writes(name):
+    assert (FOLDER / name).read_text("utf-8") == PAGES[name](), (
+        "write it: python -m tools.reference"
+    )
+
+
+def test_every_metric_is_in_the_reference():
+    page = (FOLDER / "metrics.md").read_text("utf-8")
+    assert [metric.name for metric in METRICS if f"| `{metric.name}` |" not in page] == []
+
+
+def keys(key: Key) -> Iterator[Key]:
+    """Every key that gateway.yaml may have, mappings that only group others included."""
+    for name, child in key.below.items():
+        if name != ENTRY:
+            yield child
+        yield from keys(child)
+
+
+def test_no_key_of_the_config_is_without_an_entry_in_the_reference():
+    page = (FOLDER / "keys.md").read_text("utf-8")
+    rows = {section.partition("\n")[0]: section for section in page.split("\n## ")[1:]}
+    missing = []
+    schema = json_schema.expanded(json_schema.schema(), policies.schema(), choose.forms())
+    for key in keys(describe(schema)):
+        section, *below = key.path
+        path = ".".join(below).replace(".*.", "[].").removeprefix("*.")
+        is_entry = re.search(rf"^\| `(?:\*\.)?{re.escape(path)}[`.\[]", rows[section], re.MULTILINE)
+        missing += [] if not below or is_entry else [".".join(key.path)]
+    assert missing == []

@@ -1,0 +1,1 @@
+"""A release by one command, `tox -e release -- VERSION`; `__main__.py` has its steps."""

@@ -1,0 +1,39 @@
+"""The fragments of changes/ as a section of CHANGELOG.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+_HEAD = """# Changelog
+
+Changes since the last release are in `changes/`, one file each.
+"""
+
+
+def gather(root: Path, version: str, day: date) -> int:
+    """Move all fragments into CHANGELOG.md, under a heading; the number of them."""
+    changelog = root / "CHANGELOG.md"
+    before = changelog.read_text("utf-8")
+    if not before.startswith(_HEAD):
+        raise ValueError("CHANGELOG.md must begin with its heading and the sentence about changes/")
+    if f"## {version} " in before:
+        raise ValueError(f"CHANGELOG.md has {version} already")
+    fragments = sorted((root / "changes").glob("*.md"))
+    if not fragments:
+        raise ValueError("changes/ has no fragment: there is nothing to release")
+    entries = [entry for file in fragments for entry in items(file.read_text("utf-8"))]
+    section = f"\n## {version} ({day})\n\n" + "".join(f"{entry}\n" for entry in entries)
+    changelog.write_text(_HEAD + section + before.removeprefix(_HEAD), "utf-8")
+    for file in fragments:
+        file.unlink()
+    return len(fragments)
+
+
+def items(fragment: str) -> Iterator[str]:
+    """The paragraphs and list items of a fragment, each as an item of a list."""
+    for paragraph in re.split(r"\n\s*\n|\n(?=- )", fragment.strip()):
+        lines = paragraph.removeprefix("- ").splitlines()
+        yield "\n".join([f"- {lines[0]}", *(f"  {line.strip()}" for line in lines[1:])])
