@@ -68,13 +68,22 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _depth(text: str) -> int:
+    """The deepest nesting, which is counted to the first one that is too deep.
+
+    libyaml reads ahead of its events: since 0.2.6 it may meet a limit of its own before.
+    """
     depth = deepest = 0
-    for event in yaml.parse(text, Loader=Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            deepest = max(deepest, depth)
-            if deepest > _DEEPEST:
-                break
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+    try:
+        for event in yaml.parse(text, Loader=Loader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                deepest = max(deepest, depth)
+                if deepest > _DEEPEST:
+                    break
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except yaml.MarkedYAMLError as error:
+        if "maximum nesting depth" not in (error.problem or ""):
+            raise
+        return _DEEPEST + 1
     return deepest
