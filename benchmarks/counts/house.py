@@ -13,7 +13,7 @@ import gevent.socket
 
 from engine.app.stores import prepare
 from engine.plan.make import make_plan
-from engine.server.master import Gunicorn
+from engine.server.gunicorn_application import GunicornApplication
 from engine.server.serving import serving
 from engine.server.worker import Worker
 from engine.stores.ledger.shipper import Shipper
@@ -75,7 +75,7 @@ class House:
         setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010
         batch.INTERVAL, batch.MAX_ITEMS = 1e9, BATCH
         made = planned.plan
-        gunicorn = Gunicorn(
+        gunicorn = GunicornApplication(
             made.config.server, lambda: serving(made, self._kept[1], ConfigStatus())
         )
         self._listener = socket.create_server(("127.0.0.1", 0))

@@ -203,11 +203,11 @@ def is_metered(config: Config) -> bool:
     telemetry = config.telemetry
     has_log = telemetry.access_log.format != "off"
     traces = telemetry.traces is not None
-    told = has_log or bool(telemetry.metrics) or traces
+    is_recorded = has_log or bool(telemetry.metrics) or traces
     choices = [model.choose for model in config.models.values()]
     choices += [route.choose for route in config.routes]
     by_time = any(choose.compares(choice, "BY_TIME") for choice in choices)
-    return told or by_time or _is_limited(config)
+    return is_recorded or by_time or _is_limited(config)
 
 
 def _is_limited(config: Config) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from engine.values.garbage import no_collection
+from engine.values.gc_pause import no_collection
 from engine.values.runtime_dir import NoWritableFolder
 
 _NOT_COMMANDS = frozenset({"config_file", "database", "formats"})

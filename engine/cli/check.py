@@ -29,7 +29,7 @@ from engine.server.trial import try_out
 from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.standard import breaches
-from engine.values.garbage import no_collection
+from engine.values.gc_pause import no_collection
 
 _STDIN = "<stdin>"
 

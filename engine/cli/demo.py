@@ -22,7 +22,7 @@ from engine.config.telemetry import OFF
 from engine.config.upstreams import BreakerConfig
 from engine.plan.make import make_plan
 from engine.plan.route import Plan
-from engine.server.master import Gunicorn
+from engine.server.gunicorn_application import GunicornApplication
 from engine.source import files
 from engine.values.caller import Caller, digest, new_secret
 from engine.values.runtime_dir import use_for_temporary_files
@@ -50,7 +50,7 @@ def command(port: int) -> None:
     use_for_temporary_files()
     with _mock(mock_port):
         plan = _plan(f"127.0.0.1:{port}", mock_port, secret)
-        Gunicorn(
+        GunicornApplication(
             plan.config.server, lambda: build(plan), lambda: click.echo(_usage(port, secret))
         ).run()
 

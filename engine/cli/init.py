@@ -36,8 +36,8 @@ def command(folder: Path, names: tuple[str, ...]) -> None:
             hint = did_you_mean(name, providers.names())
             message = f"unknown provider '{name}'; {hint}"
             raise click.BadParameter(message, param_hint="--provider")
-    known = [providers.read(name) for name in dict.fromkeys(names)]
-    config = starter(known) if known else files.CONFIG.read_text("utf-8")
+    chosen_providers = [providers.read(name) for name in dict.fromkeys(names)]
+    config = starter(chosen_providers) if chosen_providers else files.CONFIG.read_text("utf-8")
     try:
         write_project(folder, config)
     except OSError as error:
@@ -47,7 +47,7 @@ def command(folder: Path, names: tuple[str, ...]) -> None:
         f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
         f"  cd {folder}\n"
         "  modelway token new alice     # a token for a caller; put the entry under tokens:\n"
-        f"  export {_variable(known)}=...    # see upstreams:\n"
+        f"  export {_variable(chosen_providers)}=...    # see upstreams:\n"
         "  modelway check\n"
         "  modelway serve"
     )

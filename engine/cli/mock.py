@@ -11,7 +11,7 @@ from engine.cli.config_file import plan_of, result_or_exit
 from engine.config.config_files import ConfigFiles
 from engine.config.server import Server
 from engine.mock.app import build
-from engine.server.master import Gunicorn
+from engine.server.gunicorn_application import GunicornApplication
 from engine.source.files import CONFIG
 
 
@@ -59,4 +59,4 @@ def command(
     def ready() -> None:
         click.echo(f"mock: {len(documents)} documents on http://127.0.0.1:{port}", err=True)
 
-    Gunicorn(server, lambda: build(documents, credential, delay), ready).run()
+    GunicornApplication(server, lambda: build(documents, credential, delay), ready).run()

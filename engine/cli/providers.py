@@ -54,17 +54,17 @@ def command(name: str | None, output_format: str) -> None:
     if name is not None and name not in providers.names():
         hint = did_you_mean(name, providers.names())
         raise click.BadParameter(f"unknown provider '{name}'; {hint}", param_hint="NAME")
-    known = [providers.read(each) for each in providers.names() if name in (None, each)]
+    catalog = [providers.read(each) for each in providers.names() if name in (None, each)]
     if output_format == "json":
-        documents = [_document(provider) for provider in known]
+        documents = [_document(provider) for provider in catalog]
         value = documents[0] if name else documents
         click.echo(json.dumps(value, indent=2, ensure_ascii=False))
     elif output_format == "markdown":
-        click.echo(markdown(known), nl=False)
+        click.echo(markdown(catalog), nl=False)
     elif name is None:
-        _print_table(_HEADINGS, map(_row, known))
+        _print_table(_HEADINGS, map(_row, catalog))
     else:
-        _print_one(known[0])
+        _print_one(catalog[0])
 
 
 def markdown(known: Sequence[Provider]) -> str:

@@ -11,7 +11,7 @@ import click
 
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.config.config_files import ConfigFiles
-from engine.server.arbiter import BOOT_SECONDS
+from engine.server.master import BOOT_SECONDS
 from engine.server.master_state import State, read_all
 from engine.server.trial import SECONDS
 from engine.server.worker_states import Phase, WorkerState

@@ -19,7 +19,7 @@ from engine.server.reload import Gateway, Plans
 from engine.server.trial import try_out
 from engine.source.child_process import return_memory
 from engine.telemetry.metrics.storage.folder import folder_of
-from engine.values.garbage import no_collection
+from engine.values.gc_pause import no_collection
 from engine.values.runtime_dir import runtime_directory
 
 

@@ -14,8 +14,8 @@ from engine.values.price import Price, price_of
 def default_prices(config: Config) -> dict[str, Mapping[str, Price]]:
     """The prices of each upstream's models, by upstream and the provider's name for the model."""
     upstreams = config.upstreams.values()
-    found = {each.name: priced_provider(each.provider, config.currency) for each in upstreams}
-    return {name: _prices(provider.name) for name, provider in found.items() if provider}
+    providers = {each.name: priced_provider(each.provider, config.currency) for each in upstreams}
+    return {name: _prices(provider.name) for name, provider in providers.items() if provider}
 
 
 def priced_provider(name: str, currency: str) -> Provider | None:

@@ -96,9 +96,9 @@ def _lay(base: JoinedDocument, over: JoinedDocument, findings: Findings) -> None
         for place, tag in included.tags.items():
             message = f"'{tag}' may not stand in an included file"
             _note(findings, included, place, message, "write it in the overlay itself")
-    own = {key: value for key, value in over.value.items() if key != "include"}
+    entries = {key: value for key, value in over.value.items() if key != "include"}
     merge = _Merge(over.files[0], findings)
-    result = merge.merged(_Part(base.value, base.origin), _Part(own, over.origin))
+    result = merge.merged(_Part(base.value, base.origin), _Part(entries, over.origin))
     base.value, base.origin = result
     base.files += over.files
     base.problems += over.problems
@@ -114,8 +114,8 @@ class _Merge:
     """The merge of one overlay, with the tags of its own file. `used` are the places of those that
     had an effect, or an error of their own."""
 
-    def __init__(self, own: SourceDocument, findings: Findings) -> None:
-        self.own = own
+    def __init__(self, document: SourceDocument, findings: Findings) -> None:
+        self.document = document
         self.findings = findings
         self.used: set[tuple[int, int]] = set()
 
@@ -141,7 +141,7 @@ class _Merge:
 
     def _entry(self, name: str, base: _Part, over: _Part) -> _Part | None:
         """The new value of a key; None to remove it."""
-        tag = over.origin.tag if over.origin.document is self.own else ""
+        tag = over.origin.tag if over.origin.document is self.document else ""
         before = _Part(base.value[name], base.origin.child(name)) if name in base.value else None
         if tag:
             self.used.add(over.origin.document.place(over.origin.path))

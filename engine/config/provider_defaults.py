@@ -51,18 +51,18 @@ def complete(
         return None
     provider = providers.read(name)
     _check_credentials(provider, section, at, source, findings)
-    written = _written(provider, section)
+    section_values = _written(provider, section)
     settings = section.get("variables", {})
     if not _check_settings(provider, settings, (*at, "variables"), source, findings):
         return None
     variables = values_of(provider, settings)
-    if missing := _missing(written, variables, provider):
+    if missing := _missing(section_values, variables, provider):
         for variable in missing:
             _note_missing(provider, variable, (*at, "provider"), source, findings)
         return None
-    written = _filled(written, variables)
-    transform = written.pop("transform", {})
-    defaults = keys.convert(written, keys.find("upstreams.*"))
+    section_values = _filled(section_values, variables)
+    transform = section_values.pop("transform", {})
+    defaults = keys.convert(section_values, keys.find("upstreams.*"))
     return Defaults(merge(defaults, section), variables, transform)
 
 

@@ -90,8 +90,8 @@ class Provider:
 @cache
 def names() -> tuple[str, ...]:
     """The names of all providers, sorted."""
-    found = files.names_in(files.PROVIDERS)
-    return tuple(sorted(n.removesuffix(_SUFFIX) for n in found if n.endswith(_SUFFIX)))
+    files_present = files.names_in(files.PROVIDERS)
+    return tuple(sorted(n.removesuffix(_SUFFIX) for n in files_present if n.endswith(_SUFFIX)))
 
 
 def document(name: str) -> SourceDocument:

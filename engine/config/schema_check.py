@@ -154,10 +154,10 @@ def _note(error: Error, root: Any, source: Source, path: Path, findings: Finding
 
 
 def _note_unknown_keys(error: Error, source: Source, path: Path, findings: Findings) -> None:
-    known = error.schema.get("properties", {})
+    properties = error.schema.get("properties", {})
     for key in error.instance:
-        if key not in known:
-            hint = _hint_for_unknown(key, known)
+        if key not in properties:
+            hint = _hint_for_unknown(key, properties)
             findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
 
 

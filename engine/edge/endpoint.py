@@ -96,8 +96,8 @@ class Endpoints:
         connection.set_timeout(self._body_timeout)  # until the response is closed
         try:
             response = handler(exchange)
-            left = body.is_left() and connection.close_after()
-            send(resp, exchange, response, linger=left and has_body(exchange, response))
+            unread = body.is_left() and connection.close_after()
+            send(resp, exchange, response, linger=unread and has_body(exchange, response))
         except AbortConnection:
             raise
         except Exception:

@@ -16,8 +16,8 @@ from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
+from engine.exchange.environ_headers import wants_websocket
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
-from engine.exchange.wsgi_environ import wants_websocket
 from engine.source.suggestion import near
 from engine.spec.path_templates import (
     PathMatch,

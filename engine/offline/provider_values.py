@@ -19,32 +19,32 @@ def with_provider_values(
     """The config with the values of providers below those of its upstreams, each with its place in
     the provider's file. The transform of a provider applies before that of the entry, so it is no
     part of the entry: the second value has it by the path of the entry, as `{transform: ...}`."""
-    whole = document if isinstance(document, JoinedDocument) else joined(document)
+    joined_config = document if isinstance(document, JoinedDocument) else joined(document)
     transforms: dict[Path, JoinedDocument] = {}
-    upstreams = whole.value.get("upstreams")
+    upstreams = joined_config.value.get("upstreams")
     if not isinstance(upstreams, dict):
-        return whole, transforms
-    origin = whole.origin.entry("upstreams")
+        return joined_config, transforms
+    origin = joined_config.origin.entry("upstreams")
     completed = dict(upstreams)
     for name, entry in upstreams.items():
         provider = entry.get("provider") if isinstance(entry, dict) else None
         if provider not in providers.names():
             continue
-        layer = _redacted(provider_defaults.layer(providers.read(provider), entry), whole)
+        layer = _redacted(provider_defaults.layer(providers.read(provider), entry), joined_config)
         file = providers.document(provider)
         source = SourceDocument(f"{_FOLDER}/{provider}.yaml", file.text, file.value)
-        own = Origin(source, ("upstream",))
+        shipped = Origin(source, ("upstream",))
         if transform := layer.pop("transform", None):
             transforms["upstreams", name] = JoinedDocument(
                 file=source.file,
                 text=source.text,
                 value={"transform": transform},
-                origin=own,
+                origin=shipped,
                 files=[source],
             )
-        completed[name] = _laid_under(entry, layer, origin.entry(name), own)
-    whole.value = {**whole.value, "upstreams": completed}
-    return whole, transforms
+        completed[name] = _laid_under(entry, layer, origin.entry(name), shipped)
+    joined_config.value = {**joined_config.value, "upstreams": completed}
+    return joined_config, transforms
 
 
 def _laid_under(

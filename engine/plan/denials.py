@@ -136,8 +136,8 @@ class _Check:
         names = list(dict.fromkeys(name for _, place in places for name in place.names))
         owners = _names([route for route, _ in places])
         message = f"{owners} has no {_KINDS[condition.place]} '{expression.param}'"
-        known = near(expression.steps[-1], names) is not None
-        sure = known or all(place.presence is Presence.NONE for _, place in places)
+        is_similar = near(expression.steps[-1], names) is not None
+        sure = is_similar or all(place.presence is Presence.NONE for _, place in places)
         hint = did_you_mean(expression.steps[-1], names, "correct the name, or take it out")
         self._note(Level.ERROR if sure else Level.WARNING, "MW371", message, hint)
 
@@ -179,5 +179,6 @@ def _is_opaque(route: Route) -> bool:
 
 def _names(routes: Sequence[Route]) -> str:
     names = list(dict.fromkeys(route.operation.id for route in routes))
-    shown = ", ".join(names[:_MOST_NAMED])
-    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
+    listed_names = ", ".join(names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return f"{listed_names} and {more} more" if more > 0 else listed_names

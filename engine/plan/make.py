@@ -17,7 +17,7 @@ from engine.config.routes import WebSocket
 from engine.plan import model_location, operations
 from engine.plan.admission_checks import check_admission
 from engine.plan.assign import Claim, assign
-from engine.plan.choices import check_choices
+from engine.plan.choose_checks import check_choices
 from engine.plan.connections import check_connections
 from engine.plan.denials import check_denials
 from engine.plan.model_checks import check_operations
@@ -38,7 +38,7 @@ from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
 from engine.translations import counterparts
 from engine.upstream import choose
-from engine.values.garbage import no_collection
+from engine.values.gc_pause import no_collection
 from engine.values.usage import Takes
 
 

@@ -29,12 +29,12 @@ def check_providers(config: Config, findings: Findings) -> None:
         for name, upstream in config.upstreams.items()
         if upstream.provider
     }
-    known = {name: p for name, p in used.items() if p.models and not p.own_names}
+    catalogs = {name: p for name, p in used.items() if p.models and not p.own_names}
     for target, model, at in _named_models(config):
-        if target.upstream in known:
-            _check_model(model, known[target.upstream], at, config, findings)
+        if target.upstream in catalogs:
+            _check_model(model, catalogs[target.upstream], at, config, findings)
     date_now = today()
-    for name, provider in known.items():
+    for name, provider in catalogs.items():
         age = (date_now - provider.date).days
         if age > OLD:
             at = ("upstreams", name, "provider")

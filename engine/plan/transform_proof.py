@@ -192,9 +192,9 @@ class _BodyProof:
         if self._operations and not self._has(place):
             self._missing(place, self._operations[0], at, key=key)
         for operation in self._operations:
-            found = self._found(place, operation)
-            schemas = [schema for each in found for schema in each.schemas]
-            if schemas and not any(each.free for each in found):
+            places = self._found(place, operation)
+            schemas = [schema for each in places for schema in each.schemas]
+            if schemas and not any(each.free for each in places):
                 result.append((operation, schemas))
         return result
 
@@ -237,9 +237,9 @@ class _BodyProof:
         if not types & {"array", "any"}:
             self._add(at, UNFIT, f"'{at[-1]}' of {operation.id} is no list", key=True)
             return True
-        found = [place_in(schema, (ANY,), ANY) for schema in schemas]
-        below = [schema for each in found for schema in each.schemas]
-        if not below or any(each.free for each in found):
+        places = [place_in(schema, (ANY,), ANY) for schema in schemas]
+        below = [schema for each in places for schema in each.schemas]
+        if not below or any(each.free for each in places):
             return False
         return any(
             self._unfit(operation, below, item, (*at, index)) for index, item in enumerate(items)

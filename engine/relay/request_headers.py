@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
-from engine.exchange.wsgi_environ import environ_key
+from engine.exchange.environ_headers import environ_key
 
 ALWAYS_SENT = ("accept", "content-type", "content-language", "traceparent", "tracestate")
 """Request headers that pass to every upstream, whatever its dialect."""

@@ -1,169 +1,300 @@
-"""Runs an application under gunicorn with the gateway's workers, from code."""
+"""gunicorn's master process: it starts workers, and replaces them on a reload."""
 
 from __future__ import annotations
 
-import logging
-import math
 import os
-from collections.abc import Callable, Sequence
+import signal
+import time
+from collections.abc import Callable
 from typing import Any
 
-from gunicorn.app.base import BaseApplication
-from gunicorn.errors import AppImportError
-from gunicorn.glogging import Logger
+from gunicorn.arbiter import Arbiter
+from gunicorn.errors import HaltServer
 
-from engine.config.server import Server
-from engine.plan.route import CannotServe
-from engine.server.arbiter import Master
-from engine.server.boot_pipe import BootPipe
-from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
-from engine.server.listening_sockets import NO_SOCKETS, ListeningSockets, PassedSockets
-from engine.server.shutdown import LEAST_GRACE
-from engine.server.worker_states import WorkerState
-from engine.values import runtime_dir
+from engine.server.boot_backoff import BootBackoff
+from engine.server.reloadable_app import ReloadableApp
+from engine.server.shutdown import SIGNALS
+from engine.server.worker_states import WorkerStates
+
+_ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
+"""Signals that end the master, the most urgent first."""
+_REPEATABLE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
+"""Signals of which several are handled like one."""
 
 
-class Gunicorn(BaseApplication):
-    """gunicorn's master: `build` makes the application in each worker, after the fork. `form` is
-    how it writes its own log."""
+class _Interrupted(Exception):
+    """A reload was cut short by a signal that ends the master."""
 
-    def __init__(
-        self,
-        server: Server,
-        build: Callable[[], Any],
-        ready: Callable[[], None] | None = None,
-        form: logging.Formatter | None = None,
-        telemetry: str = "",
-        passed: PassedSockets = NO_SOCKETS,
-    ) -> None:
-        """`telemetry` is the address of the listener for metrics and health, "" for none; `passed`
-        are sockets that listen already."""
-        self._form = form
-        self._passed = passed
-        self.sockets = ListeningSockets(passed)
-        self.server = server
-        self.telemetry = telemetry
-        self._build = build
-        self._ready = ready
-        self.boots = BootPipe()
-        super().__init__()
 
-    def run(self) -> None:
-        """Serve until a signal ends it. Exits with one line if it cannot listen."""
-        exit_if_unavailable(self.addresses(), self._passed, self.server.reuse_port)
-        runtime_dir.use_for_temporary_files()
-        Master(self).run()
+BOOT_SECONDS = 60.0
+"""How long new workers may take to boot on a reload."""
 
-    def addresses(self) -> dict[str, str]:
-        """The addresses to listen on, by their keys in the config."""
-        return listen_addresses(self.server.listen, self.telemetry)
+_CRASHED = -1
+"""gunicorn's exit status of a worker that failed after it had booted."""
 
-    @property
-    def delay(self) -> float:
-        """Seconds for which workers accept connections when the master stops."""
-        return self.server.delay
 
-    def listen(self, before: Sequence[Any], log: Any) -> list[Any]:
-        """The sockets of all addresses: those that are open, and new ones for the rest. Exits if
-        one cannot be opened."""
-        listening = {_normal(listener.cfg_addr): listener for listener in before}
-        addresses = dict(zip(self.addresses().values(), self.cfg.address, strict=True))
-        new = [bind for bind, address in addresses.items() if _normal(address) not in listening]
-        reused = {self.server.listen} if self.server.reuse_port else set()
-        for listener in self.sockets.open(new, reused, log):
-            listening[_normal(listener.cfg_addr)] = listener
-        return [listening[_normal(address)] for address in addresses.values()]
+class Master(Arbiter):
+    """gunicorn's master process, with reloads that take over completely or not at all.
 
-    def load_config(self) -> None:
-        for name, value in settings(self.server).items():
-            self.cfg.set(name, value)
-        self.cfg.set("bind", list(self.addresses().values()))
-        if self._form is not None:
-            self.cfg.set("logger_class", type("Log", (_Log,), {"form": self._form}))
-        if self._ready is not None:
-            ready = self._ready
-            self.cfg.set("when_ready", lambda arbiter: ready())
-        self.cfg.set("on_starting", self._start_to_listen)
-        self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_left_behind())
-        self.cfg.set("post_worker_init", lambda worker: self.boots.tell_booted(worker.age))
+    A new worker has its master's signal handlers until it has set its own, and would lose a signal
+    that comes before. So the signals that end a worker are blocked over the fork, and
+    `server/worker.py` unblocks them. SIGHUP reloads if the application agrees (`renew`); it may
+    also ask for a reload (`changed`).
 
-    def _start_to_listen(self, arbiter: Any) -> None:
-        """gunicorn calls this before it would open the sockets itself."""
-        arbiter.LISTENERS = self.listen((), arbiter.log)
+    Once a worker has served, only a signal ends the master: where gunicorn ends it because a worker
+    fails to boot, or starts a worker at once in place of one that crashed, this one waits first,
+    with backoff. One reload runs, and at most one more waits.
+    A signal that ends the master ends a reload. On SIGTERM the workers accept connections for the
+    delay of the application: they have the sockets; the files of Unix sockets remain until then.
+    """
 
-    def load(self) -> Any:
-        """The application, in a worker. A store that it cannot do without is one line, as gunicorn
-        shows an AppImportError, and no traceback."""
+    LISTENERS: list[Any]
+    _reloading = False
+    _ending = False
+
+    def __init__(self, app: ReloadableApp, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(app)
+        self._clock = clock
+        self._backoff = BootBackoff(clock)
+        self.left_behind: list[Any] = []
+        self._states = WorkerStates(time.time)
+
+    def signal(self, sig: int, frame: Any) -> None:
+        if sig in _ENDING:
+            self._ending = True
+            self.app.interrupt()
+        super().signal(sig, frame)
+
+    def wait_for_signals(self, timeout: float = 1.0) -> list[int]:
+        """The signals since the last call: those that end the master first, and repeatable ones,
+        like SIGHUP, once."""
+        received = super().wait_for_signals(timeout)
+        repeatable = dict.fromkeys(sig for sig in received if sig in _REPEATABLE)
+        signals = [*repeatable, *(sig for sig in received if sig not in _REPEATABLE)]
+        return sorted(signals, key=lambda sig: _ENDING.get(sig, len(_ENDING)))
+
+    def handle_hup(self) -> None:
+        if not self.app.renew():
+            return
+        self._reloading = True
         try:
-            return self._build()
-        except (CannotServe, OSError) as error:
-            self.boots.tell_failed(str(error))
-            raise AppImportError(f"modelway: {error}") from error
-        except Exception as error:
-            self.boots.tell_failed(f"{type(error).__name__}: {error}")
-            raise
+            super().handle_hup()
+        except _Interrupted:
+            self.log.warning("the gateway is stopped: the reload does not wait for old workers")
+        finally:
+            self._reloading = False
 
-    def renew(self) -> bool:
-        """Whether new workers are to take over, on a SIGHUP."""
+    def manage_workers(self) -> None:
+        """gunicorn calls this about once a second, and within a reload."""
+        self._start_workers(super().manage_workers)
+        if not self._reloading and self.app.changed():
+            self.handle_hup()
+
+    def _start_workers(self, start: Callable[[], None]) -> None:
+        """Call `start`, unless a worker failed a moment ago."""
+        boots = self.app.boots
+        boots.look()
+        if boots.crashes:
+            boots.crashes = 0
+            self._pause(boots.failures[-1])
+        if self._backoff.is_over:
+            try:
+                start()
+            except (OSError, RuntimeError) as error:
+                if os.getpid() != self.pid or not boots.booted:
+                    raise
+                self._pause(f"no process can be made: {error}")
+        self._report()
+
+    def reap_workers(self) -> None:
+        """A reload calls this again and again while it waits for workers."""
+        self._reap()
+        if self._reloading and self._ending:
+            raise _Interrupted
+
+    def _reap(self) -> None:
+        while True:
+            before = dict(self.WORKERS)
+            try:
+                super().reap_workers()
+            except HaltServer as halt:
+                self.app.boots.look()
+                if not self.app.boots.booted:
+                    raise
+                for pid in before.keys() - self.WORKERS.keys():
+                    before[pid].tmp.close()
+                self._pause(self.app.boots.failures[-1] if self.app.boots.failures else halt.reason)
+            else:
+                return
+
+    def _pause(self, reason: str) -> None:
+        """Wait before the next worker is started."""
+        pause = self._backoff.fail()
+        self.log.error("a worker failed, the next one starts in %g s: %s", pause, reason)
+
+    def reload(self) -> None:
+        """Start the new workers; end the old ones when all of the new have booted.
+
+        gunicorn would end the old ones at once. If the new workers do not boot, they are ended, the
+        application reverts, and the old workers continue.
+        """
+        listeners = self.LISTENERS
+        addresses, last = self.cfg.address, self.worker_age
+        self.app.boots.failures.clear()
+        self._states.forget_failures()
+        self._backoff.reset()
+        try:
+            self.app.reload()
+            self.setup(self.app)
+            self.log.reopen_files()
+            if self.cfg.address != addresses:
+                self.LISTENERS = self.app.listen(listeners, self.log)
+            self.left_behind = [old for old in listeners if old not in self.LISTENERS]
+            for _ in range(self.cfg.workers):
+                self.spawn_worker()
+            self._await_boot(last)
+        except _Interrupted:
+            self.LISTENERS = [*self.LISTENERS, *self.left_behind]  # all are closed with the rest
+            raise
+        except (NotBooted, OSError, RuntimeError, SystemExit) as error:
+            if os.getpid() != self.pid:  # a worker that ends
+                raise
+            self._go_back(listeners, last, _reason(error))
+            return
+        addresses = [old.cfg_addr for old in self.left_behind]
+        self.close_left_behind()
+        self.app.sockets.remove_files(addresses)
+        super().manage_workers()  # which ends the oldest; ours might begin another reload
+        self._report()
+        self.app.confirm()
+        self._await_end(lambda age: age <= last, lambda: self._replace_dead(last))
+
+    def close_left_behind(self) -> None:
+        """Close the sockets that only old workers serve. Also called in each new worker, which
+        inherits them."""
+        while self.left_behind:
+            self.left_behind.pop().close()
+
+    def _await_boot(self, last: int) -> None:
+        """Wait until every worker after the age `last` has booted. Raises NotBooted."""
+        boots, deadline = self.app.boots, time.monotonic() + BOOT_SECONDS
+        while True:
+            self.reap_workers()
+            boots.look()
+            new = {worker.age for worker in self.WORKERS.values() if worker.age > last}
+            if len(new) < self.cfg.workers:
+                raise NotBooted(boots.failures[-1] if boots.failures else "a new worker died")
+            if new <= boots.booted:
+                return
+            if time.monotonic() > deadline:
+                raise NotBooted(f"the new workers did not start within {BOOT_SECONDS:g} s")
+            time.sleep(0.02)
+
+    def _await_end(
+        self, ends: Callable[[int], bool], meanwhile: Callable[[], None] = lambda: None
+    ) -> None:
+        """Wait, as long as the grace, until no worker is left whose age `ends`."""
+        deadline = time.monotonic() + self.cfg.graceful_timeout
+        while time.monotonic() < deadline and any(ends(w.age) for w in self.WORKERS.values()):
+            self.reap_workers()
+            meanwhile()
+            time.sleep(0.1)
+
+    def _replace_dead(self, last: int) -> None:
+        """Start a worker for each one after the age `last` that has died. gunicorn would count the
+        old ones as well, and start none until they have ended."""
+
+        def start() -> None:
+            serving = sum(worker.age > last for worker in self.WORKERS.values())
+            for _ in range(self.cfg.workers - serving):
+                self.spawn_worker()
+
+        self.murder_workers()
+        self._start_workers(start)
+
+    def _go_back(self, listeners: list[Any], last: int, reason: str) -> None:
+        """End the new workers and continue with the old ones."""
+        for pid, worker in list(self.WORKERS.items()):
+            if worker.age > last:
+                booted = worker.age in self.app.boots.booted
+                self.kill_worker(pid, signal.SIGTERM if booted else signal.SIGKILL)
+        try:
+            self._await_end(lambda age: age > last)
+            for pid, worker in list(self.WORKERS.items()):
+                if worker.age > last:
+                    self.kill_worker(pid, signal.SIGKILL)
+        finally:  # also if a signal ends the master meanwhile
+            self._restore(listeners, reason)
+
+    def _restore(self, listeners: list[Any], reason: str) -> None:
+        """Listen on the old addresses, with the old settings."""
+        new = [listener for listener in self.LISTENERS if listener not in listeners]
+        addresses = [listener.cfg_addr for listener in new]
+        self.app.sockets.close(new)
+        self.app.sockets.remove_files(addresses)
+        self.left_behind = []
+        self.LISTENERS = listeners
+        self._report()
+        self.app.revert(reason)
+        self.app.reload()
+        self.setup(self.app)
+        self.app.boots.crashes = 0
+        self._backoff.reset()
+
+    def stop(self, graceful: bool = True) -> None:
+        """End the workers, and return when they have ended or the grace is over."""
+        listeners, self.LISTENERS = self.LISTENERS, []
+        addresses = [listener.cfg_addr for listener in listeners]
+        # A worker sees by this that it has no successor (`shutdown.master_listens`).
+        self.app.sockets.close(listeners)
+        self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
+        self._report()
+        if graceful:
+            graceful = self._await_delay()
+        self.app.sockets.remove_files(addresses)
+        super().stop(graceful)
+
+    def _await_delay(self) -> bool:
+        """Wait while workers accept connections. False if a signal ends the delay."""
+        deadline = self._clock() + self.app.delay
+        while self.WORKERS and self._clock() < deadline:
+            if not {signal.SIGINT, signal.SIGQUIT}.isdisjoint(self.wait_for_signals(0.1)):
+                return False
+            self._reap()
         return True
 
-    def changed(self) -> bool:
-        """Whether new workers are to take over without a SIGHUP."""
-        return False
+    def spawn_worker(self) -> Any:
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            pid = super().spawn_worker()
+            self._states.start(pid, self.app.config)
+            return pid
+        except SystemExit as ended:  # in the worker's process
+            if ended.code == _CRASHED:
+                self.app.boots.tell_crashed(repr(ended.__context__))
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
-    @property
-    def config(self) -> str:
-        """The hash of the config that new workers serve, "" if there is none."""
-        return ""
+    def kill_worker(self, pid: int, sig: int) -> None:
+        if sig != signal.SIGUSR1:
+            self._states.end(pid)
+        super().kill_worker(pid, sig)
 
-    def report(self, workers: Sequence[WorkerState]) -> None:
-        """What became of the workers until now; called about once a second."""
-
-    def interrupt(self) -> None:
-        """End `renew` and `changed` soon: a signal ends the master. Its handler calls this."""
-
-    def confirm(self) -> None:
-        """The new workers serve."""
-
-    def revert(self, reason: str) -> None:
-        """The new workers cannot serve: go back to what was served before."""
-
-
-def _normal(address: Any) -> Any:
-    """An address for comparison: a path may be written in several ways."""
-    return os.path.normpath(address) if isinstance(address, str) else address
-
-
-class _Log(Logger):
-    """gunicorn's log, in the format of the gateway's."""
-
-    form: logging.Formatter
-
-    def setup(self, cfg: Any) -> None:
-        super().setup(cfg)
-        for handler in self.error_log.handlers:
-            handler.setFormatter(self.form)
+    def _report(self) -> None:
+        """Tell the application what became of the workers."""
+        boots = self.app.boots
+        boots.look()
+        self._states.serve([pid for pid, w in self.WORKERS.items() if w.age in boots.booted])
+        self._states.keep(self.WORKERS.keys(), boots.errors)
+        self.app.report(self._states.all())
 
 
-def settings(server: Server) -> dict[str, Any]:
-    """gunicorn's settings for those of the config.
+class NotBooted(Exception):
+    """New workers did not boot; `str` says why."""
 
-    No proxy is trusted here: `server.trusted_proxies` is the gateway's own. Raises
-    NoWritableFolder.
-    """
-    return {
-        "bind": [server.listen],
-        "workers": server.workers,
-        "worker_class": "engine.server.worker.Worker",
-        "worker_connections": server.connections,
-        "keepalive": int(server.keepalive),
-        "graceful_timeout": max(math.ceil(server.delay + server.grace), LEAST_GRACE),
-        "forwarded_allow_ips": "",
-        "limit_request_line": 8190,
-        "limit_request_fields": 100,
-        "limit_request_field_size": 16_380,
-        "loglevel": "warning",
-        "proc_name": "modelway",
-        "worker_tmp_dir": str(runtime_dir.base()),
-        "control_socket_disable": True,
-    }
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return "the new settings cannot be applied, or an address be listened on"
+    return str(error)

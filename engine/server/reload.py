@@ -15,16 +15,16 @@ from pathlib import Path
 
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
+from engine.server.gunicorn_application import GunicornApplication
 from engine.server.listen_addresses import listen_addresses, why_unavailable
 from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
-from engine.server.master import Gunicorn
 from engine.server.master_state import Publication, State, read_all
 from engine.server.serving import serving
 from engine.server.trial import SECONDS, Boot, Trial, try_out
 from engine.server.worker_states import WorkerState
 from engine.source.child_process import release_memory, return_memory
 from engine.telemetry.health import ConfigStatus
-from engine.values.garbage import no_collection
+from engine.values.gc_pause import no_collection
 
 log = logging.getLogger("modelway")
 
@@ -203,7 +203,7 @@ def _stat(path: Path) -> object:
         return error.errno
 
 
-class Gateway(Gunicorn):
+class Gateway(GunicornApplication):
     """Runs gunicorn over `plans`: new workers get the last good plan."""
 
     def __init__(

@@ -11,7 +11,7 @@ from engine.server.worker_states import WorkerState
 
 
 class ReloadableApp(Protocol):
-    """The application of a gunicorn whose workers can be replaced (`Gunicorn` in `master.py`)."""
+    """The application of a gunicorn whose workers can be replaced: a `GunicornApplication`."""
 
     boots: BootPipe
     sockets: ListeningSockets

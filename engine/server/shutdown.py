@@ -45,11 +45,11 @@ def master_listens() -> bool:
     a successor, and the master does not stop. gunicorn sends the same signal for both. False where
     /proc does not show it."""
     try:
-        shared = _sockets(os.getppid())
-        own = _sockets(os.getpid())
+        masters = _sockets(os.getppid())
+        workers = _sockets(os.getpid())
     except OSError:
         return False
-    return any(_accepts(descriptor) for inode, descriptor in own.items() if inode in shared)
+    return any(_accepts(descriptor) for inode, descriptor in workers.items() if inode in masters)
 
 
 def _sockets(pid: int) -> dict[str, int]:

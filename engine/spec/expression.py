@@ -18,8 +18,8 @@ from urllib.parse import quote, unquote
 
 import orjson
 
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
-from engine.exchange.wsgi_environ import environ_key
 from engine.spec.multipart import boundary_of
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError

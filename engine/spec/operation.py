@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import jsonschema_rs
 
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
-from engine.exchange.wsgi_environ import environ_key
 from engine.source.problem import Findings, Path, Source
 from engine.spec import path_templates
 from engine.spec.document.node import Node, declared_parameters

@@ -43,23 +43,23 @@ def names_in(schema: Node) -> list[str]:
 
 def _below(schemas: Iterable[Node], step: str, any_step: bool) -> Place:
     parts = _parts(schemas)
-    found: list[Node] = []
+    children: list[Node] = []
     for node in parts:
         properties = node.get("properties")
         if any_step:
-            found += [below for _, below in properties.items()]
-        elif (below := properties.get(step)).value is not None:
-            found.append(below)
+            children += [child for _, child in properties.items()]
+        elif (child := properties.get(step)).value is not None:
+            children.append(child)
         if any_step or step.isdigit():
             items = node.get("items")
-            found += [items] if isinstance(items.value, dict) else []
-            found += node.get("prefixItems").elements()
+            children += [items] if isinstance(items.value, dict) else []
+            children += node.get("prefixItems").elements()
     described = any(_describes(node) for node in parts)
-    if not found:
+    if not children:
         extra = [node.get("additionalProperties") for node in parts]
-        found = [node for node in extra if isinstance(node.value, dict)]
+        children = [node for node in extra if isinstance(node.value, dict)]
     required = any(step in (node.value.get("required") or ()) for node in _all_of(schemas))
-    return Place(found, not found and not described, required)
+    return Place(children, not children and not described, required)
 
 
 def _describes(node: Node) -> bool:

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 from engine.edge.origin import SameOrigin
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.services import Services
-from engine.exchange.wsgi_environ import environ_key
 from engine.spec.parameter_readers import cookies
 from engine.spec.query_string import Query
 from engine.spec.security import Carrier

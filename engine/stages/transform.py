@@ -8,9 +8,9 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import PushStream
-from engine.exchange.wsgi_environ import environ_key
 from engine.spec.expression import Expression
 from engine.spec.media_types import is_json
 from engine.spec.operation import Operation

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.interfaces import Headers
-from engine.exchange.wsgi_environ import environ_key
 from engine.transforms.template import Template, TemplateValues
 from engine.values.errors import GatewayError
 

@@ -17,7 +17,7 @@ _PATH = TARGET_NAMES["target.path"]
 class PathForms:
     """The template of a path, and the one of a request for a stream."""
 
-    whole: Template
+    plain: Template
     stream: Template
 
 
@@ -32,7 +32,7 @@ class PathEdit:
     def depends_on_stream(self, path: str) -> bool:
         """Whether a path has another form for streams."""
         forms = self.by_path.get(path)
-        return forms is not None and forms.stream is not forms.whole
+        return forms is not None and forms.stream is not forms.plain
 
     def apply(self, values: TemplateValues, *, stream: bool) -> str:
         """The path for `values.target_path`. Values of names are percent-encoded, so that they add
@@ -41,7 +41,7 @@ class PathEdit:
         ValueError if no value does."""
         template = self.every
         if (forms := self.by_path.get(values.target_path)) is not None:
-            template = forms.stream if stream else forms.whole
+            template = forms.stream if stream else forms.plain
         if template is None:
             return values.target_path
         path = template.fill(values, _encode)

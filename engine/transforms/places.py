@@ -60,13 +60,11 @@ class Place:
             path = self.path(value)
             return [path] if path is not None and _has(value, path) else []
         paths = sorted(dict.fromkeys(path for path in self.query(value) if path), key=len)
-        outermost: list[JsonPath] = []
-        known: set[JsonPath] = set()
+        outermost: dict[JsonPath, None] = {}
         for path in paths:
-            if not any(path[:size] in known for size in range(1, len(path))):
-                outermost.append(path)
-                known.add(path)
-        return outermost
+            if not any(path[:size] in outermost for size in range(1, len(path))):
+                outermost[path] = None
+        return [*outermost]
 
 
 _NOTHING: Any = object()

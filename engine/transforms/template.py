@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange
-from engine.exchange.wsgi_environ import environ_key
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.suggestion import did_you_mean
 from engine.spec.query_string import Query
@@ -142,9 +142,9 @@ def _reader(name: str, upstream: bool) -> Read:
         return _header_reader(environ_key(header))
     if name.startswith(_QUERY) and (parameter := name.removeprefix(_QUERY)):
         return _query_reader(parameter)
-    known = [*NAMES, *(TARGET_NAMES if upstream else ()), _HEADER + "NAME", _QUERY + "NAME"]
+    names = [*NAMES, *(TARGET_NAMES if upstream else ()), _HEADER + "NAME", _QUERY + "NAME"]
     message = f"a template has no name '{name}'"
-    raise TemplateError(message, did_you_mean(name, known, "write {{ and }} for braces"))
+    raise TemplateError(message, did_you_mean(name, names, "write {{ and }} for braces"))
 
 
 def _header_reader(key: str) -> Read:

@@ -26,8 +26,8 @@ def with_server_sent_events(response: IncomingResponse) -> IncomingResponse:
 
 def error_code(response: IncomingResponse) -> str:
     """The name of an error in the headers, whose body often has none; "" for none."""
-    found = _ERROR_TYPE.match(response.header("x-amzn-errortype") or "")
-    return found[1] if found else ""
+    name = _ERROR_TYPE.match(response.header("x-amzn-errortype") or "")
+    return name[1] if name else ""
 
 
 class AmazonResponse(WrappedResponse):
@@ -41,8 +41,8 @@ class AmazonResponse(WrappedResponse):
     @property
     def is_complete(self) -> bool:
         """Whether all of the body has been read."""
-        whole = self._failure is None and self._events.failure is None and not self._events.inside
-        return whole and self._response.is_complete
+        failure = self._failure or self._events.failure
+        return failure is None and not self._events.inside and self._response.is_complete
 
     def read(
         self, passing: Callable[[bytes], None] | None = None, beat: float | None = None

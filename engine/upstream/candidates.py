@@ -259,15 +259,15 @@ class Candidates:
         target.state.failed(failure, now)
         if failure == "connect":
             self._unreached |= {target}
-        refused = failure == "credential"
-        if refused and credential is not None and not self._renewed and credential.renew():
+        is_refusal = failure == "credential"
+        if is_refusal and credential is not None and not self._renewed and credential.renew():
             self._renewed = True
             return
-        if refused:
+        if is_refusal:
             self._refused_credentials |= {(target, credential)}
-        if credential is not None and (refused or failure == "429"):
-            pause = REFUSED_SECONDS if refused else min(retry_after or 1.0, REFUSED_SECONDS)
-            target.upstream.credentials.set_aside(credential, now + pause, refused=refused)
+        if credential is not None and (is_refusal or failure == "429"):
+            pause = REFUSED_SECONDS if is_refusal else min(retry_after or 1.0, REFUSED_SECONDS)
+            target.upstream.credentials.set_aside(credential, now + pause, refused=is_refusal)
 
     def unavailable(self) -> GatewayError:
         """The error if no target could be attempted."""

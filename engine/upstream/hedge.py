@@ -208,9 +208,9 @@ class Hedging:
             record.attempts.append(attempt)
             if attempt.failure in ("", CANCELLED):
                 self._delay.note(side.candidate.target, attempt.seconds)
-        shown = (winner or sides[0]).exchange
-        exchange.upstream_usage = shown.upstream_usage
-        record.upstream, record.model = shown.record.upstream, shown.record.model
-        record.upstream_model = shown.record.upstream_model
-        record.served_entry = shown.record.served_entry
-        record.first_byte = shown.record.first_byte
+        source = (winner or sides[0]).exchange
+        exchange.upstream_usage = source.upstream_usage
+        record.upstream, record.model = source.record.upstream, source.record.model
+        record.upstream_model = source.record.upstream_model
+        record.served_entry = source.record.served_entry
+        record.first_byte = source.record.first_byte

@@ -179,7 +179,7 @@ class _EventStream:
                 yield b""
                 continue
             except Silence as silence:
-                quiet = (quiet if silence.whole else 0.0) + (beat or 0.0)
+                quiet = (quiet if silence.since_start else 0.0) + (beat or 0.0)
                 yield self._dialect.heartbeat
                 if quiet >= self._idle:
                     raise IdleTimeout from None

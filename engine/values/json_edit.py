@@ -80,10 +80,10 @@ def member_span(text: Buffer, path: JsonPath) -> tuple[int, int, int]:
     start = _after_space(text, 0)
     begin, end = start, len(text)
     for step in path:
-        found = [entry for entry in _entries(text, start) if entry[0] == step]
-        if len(found) != 1:
+        matches = [entry for entry in _entries(text, start) if entry[0] == step]
+        if len(matches) != 1:
             raise Ambiguous(f"key '{step}' is repeated")
-        _, begin, start, end = found[0]
+        _, begin, start, end = matches[0]
     return begin, start, end
 
 

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from engine.exchange.body import Body
-from engine.exchange.wsgi_environ import environ_key
+from engine.exchange.environ_headers import environ_key
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.source.problem import Findings
 from engine.spec.operation import Operation

@@ -3,7 +3,7 @@
 import pytest
 
 from engine import dialects
-from engine.exchange.wsgi_environ import environ_key
+from engine.exchange.environ_headers import environ_key
 from engine.relay.request_headers import ALWAYS_SENT, NEVER_SENT, Forwarded
 
 

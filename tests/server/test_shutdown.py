@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from engine.config.server import Server
-from engine.server.master import settings
+from engine.server.gunicorn_application import settings
 from engine.server.shutdown import deadlines, master_listens
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from engine.config.server import Server
-from engine.server.master import Gunicorn
+from engine.server.gunicorn_application import GunicornApplication
 from engine.server.worker import Worker
 
 
 def worker(application: Any = None, ppid: int | None = None) -> Worker:
     """A worker that has not been started, with a grace of 30 seconds."""
-    gunicorn = Gunicorn(Server(), lambda: application)
+    gunicorn = GunicornApplication(Server(), lambda: application)
     parent = os.getppid() if ppid is None else ppid
     log = logging.getLogger("modelway.test")
     return Worker(1, parent, [], gunicorn, 30, gunicorn.cfg, log)

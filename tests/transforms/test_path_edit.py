@@ -38,7 +38,7 @@ def test_a_path_has_its_own_template_and_one_for_streams(path, stream, after):
 
 
 def test_the_form_of_streams_is_asked_for_only_where_it_differs():
-    edit = PathEdit({"/chat": FORMS, "/same": PathForms(FORMS.whole, FORMS.whole)})
+    edit = PathEdit({"/chat": FORMS, "/same": PathForms(FORMS.plain, FORMS.plain)})
     paths = ["/chat", "/same", "/other"]
     assert [edit.depends_on_stream(path) for path in paths] == [True, False, False]
 

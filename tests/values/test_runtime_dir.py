@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.config.server import Server
-from engine.server.master import settings
+from engine.server.gunicorn_application import settings
 from engine.values import runtime_dir as module
 from engine.values.runtime_dir import (
     NoWritableFolder,

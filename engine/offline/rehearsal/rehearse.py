@@ -17,9 +17,9 @@ from urllib.parse import quote, unquote_to_bytes
 from engine.app.build import build
 from engine.config.default_prices import default_prices
 from engine.edge.router import Application
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
-from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.observation import Rehearsal, Request, Step, UpstreamAnswers
 from engine.offline.rehearsal.path_routes import narrowed
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder

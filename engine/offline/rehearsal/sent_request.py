@@ -8,8 +8,8 @@ import orjson
 
 from engine.config.config import Config
 from engine.exchange.body import Body
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
-from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.plan.route import Route
 from engine.spec.path_templates import PathMatch, PathTree

@@ -51,8 +51,8 @@ def _free(
         if provider is None:
             return f"'{model.name}' has no price and counts as free"
         if "*" not in model.name:
-            known = provider.models.get(target.model or model.name)
-            if known is None or known.price is None:
+            facts = provider.models.get(target.model or model.name)
+            if facts is None or facts.price is None:
                 return f"'{model.name}' has no price and counts as free"
         elif target.model in ("", "*"):
             names += [name for name in _unpriced(model, listed) if prices.find(name) is None]

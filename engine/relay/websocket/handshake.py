@@ -16,7 +16,7 @@ from websockets.extensions.permessage_deflate import (
 from websockets.headers import build_extension, parse_extension, parse_subprotocol
 from websockets.utils import accept_key, generate_key
 
-from engine.exchange.wsgi_environ import comma_separated
+from engine.exchange.environ_headers import comma_separated
 from engine.values.errors import GatewayError
 
 Extensions = tuple[Extension, ...]

@@ -55,10 +55,10 @@ class ContentWriter:
     def _blocks(self, blocks: Sequence[Block], *, marks: bool) -> list[Json]:
         content: list[Json] = []
         for block in blocks:
-            written = _WRITERS[type(block)](self, block)
-            if written is None:
+            parts = _WRITERS[type(block)](self, block)
+            if parts is None:
                 continue
-            content.append(written)
+            content.append(parts)
             if marks and (mark := mark_of(block)):
                 content.append(cache_point(mark))
         return content

@@ -90,8 +90,8 @@ class UsageReader:
             report = {name: count for name, count in report.items() if count != _NULL}
         self._reports |= report
         if len(self._reports) > _MOST:
-            known = Counts.__struct_encode_fields__
-            self._reports = {name: self._reports[name] for name in known if name in self._reports}
+            order = Counts.__struct_encode_fields__
+            self._reports = {name: self._reports[name] for name in order if name in self._reports}
 
     def usage(self) -> Usage | None:
         """The usage so far, None if nothing was reported. Raises WrongType."""

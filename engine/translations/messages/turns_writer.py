@@ -42,8 +42,8 @@ def write_turns(
         def content(turn: Message, is_continued: bool) -> Any:
             if turn.role == "system":
                 return writer.content(texts_only(turn.blocks, losses))
-            written = writer.content(results_before_others(turn))
-            return _without_end_space(written) if is_continued else written
+            content_blocks = writer.content(results_before_others(turn))
+            return _without_end_space(content_blocks) if is_continued else content_blocks
 
         place = request.place_of("messages")
         turns = from_user_to_user(messages, content, losses, prefill=model.prefill, place=place)

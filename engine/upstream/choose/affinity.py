@@ -24,9 +24,9 @@ from typing import Any
 
 import orjson
 
+from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.services import Services
-from engine.exchange.wsgi_environ import environ_key
 from engine.spec import expression
 from engine.spec.expression import Expression
 from engine.upstream.choose import least_busy

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.exchange.services import Services
-from engine.upstream.best_of_drawn import BestOfDrawn, Drawn
+from engine.upstream.best_of_sample import BestOfDrawn, Drawn
 from engine.upstream.target_groups import Strategy
 
 SCHEMA: dict[str, Any] = {"type": "null"}

@@ -94,12 +94,12 @@ class HeadersTooLarge(UpstreamFailure):
 class Silence(Exception):
     """Nothing has arrived for the `beat` of a read. It is no failure: the response can be read on.
 
-    `whole`: nothing arrived since the read began either.
+    `since_start`: nothing has arrived since the read began either.
     """
 
-    def __init__(self, whole: bool = True) -> None:
+    def __init__(self, since_start: bool = True) -> None:
         super().__init__()
-        self.whole = whole
+        self.since_start = since_start
 
 
 class Cancelled(UpstreamFailure):

@@ -54,9 +54,9 @@ class WatchedTarget:
             return STATES.index("failing")
         if health.is_ejected(now):
             return STATES.index("ejected")
-        left = self.limits.best_level(now)
-        if left != ENOUGH:
-            return STATES.index("limited" if left == USED_UP else "little left")
+        supply = self.limits.best_level(now)
+        if supply != ENOUGH:
+            return STATES.index("limited" if supply == USED_UP else "little left")
         return STATES.index("returning" if health.is_returning(now) else "in")
 
     def report(self, now: float) -> dict[str, Any]:

@@ -123,12 +123,12 @@ def test_a_response_can_be_read_on_after_a_silence(streamed: bool) -> None:
         for _ in range(2):
             with pytest.raises(Silence) as caught:
                 response.read(passing, 0.01)
-            assert caught.value.whole
+            assert caught.value.since_start
         go.set()
         assert b"".join([*pieces, response.read(passing, 20.0)]) == b"b"
 
 
-def test_a_silence_after_something_has_arrived_is_not_whole() -> None:
+def test_a_silence_after_something_has_arrived_is_not_since_the_start() -> None:
     go, pieces = gevent.event.Event(), list[bytes]()
 
     def handle(sock: Any, _peer: Peer) -> None:
@@ -147,7 +147,7 @@ def test_a_silence_after_something_has_arrived_is_not_whole() -> None:
             try:
                 response.read(pieces.append, 0.01)
             except Silence as silence:
-                silences.append(silence.whole)
+                silences.append(silence.since_start)
         response.close()
     assert (pieces, silences[-1]) == ([b"b"], False)
 

@@ -27,15 +27,15 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 def _transforms(side: Side) -> dict[str, tuple[TransformConfig, ...]]:
     """The transforms by what they belong to, in words; only entries that have some."""
     config = side.config
-    found = {f"upstream {name}": entry.transform for name, entry in config.upstreams.items()}
+    by_subject = {f"upstream {name}": entry.transform for name, entry in config.upstreams.items()}
     for name, model in config.models.items():
-        found[f"model {name}"] = model.transform
-        found |= _of_targets(f"model {name}", model.to)
+        by_subject[f"model {name}"] = model.transform
+        by_subject |= _of_targets(f"model {name}", model.to)
     for index, route in enumerate(config.routes):
-        found |= _of_targets(f"route {index + 1}", route.to)
+        by_subject |= _of_targets(f"route {index + 1}", route.to)
     for name, served in side.routes.items():
-        found[name] = tuple(t for policy in served.policies for t in transform_of(policy))
-    return {subject: transforms for subject, transforms in found.items() if transforms}
+        by_subject[name] = tuple(t for policy in served.policies for t in transform_of(policy))
+    return {subject: transforms for subject, transforms in by_subject.items() if transforms}
 
 
 def _of_targets(

@@ -43,12 +43,12 @@ def _read_models(draft: ImportedConfig, entities: list[Entity]) -> list[Guarded]
     plugins = [plugin for entity in entities for plugin in entity.plugins if plugin.name in _AI]
     names = {plugin.at: read_models(draft, plugin) for plugin in plugins}
     above = {entity.above.at for entity in entities if entity.above}
-    found: list[Guarded] = []
+    guarded: list[Guarded] = []
     for entity in entities:
         plugin = entity.effective(_AI)
         if plugin and names[plugin.at] and entity.at not in above:
-            found.append(Guarded(entity, names[plugin.at]))
-    return found
+            guarded.append(Guarded(entity, names[plugin.at]))
+    return guarded
 
 
 def _note_paths(draft: ImportedConfig, entities: list[Entity], guarded: list[Guarded]) -> None:

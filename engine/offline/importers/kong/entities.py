@@ -44,8 +44,8 @@ class Entity:
     def effective(self, names: tuple[str, ...]) -> Plugin | None:
         """The plugin with one of these names that applies here: the most specific one alone runs,
         as Kong's precedence has it."""
-        own = next((plugin for plugin in self.plugins if plugin.name in names), None)
-        return own or (self.above.effective(names) if self.above else None)
+        plugin_here = next((plugin for plugin in self.plugins if plugin.name in names), None)
+        return plugin_here or (self.above.effective(names) if self.above else None)
 
     def service(self) -> Entity:
         """The service that it is or belongs to; the file for a route without one."""
@@ -102,11 +102,11 @@ def _bind(
         return
     if references:
         kind = kinds[references[0]]
-        found = [e for e in entities if kind in e.at[-2:] and e.name == wanted]
-        if not found:
+        matches = [e for e in entities if kind in e.at[-2:] and e.name == wanted]
+        if not matches:
             draft.skip((*at, "name"), f"there is no {references[0]} '{wanted}'", f"plugin {name}")
             return
-        entity = found[0]
+        entity = matches[0]
     entity.plugins.append(Plugin(name, mapping(value.get("config")), at))
 
 

@@ -36,8 +36,8 @@ def read_models(draft: ImportedConfig, plugin: Plugin) -> list[str]:
     """Add the models of an AI plugin to the draft. Returns their names."""
     at: Path = (*plugin.at, "config")
     targets = [*listed(plugin.config, "targets", at)] or [(plugin.config, at)]
-    found = [_read_target(draft, target, place) for target, place in targets]
-    return [*dict.fromkeys(name for name in found if name)]
+    models = (_read_target(draft, target, place) for target, place in targets)
+    return [*dict.fromkeys(name for name in models if name)]
 
 
 def _read_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> str:
@@ -50,15 +50,15 @@ def _read_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> 
         draft.skip((*at, "model"), reason, "a model")
         return ""
     options = mapping(model.get("options"))
-    known = providers.read(provider)
+    facts = providers.read(provider)
     entry: dict[str, Any] = {"provider": provider}
-    given = _variables(known, options)
-    if any(not re.fullmatch(r"[\w.~-]+|\$\{\w+\}", text) for text in given.values()):
+    variables = _variables(facts, options)
+    if any(not re.fullmatch(r"[\w.~-]+|\$\{\w+\}", text) for text in variables.values()):
         draft.skip((*at, "model"), "its options cannot be a part of a URL", name)
         return ""
-    entry |= {"variables": given} if given else {}
-    if known.credential is not None:
-        entry["credential"] = _credential(draft, known.credential, target, at)
+    entry |= {"variables": variables} if variables else {}
+    if facts.credential is not None:
+        entry["credential"] = _credential(draft, facts.credential, target, at)
     elif target.get("auth"):
         draft.skip((*at, "auth"), "write the credential of the upstream")
     for key in options:
@@ -71,11 +71,11 @@ def _read_target(draft: ImportedConfig, target: Mapping[str, Any], at: Path) -> 
         served = ENVIRONMENT.sub(reference, served)
     requested = str(model.get("model_alias", name))
     requested = re.sub(r"[^\w./:*@-]+", "-", requested).strip("-") or "model"
-    known_model = draft.models.setdefault(requested, Entry({"to": []}, []))
+    served_model = draft.models.setdefault(requested, Entry({"to": []}, []))
     weight = target.get("weight")
     share = {"weight": weight} if isinstance(weight, int) and weight > 0 else {}
-    known_model.value["to"].append({"upstream": upstream, "model": served} | share)
-    known_model.lines.append(line)
+    served_model.value["to"].append({"upstream": upstream, "model": served} | share)
+    served_model.lines.append(line)
     return requested
 
 

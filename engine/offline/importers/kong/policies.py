@@ -62,12 +62,12 @@ def _problem(name: str, effective: Sequence[Plugin | None]) -> str:
     """Why a plugin cannot be a policy of all models, "" if it can."""
     if name not in _POLICIES and name not in _OTHERS:
         return _REASONS.get(name, "there is no counterpart")
-    found = [plugin for plugin in effective if plugin is not None]
-    if not found:
+    plugins = [plugin for plugin in effective if plugin is not None]
+    if not plugins:
         return "there are no models where it applies"
-    if len(found) < len(effective) or any(p.config != found[0].config for p in found):
+    if len(plugins) < len(effective) or any(p.config != plugins[0].config for p in plugins):
         return "not all models have the same one, and a policy holds for all"
-    if name == "rate-limiting" and len({plugin.at for plugin in found}) > 1:
+    if name == "rate-limiting" and len({plugin.at for plugin in plugins}) > 1:
         return "each has a count of its own: write a rate_limit under policies"
     return ""
 

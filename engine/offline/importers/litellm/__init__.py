@@ -95,11 +95,11 @@ class _Reader:
             self.draft.skip((*at_parameters, "model"), str(error), name)
             return
         line = self.draft.line((*at, "model_name"))
-        known = self.draft.models.setdefault(name, Entry({"to": []}, []))
-        known.value["to"].append(target)
-        known.lines.append(line)
+        entry = self.draft.models.setdefault(name, Entry({"to": []}, []))
+        entry.value["to"].append(target)
+        entry.lines.append(line)
         if self.settings.get("drop_params") is True or parameters.get("drop_params") is True:
-            known.value["translate"] = "lossy"
+            entry.value["translate"] = "lossy"
         self._price(name, {**info, **parameters}, line)
         if str(info.get("mode", "chat")) in ("chat", "responses", "completion"):
             self.defaults.setdefault(name, []).append((parameters, at_parameters))
@@ -112,9 +112,9 @@ class _Reader:
     def _price(self, name: str, values: Mapping[str, Any], line: int) -> None:
         keys = {"input": "input_cost_per_token", "output": "output_cost_per_token"}
         price = {k: number_of(values.get(key)) for k, key in keys.items()}
-        known = {k: number_of(round(v * 1e6, 6)) for k, v in price.items() if v is not None}
-        if known:
-            self.draft.prices[name] = Entry(known, [line])
+        per_million = {k: number_of(round(v * 1e6, 6)) for k, v in price.items() if v is not None}
+        if per_million:
+            self.draft.prices[name] = Entry(per_million, [line])
 
     def _aliases(self) -> None:
         for section in (self.router, self.settings):
@@ -147,16 +147,16 @@ class _Reader:
     def _fallback(self, name: str, others: Any, at: Path) -> None:
         models = self.draft.models
         others = others if isinstance(others, list) else [others]
-        known = [other for other in others if isinstance(other, str) and other in models]
+        fallbacks = [other for other in others if isinstance(other, str) and other in models]
         for other in others:
-            if other not in known:
+            if other not in fallbacks:
                 self.draft.skip(at, f"there is no model '{other}'", "a fallback")
         if name not in models:
             self.draft.skip(at, f"there is no model '{name}'", "a fallback")
-        elif any(self._leads_to(other, name) for other in known):
+        elif any(self._leads_to(other, name) for other in fallbacks):
             self.draft.skip(at, "fallbacks may not lead back to the model", "a fallback")
-        elif known:
-            models[name].value["fallback"] = known
+        elif fallbacks:
+            models[name].value["fallback"] = fallbacks
             models[name].lines.append(self.draft.line(at))
 
     def _leads_to(self, start: str, name: str, visited: frozenset[str] = frozenset()) -> bool:

@@ -49,9 +49,9 @@ class Deployment:
     def provider_and_model(self, model: str, mode: str) -> tuple[str, str]:
         """The provider of Modelway, "" if there is none, and the name of the model there."""
         prefix, slash, rest = model.partition("/")
-        own = self.parameters.get("custom_llm_provider")
-        if isinstance(own, str):
-            prefix, rest = own, model.removeprefix(f"{own}/")
+        explicit = self.parameters.get("custom_llm_provider")
+        if isinstance(explicit, str):
+            prefix, rest = explicit, model.removeprefix(f"{explicit}/")
         elif not slash or prefix not in PROVIDERS:
             guesses = (p for p, names in GUESSES.items() if _any(names, model))
             prefix, rest = next(guesses, "openai" if "api_base" in self.parameters else ""), model
@@ -92,17 +92,17 @@ class Deployment:
 
     def _upstream(self, provider: str) -> str:
         """The name of the upstream, which is added unless another model has the same."""
-        known = providers.read(provider)
+        facts = providers.read(provider)
         entry: dict[str, Any] = {"provider": provider}
         base = self._text("api_base") or self._text("base_url")
         if base:
             suffix = SUFFIXES.get(provider, "")
             trimmed = _url(base)
             entry["url"] = trimmed if trimmed.endswith(suffix) else trimmed + suffix
-        variables = self._variables(known.variables, has_url=bool(base))
+        variables = self._variables(facts.variables, has_url=bool(base))
         if variables:
             entry["variables"] = variables
-        credential = self._credential(known)
+        credential = self._credential(facts)
         if credential:
             entry["credential"] = credential
         headers = self._headers()
@@ -117,16 +117,16 @@ class Deployment:
     def _variables(self, variables: Mapping[str, Any], *, has_url: bool) -> dict[str, str]:
         keys = {"api_version": "api_version", "region": "aws_region_name"}
         keys |= {"project": "vertex_project", "location": "vertex_location"}
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name, variable in variables.items():
             text = self._text(keys.get(name, ""))
             if text and not _PART.fullmatch(text):
                 raise ValueError(f"'{text}' cannot be a part of a URL")
             if text:
-                found[name] = text
+                texts[name] = text
             elif not variable.default and not has_url and variable.environment:
-                found[name] = f"${{{variable.environment}}}"
-        return found
+                texts[name] = f"${{{variable.environment}}}"
+        return texts
 
     def _credential(self, provider: Provider) -> dict[str, Any]:
         """The credential in the form of the provider. A secret that is written out becomes a

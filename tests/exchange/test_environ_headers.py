@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.exchange.wsgi_environ import comma_separated, environ_key, wants_websocket
+from engine.exchange.environ_headers import comma_separated, environ_key, wants_websocket
 
 GET = {"REQUEST_METHOD": "GET"}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from engine.exchange.services import Services
-from engine.upstream.best_of_drawn import EXPLORED, BestOfDrawn, Drawn
+from engine.upstream.best_of_sample import EXPLORED, BestOfDrawn, Drawn
 from engine.upstream.target_groups import Shares, TargetGroup
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target

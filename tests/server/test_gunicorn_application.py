@@ -1,0 +1,43 @@
+"""How an application runs under gunicorn: its settings, and its start in a worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from gunicorn.errors import AppImportError
+
+from engine.config.server import Server
+from engine.server.gunicorn_application import GunicornApplication
+
+
+def fail() -> Any:
+    raise ZeroDivisionError("a fault of ours")
+
+
+def offline() -> Any:
+    raise OSError("the store is away")
+
+
+def test_it_listens_for_callers_and_for_those_who_watch_it() -> None:
+    server = Server(listen="127.0.0.1:8080", keepalive=7.9)
+    gunicorn = GunicornApplication(server, object, telemetry="127.0.0.1:9090")
+    assert gunicorn.addresses() == {
+        "server.listen": "127.0.0.1:8080",
+        "telemetry.listen": "127.0.0.1:9090",
+    }
+    assert gunicorn.cfg.bind == ["127.0.0.1:8080", "127.0.0.1:9090"]
+    assert (gunicorn.cfg.keepalive, gunicorn.cfg.forwarded_allow_ips) == (7, [])
+
+
+def test_an_application_that_cannot_start_tells_the_master_why() -> None:
+    gunicorn = GunicornApplication(Server(), offline)
+    with pytest.raises(AppImportError, match="modelway: the store is away"):
+        gunicorn.load()
+    broken = GunicornApplication(Server(), fail)
+    with pytest.raises(ZeroDivisionError):
+        broken.load()
+    for each in (gunicorn, broken):
+        each.boots.look()
+    assert gunicorn.boots.failures == ["the store is away"]
+    assert broken.boots.failures == ["ZeroDivisionError: a fault of ours"]
