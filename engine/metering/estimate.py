@@ -149,7 +149,7 @@ def output_tokens(sample: bytes, size: int, text_members: tuple[str, ...]) -> in
 @cache
 def _strings(members: tuple[str, ...]) -> re.Pattern[bytes]:
     names = b"|".join(re.escape(member.encode()) for member in members)
-    value = rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)'
+    value = rb'"([^"\\]*+(?:\\.[^"\\]*+)*)'
     return re.compile(rb'"(?:' + names + rb')"\s*+:\s*+' + value, re.DOTALL)
 
 

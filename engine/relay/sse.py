@@ -187,7 +187,9 @@ def _clean_events(rules: StreamRules) -> re.Pattern[bytes]:
     name = rb"(?:event: [^\n]+\n)?" if rules.names else rb""
     # [^\s\[] takes three times as long as [^\s].
     first = rb"[^\s]" if rules.end_marker else rb"[^\s\[]"
-    return re.compile(rb"(?:" + name + rb"data: " + first + rb"[^\n]*+\n\n)++")
+    # The outer + is not possessive: before Python 3.11.5 one that fails keeps what its last round
+    # began (gh-106052), so that half an event would pass.
+    return re.compile(rb"(?:" + name + rb"data: " + first + rb"[^\n]*+\n\n)+")
 
 
 def _is_half(block: bytes) -> bool:

@@ -204,6 +204,12 @@ def test_a_carriage_return_ends_a_line_in_every_piece(kind):
     assert through(kind, A, b"data: a\rdata: b\n\n") == cleaned
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_two_events_may_be_cut_at_any_byte(kind):
+    for cut in range(len(A + B)):
+        assert through(kind, (A + B)[:cut], (A + B)[cut:]) == A + B
+
+
 def test_nothing_is_held_back_of_a_piece_with_one_and_a_half_events():
     new_cleaner = cleaner("openai")
     assert new_cleaner.feed(A + b"data: ha") == A
