@@ -1,4 +1,4 @@
-"""What became of the workers of a master, for `modelway reload`."""
+"""The states of a master's workers, for `modelway reload`."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_a_bad_config_changes_nothing_and_says_so(served: Deployment) -> None:
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert "gateway.yaml" in state.error
     assert "unknown upstream 'mian'" in state.error
-    assert "the last good one is served on" in served.running.output()
+    assert "the last good one is still served" in served.running.output()
     details = ask(served.running.telemetry, request("/readyz")).json()["config"]
     assert details["hash"] == before.hash
     assert "unknown upstream 'mian'" in details["last_reload_error"]
