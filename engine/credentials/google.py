@@ -27,7 +27,7 @@ _FILES = {
 """The types of credential files, and the members that each must have."""
 
 SCHEMA: dict[str, Any] = {
-    "description": "An access token of Google Cloud, fetched and renewed. {} is Application "
+    "description": "An access token of Google Cloud, fetched and renewed. {} uses Application "
     "Default Credentials.",
     "type": "object",
     "additionalProperties": False,
@@ -70,7 +70,8 @@ def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
 
 
 def _problem_of(path: Path) -> str:
-    """What is wrong with a credential file; "" if nothing can be seen."""
+    """Why a file is not a valid credential file, as the predicate of a sentence; "" if no mistake
+    is found."""
     try:
         document = json.loads(path.read_bytes())
     except OSError as error:

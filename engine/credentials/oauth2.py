@@ -23,7 +23,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["token_url", "client", "secret"],
     "properties": {
         "token_url": {
-            "description": "The address that gives tokens.",
+            "description": "The URL of the token endpoint.",
             "type": "string",
             "pattern": "^https?://",
             "x-modelway": {"secret": "url", "format": "url"},
@@ -37,7 +37,7 @@ SCHEMA: dict[str, Any] = {
             "x-modelway": {"secret": "value"},
         },
         "scope": {"description": "Scopes, separated by spaces.", "type": "string", "minLength": 1},
-        "audience": {"description": "Whom the token is for.", "type": "string", "minLength": 1},
+        "audience": {"description": "The audience of the token.", "type": "string", "minLength": 1},
         "method": {
             "description": "How the secret is sent: as Basic authentication, or in the body.",
             "type": "string",
