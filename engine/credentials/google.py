@@ -77,9 +77,9 @@ def _problem_of(path: Path) -> str:
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     except ValueError:
-        return "is no JSON"
+        return "is not JSON"
     kind = document.get("type") if isinstance(document, dict) else None
     if kind not in _FILES:
-        return f"is no credential file: its 'type' is not one of {', '.join(_FILES)}"
+        return f"is not a credential file: its 'type' is not one of {', '.join(_FILES)}"
     missing = [member for member in _FILES[kind] if member not in document]
-    return f"is no credential file of type {kind}: {missing[0]} is missing" if missing else ""
+    return f"is not a credential file of type {kind}: {missing[0]} is missing" if missing else ""

@@ -65,7 +65,7 @@ def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
         host = url.hostname or ""
         _ = url.port
     except ValueError as error:
-        context.error(("oauth2", "token_url"), f"this is no URL: {error}", code="MW104")
+        context.error(("oauth2", "token_url"), f"this is not a URL: {error}", code="MW104")
     label = f"oauth2 client {options['client']} at {host}"
     address = options["token_url"]
     return FetchedCredential("oauth2", label, options, (options["secret"],), secrets_go_to=address)

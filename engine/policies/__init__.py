@@ -102,7 +102,7 @@ def transform_of(policy: Policy) -> tuple[TransformConfig, ...]:
 
 
 def moment_of(name: str) -> Moment:
-    """When a policy runs, whatever its position in the config."""
+    """When a policy runs; its position in the config does not matter."""
     module = get(name)
     if is_limit(name):
         return Moment.LIMIT

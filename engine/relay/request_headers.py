@@ -9,7 +9,7 @@ from typing import Any
 from engine.exchange.environ_headers import environ_key
 
 ALWAYS_SENT = ("accept", "content-type", "content-language", "traceparent", "tracestate")
-"""Request headers that pass to every upstream, whatever its dialect."""
+"""Request headers that pass to every upstream, of any dialect."""
 
 NEVER_SENT = frozenset(
     {"authorization", "cookie", "host", "content-length", "transfer-encoding", "connection"}

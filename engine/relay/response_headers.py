@@ -81,7 +81,11 @@ TABLE = (
         ("connection",), Action.READ, "belongs to one connection, as what it names (RFC 9110 7.6.1)"
     ),
     Row(_HOP, Action.DROP, "belongs to one connection (RFC 9110 7.6.1, RFC 6455)"),
-    Row(("content-length", "date"), Action.DROP, "written anew for the answer that is sent"),
+    Row(
+        ("content-length", "date"),
+        Action.DROP,
+        "written by the gateway for the answer that it sends",
+    ),
     Row(
         ("server", "via", "x-powered-by", "x-aspnet*-version", "x-generator", "alt-svc"),
         Action.DROP,

@@ -65,7 +65,7 @@ class ConnectionHandler:
             client.setblocking(1)
             self._serve_connection(sock, address)
         except InvalidRequest as error:
-            # The target is never logged: a token may stand in its query.
+            # The target is never logged: its query may contain a token.
             self._log.info("not a valid HTTP request: %s", error)
             self._send(sock, self._application.refuse(_bad_request(error), ip_address(address)))
         except TimeoutError:

@@ -83,7 +83,7 @@ class Admission:
 
     def admits(self, connections: Sized = (), idle: IdleConnections | None = None) -> bool:
         """Whether one more connection is admitted. The telemetry listener gives its connections and
-        those of them that are idle: they are closed for that listener alone."""
+        those of them that are idle: only these are closed for it."""
         if idle is not None and (len(connections) < self._reserved or idle.close_longest()):
             return True
         closed = self.make_room()

@@ -113,8 +113,8 @@ def _name(descriptor: int) -> Any:
     except OSError:
         pass
     sys.exit(
-        f"modelway: systemd passed descriptor {descriptor}, which is no listening stream socket: "
-        "the unit of the socket needs ListenStream= and no Accept=yes"
+        f"modelway: systemd passed descriptor {descriptor}, which is not a listening stream "
+        "socket: the unit of the socket needs ListenStream= and no Accept=yes"
     )
 
 

@@ -193,8 +193,7 @@ class Master(Arbiter):
     def _await_exit(
         self, matches: Callable[[int], bool], poll: Callable[[], None] = lambda: None
     ) -> None:
-        """Wait until every worker whose age `matches` has exited, at most the grace period. Calls
-        `poll` every 0.1 s."""
+        """Wait until no worker `matches`, by age, at most the grace period. `poll` is called often."""
         deadline = time.monotonic() + self.cfg.graceful_timeout
         while time.monotonic() < deadline and any(matches(w.age) for w in self.WORKERS.values()):
             self.reap_workers()

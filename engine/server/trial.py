@@ -29,7 +29,7 @@ _MOST_SHOWN = 5
 
 Boot = Callable[[Plan, Path], str]
 """Starts a plan without serving it, and returns a warning, or "". It may write into the folder,
-which is removed whatever becomes of it. Raises CannotServe."""
+which is always removed afterwards. Raises CannotServe."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class WorkerStates:
                 self._enter(pid, Phase.SERVES)
 
     def end(self, pid: int) -> None:
-        """A worker was told to end."""
+        """A worker got a signal to end."""
         if pid in self._states and self._states[pid].phase in (Phase.STARTS, Phase.SERVES):
             self._enter(pid, Phase.ENDS)
 

@@ -196,7 +196,7 @@ class _Compiler:
 
     def _forms(self, form: str | Mapping[str, str], at: Path) -> PathForms:
         if not str(at[-1]).startswith("/"):
-            self.faults.add(at, SYNTAX, f"'{at[-1]}' is no path", "it begins with '/'", key=True)
+            self.faults.add(at, SYNTAX, f"'{at[-1]}' is not a path", "it begins with '/'", key=True)
         if isinstance(form, str):
             template = self._path_template(form, at)
             return PathForms(template, template)

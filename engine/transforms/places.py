@@ -88,7 +88,7 @@ def parse_place(text: str) -> Place:
     if not text.startswith("/"):
         return Place(text, (text,))
     if _BAD_ESCAPE.search(text):
-        raise ValueError(f"'{text}' is no JSON pointer: '~' is written '~0', and '/' '~1'")
+        raise ValueError(f"'{text}' is not a JSON pointer: write '~' as '~0' and '/' as '~1'")
     steps = text.split("/")[1:]
     return Place(text, tuple(step.replace("~1", "/").replace("~0", "~") for step in steps))
 
@@ -107,7 +107,7 @@ def _parse_query(text: str) -> Place:
         query = jsonpath.JSONPathEnvironment(strict=True).compile(text)
     except jsonpath.JSONPathError as error:
         reason = str(error).splitlines()[0][:_LONGEST_REASON]
-        raise ValueError(f"'{text}' is no JSONPath: {reason}") from error
+        raise ValueError(f"'{text}' is not a JSONPath: {reason}") from error
     if not query.segments:
         raise ValueError("'$' is the whole body, which no edit can name")
     descent = import_module("jsonpath.segments").JSONPathRecursiveDescentSegment

@@ -27,7 +27,7 @@ def test_a_place_has_steps(text, steps):
 
 @pytest.mark.parametrize("text", ["$", "$.", "$.a | $.b", "/a~2", "$[?"])
 def test_a_text_that_is_no_place(text):
-    with pytest.raises(ValueError, match=r"is no JSON|whole body"):
+    with pytest.raises(ValueError, match=r"is not a JSON|whole body"):
         parse_place(text)
 
 

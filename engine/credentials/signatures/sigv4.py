@@ -2,9 +2,9 @@
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 
-Signed are the method, the path and query as they are sent, the body, the Host header and all other
-headers except those that a connection or a proxy may change. The path is encoded once more, as
-all services but S3 expect it.
+The signature covers the method, the path and query as they are sent, the body, the Host header and
+all other headers except those that a connection or a proxy may change. The path is encoded once
+more, as all services but S3 expect it.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class TokenSource:
         self._changed = changed
         self._clock = clock
         self._dice = dice
-        self._tokens: list[Token] = []  # the current one, behind its predecessor
+        self._tokens: list[Token] = []  # the previous one, if any, then the current one
         self._valid = False
         self._renew_at = 0.0
         self._failure: CredentialUnavailable | None = None

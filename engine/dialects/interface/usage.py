@@ -109,7 +109,7 @@ class UsageOption:
 
     An operation has the option where a request's schema has the member `path`, and the events of
     its streams have the member `chunk_member`. `enable` returns the change to a JSON body, parsed
-    as a value, that sets the option: None where it is set, or there is no stream. `hide` removes
+    as a value, that sets the option: None if it is set, or if there is no stream. `hide` removes
     from clean events the one that only reports usage, for callers that did not set it;
     `key` occurs in such an event.
     """

@@ -139,7 +139,7 @@ def _read_headers(head: RequestHead, parsed: list[tuple[bytes, bytes]]) -> None:
         head.expects_continue = head.minor_version == 1  # RFC 9110 10.1.1
     if "HTTP_TRANSFER_ENCODING" in headers:
         if "CONTENT_LENGTH" in headers or head.minor_version == 0:
-            raise InvalidRequest(400, "Transfer-Encoding beside Content-Length, or in HTTP/1.0")
+            raise InvalidRequest(400, "Transfer-Encoding with Content-Length, or in HTTP/1.0")
         if headers["HTTP_TRANSFER_ENCODING"].lower() != "chunked":
             raise InvalidRequest(400, "a transfer coding other than chunked")
         head.content_length = None

@@ -126,7 +126,7 @@ def chunk(data: bytes) -> bytes:
 
 @lru_cache(maxsize=256)
 def _check_names(names: tuple[str, ...]) -> None:
-    """Raise ValueError for a name that is no token in lower case."""
+    """Raise ValueError for a name that is not a token in lower case."""
     if not all(map(_NAME.fullmatch, names)):
         raise ValueError(_INVALID)
 
