@@ -193,7 +193,7 @@ class Master(Arbiter):
     def _await_exit(
         self, matches: Callable[[int], bool], poll: Callable[[], None] = lambda: None
     ) -> None:
-        """Wait until no worker `matches`, by age, at most the grace period. `poll` is called often."""
+        """Wait, at most the grace period, until no worker `matches` by its age."""
         deadline = time.monotonic() + self.cfg.graceful_timeout
         while time.monotonic() < deadline and any(matches(w.age) for w in self.WORKERS.values()):
             self.reap_workers()
