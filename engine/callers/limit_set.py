@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
-from engine.metering.estimate import expected
+from engine.metering.estimate import expected_usage
 from engine.values.client_address import Network, caller_address
 from engine.values.counters import Limit
 from engine.values.price import Price, Prices
@@ -56,7 +56,7 @@ class LimitSet:
         """The estimated cost of a request before it is sent."""
         if not self._costs:
             return self._first_costs
-        usage = expected(exchange)
+        usage = expected_usage(exchange)
         price = _price(exchange, prices) if self._has_money else None
         return self._with_costs(self._first_costs, usage, 0 if price is None else price.cost(usage))
 

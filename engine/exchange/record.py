@@ -78,7 +78,7 @@ class RequestRecord:
     is when the upstream's response ended, on the monotonic clock, 0 before that. `events` counts
     the events of a stream and `longest_gap` is the longest time between two of them.
 
-    `estimate` is the estimated usage, where something needed it (`metering.estimate.expected`);
+    `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
     `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`).
     """
 

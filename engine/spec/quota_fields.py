@@ -39,7 +39,7 @@ def takes_of(operation: Node, dialect: Dialect) -> Takes:
 def _counted_member(field: CountedField | None, properties_of_bodies: list[set[str]]) -> str:
     """The member to count, if the properties of one of the bodies show that it is."""
     if field is None or not any(
-        names >= {field.member, *field.beside} for names in properties_of_bodies
+        names >= {field.member, *field.companions} for names in properties_of_bodies
     ):
         return ""
     return field.member

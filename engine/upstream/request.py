@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import orjson
 
 from engine.exchange.exchange import Exchange
-from engine.relay.request_headers import Forwarded
+from engine.relay.request_headers import RequestHeaders
 from engine.spec.expression import Expression
 from engine.spec.path_templates import unsafe
 from engine.transforms.template import TemplateValues
@@ -28,7 +28,7 @@ log = logging.getLogger("modelway")
 def build_request(
     target: Target,
     exchange: Exchange,
-    headers: Forwarded,
+    headers: RequestHeaders,
     expression: Expression | None,
     edits: Sequence[Edit] = (),
 ) -> UpstreamRequest:

@@ -32,9 +32,11 @@ def test_targets_of_one_upstream_share_its_client(tmp_path):
 
 def test_models_with_transforms_are_those_that_edit_requests(tmp_path):
     config = yaml.safe_load(CONFIG)
-    assert not parts(tmp_path, yaml.safe_dump(config)).transformed
+    assert not parts(tmp_path, yaml.safe_dump(config)).models_with_transform
     config["models"]["big"]["transform"] = TRANSFORM
-    assert [m.name for m in parts(tmp_path, yaml.safe_dump(config)).transformed] == ["big"]
+    assert [m.name for m in parts(tmp_path, yaml.safe_dump(config)).models_with_transform] == [
+        "big"
+    ]
 
 
 @pytest.mark.parametrize(

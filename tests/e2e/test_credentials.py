@@ -321,7 +321,7 @@ routes:
 FAULTS: dict[str, tuple[Any, int, str]] = {
     "broken": (json_answer({}, 500), 503, "the token server answered 500."),
     "garbage": (answer(b"<html>"), 503, "the token server's answer has no access token."),
-    "expired": (numbered(life=-1), 503, "its token server gave a token that has ended already."),
+    "expired": (numbered(life=-1), 503, "its token server returned an expired token."),
     "hung-up": (script(CLOSE), 503, "the token server cannot be reached."),
     "refusing": (
         json_answer({"error": "invalid_client"}, 401),
@@ -365,5 +365,5 @@ def test_faults_of_a_token_server_are_named_and_hold_nobody_else(tmp_path: Path)
             late = waiting.answer()
             silent.set()
             assert late.status == 503
-            assert "its token did not come in time" in late.json()["error"]["message"]
+            assert "its token was not fetched in time" in late.json()["error"]["message"]
         assert len(upstream.requests) == 1

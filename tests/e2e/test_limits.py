@@ -253,7 +253,7 @@ def test_so_many_at_one_time(front: Running, upstream: Recorder) -> None:
         refused = [ask(front.port, chat("slots")) for _ in range(4)]
         assert {each.status for each in refused} == {429}
         assert error(refused[0])["code"] == "concurrency_limit_exceeded"
-        assert "2 for everybody together" in error(refused[0])["message"]
+        assert "2 for all callers together" in error(refused[0])["message"]
         assert refused[0].value("retry-after") == "1"
         wires[0].__exit__()  # one leaves
         until(lambda: ask(front.port, chat("slots")).status == 200, "the slot of one who left")

@@ -114,7 +114,7 @@ def test_a_good_config_takes_over(served: Deployment) -> None:
     for worker in set(served.running.workers()) - ending:
         assert f"  worker {worker}  config {after.hash}  serves since " in result.stdout
     until(lambda: served.status("new") == 200, "the new config")
-    assert f"config {after.hash} is served" in served.running.output()
+    assert f"config {after.hash} is now served" in served.running.output()
 
 
 def test_a_bad_config_changes_nothing_and_says_so(served: Deployment) -> None:
@@ -130,7 +130,7 @@ def test_a_bad_config_changes_nothing_and_says_so(served: Deployment) -> None:
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert "gateway.yaml" in state.error
     assert "unknown upstream 'mian'" in state.error
-    assert "the last good one is served on" in served.running.output()
+    assert "the last good one is still served" in served.running.output()
     details = ask(served.running.telemetry, request("/readyz")).json()["config"]
     assert details["hash"] == before.hash
     assert "unknown upstream 'mian'" in details["last_reload_error"]
@@ -272,7 +272,7 @@ def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Deployment) 
     first, second = served.running.workers()
     os.kill(first, signal.SIGKILL)
     until(
-        lambda: "a worker failed, the next one starts in" in served.running.output(),
+        lambda: "a worker failed; the next worker starts in" in served.running.output(),
         "a worker that fails",
     )
     assert served.status("one") == 200

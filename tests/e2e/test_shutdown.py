@@ -281,7 +281,7 @@ def test_a_flood_of_hangups_is_two_reloads(tmp_path: Path) -> None:
 
 
 def _reloads(front: Deployment) -> int:
-    return front.running.output().count("is served from now on")
+    return front.running.output().count("is now served")
 
 
 def test_a_reload_that_waits_for_its_old_workers_does_not_delay_the_end(tmp_path: Path) -> None:

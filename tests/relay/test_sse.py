@@ -96,7 +96,7 @@ def test_byte_by_byte_gives_the_same(kind, stream):
 
 @each("stream", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
 @each("kind", KINDS, ids=lambda kind: kind.name)
-def test_what_was_cleaned_is_clean(kind, stream):
+def test_cleaning_twice_changes_nothing(kind, stream):
     assert through(kind, through(kind, stream)) == through(kind, stream)
 
 

@@ -41,7 +41,7 @@ def details_of(served):
     return client.simulate_get("/readyz", remote_addr="127.0.0.1").json["config"]
 
 
-def test_what_was_built_is_left_to_no_collection_of_garbage(application):
+def test_the_application_is_frozen_for_the_garbage_collector(application):
     application()
     assert gc.get_freeze_count() > 0
     assert gc.get_threshold() == (10_000, 10, 30)

@@ -51,7 +51,7 @@ def test_a_fault_of_the_program_is_an_error(shop):
     def fail(plan=None, folder=None):
         raise ZeroDivisionError("a fault of ours")
 
-    words = "failed, a fault of this program: ZeroDivisionError: a fault of ours"
+    words = "failed, a bug in Modelway: ZeroDivisionError: a fault of ours"
     assert f"planning it {words}" in try_out(fail, lambda plan, folder: "").error
     assert f"starting it {words}" in try_out(shop.make, fail).error
 

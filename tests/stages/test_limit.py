@@ -236,7 +236,7 @@ def test_a_request_that_reached_no_upstream_is_refunded(reached, settled):
 
 
 @pytest.mark.parametrize("status", [400, 422, 429, 500, 504])
-def test_what_an_upstream_refuses_takes_nothing_of_budgets(status):
+def test_a_request_that_an_upstream_refuses_costs_no_budget(status):
     """A gateway that charges its estimate for errors and timeouts charges too much."""
 
     def refuses(exchange):

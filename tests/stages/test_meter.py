@@ -14,7 +14,7 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import Response
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.exchange.services import Services
-from engine.metering.estimate import expected
+from engine.metering.estimate import expected_usage
 from engine.stages.meter import meter
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.price import Prices, price_of
@@ -58,7 +58,7 @@ def test_usage_can_be_estimated_before_the_request_is_sent():
     estimates = []
 
     def following(request):
-        estimates.append(expected(request))
+        estimates.append(expected_usage(request))
         return Response(200, JSON, iter([ANSWER]))
 
     run(exchange(max_tokens=50), following)

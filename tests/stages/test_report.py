@@ -48,7 +48,7 @@ PATHS = {
 @pytest.fixture(autouse=True)
 def mismatches() -> Iterator[Mismatches]:
     """The mismatches of this process, without those of other tests."""
-    with process_mismatches.captured([]):
+    with process_mismatches.capture([]):
         yield process_mismatches
 
 
@@ -140,7 +140,7 @@ def test_the_number_of_places_is_limited() -> None:
 def test_captured_mismatches_are_not_counted(mismatches: Mismatches) -> None:
     mismatches.note("r", "api.x", "invalid_type", "before")
     captured: list[str] = []
-    with mismatches.captured(captured):
+    with mismatches.capture(captured):
         mismatches.note("r", "api.x", "invalid_type", "list[1]")
     assert captured == ["list[]"]
     assert mismatches.places == {("api.x", "before"): 1}

@@ -69,7 +69,7 @@ def test_a_scope_and_an_audience_are_sent(server: Recorder) -> None:
     assert (form["scope"], form["audience"]) == ("a b", "https://api.test")
 
 
-@pytest.mark.parametrize("life", [None, "soon"])
+@pytest.mark.parametrize("life", [None, "soon", "NaN"])
 def test_a_token_may_have_no_end(server: Recorder, life: Any) -> None:
     server.speak = numbered(life=life)
     assert fetch(options(server.url))[1] is None

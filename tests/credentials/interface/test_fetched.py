@@ -22,7 +22,7 @@ def request() -> UpstreamRequest:
     return UpstreamRequest("POST", "h", "/", "", [("authorization", "Bearer caller")], b"")
 
 
-def test_a_token_is_fetched_for_the_first_request_and_told_to_be_secret() -> None:
+def test_a_token_is_fetched_for_the_first_request_and_redacted() -> None:
     changes: list[int] = []
     with recorder() as server:
         server.speak = numbered()
@@ -78,7 +78,7 @@ def test_a_rehearsal_fetches_nothing() -> None:
     assert sent.headers == [("authorization", "Bearer fetched-token")]
 
 
-def test_a_credential_shows_no_secret_and_says_what_it_sets() -> None:
+def test_a_credential_shows_no_secret_and_names_its_header() -> None:
     one = credential("http://token.test")
     assert "s3cr3t" not in repr(one)
     assert (one.header, one.parameter, one.label) == ("authorization", "", "a client")

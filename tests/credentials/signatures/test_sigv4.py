@@ -138,7 +138,7 @@ def test_every_part_of_a_request_is_signed(change: str, value: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["content-length", "connection", "traceparent", "user-agent"])
-def test_what_a_connection_or_proxy_may_change_is_not_signed(name: str) -> None:
+def test_headers_that_a_connection_or_proxy_may_change_are_not_signed(name: str) -> None:
     assert signed(request(headers=[(name, "a")])) == signed(request())
 
 

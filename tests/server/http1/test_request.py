@@ -159,7 +159,7 @@ def test_a_length_that_is_none_is_refused(length: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Host", "Content-Type", "Content-Length"])
-def test_what_may_stand_once_does(name: str) -> None:
+def test_headers_that_may_occur_once_are_not_repeated(name: str) -> None:
     line = f"{name}: 0\r\n".encode()
     with pytest.raises(InvalidRequest):
         read(b"POST / HTTP/1.1\r\n" + line * 2 + b"\r\n")
