@@ -18,7 +18,7 @@ from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import STAR, Model, TargetConfig
 from engine.config.providers import ProviderModel
 from engine.config.upstreams import UpstreamConfig
-from engine.values.wildcard import ByName, covered, matches
+from engine.values.wildcard import ByName, matches, star_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _known_of(
     name: str, entry: Model, target: TargetConfig, upstreams: Mapping[str, UpstreamConfig]
 ) -> ProviderModel | None:
     """What a target's provider says of the model that callers ask for by this name."""
-    own = covered(name, entry.name) if target.model == STAR else target.model or name
+    own = star_text(name, entry.name) if target.model == STAR else target.model or name
     return _models(target, upstreams).get(own)
 
 

@@ -56,7 +56,7 @@ class TokenReader:
         for key in quota.TOKEN_FIELDS:
             try:
                 if key in token:
-                    quotas.append(quota.of_token(key, token[key], self._currency))
+                    quotas.append(quota.token_quota(key, token[key], self._currency))
             except ValueError as error:
                 self._error((*at, key), "MW104", str(error))
         return tuple(quotas)

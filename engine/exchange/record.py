@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from engine.values.usage import NOTHING, Usage
+from engine.values.usage import NO_USAGE, Usage
 
 
 class Outcome(StrEnum):
@@ -112,7 +112,7 @@ class RequestRecord:
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
-        self.outcome, self.estimate, self.usage = _OPEN, NOTHING, NOTHING
+        self.outcome, self.estimate, self.usage = _OPEN, NO_USAGE, NO_USAGE
         # The other attributes keep their defaults until set.
 
     @property
@@ -163,7 +163,7 @@ class Traffic:
 
     sent: MessageCount = field(default_factory=MessageCount)
     received: MessageCount = field(default_factory=MessageCount)
-    usage: Usage = NOTHING
+    usage: Usage = NO_USAGE
     outcome: Outcome = Outcome.COMPLETE
     seconds: float = 0.0
     code: int = 0

@@ -14,7 +14,7 @@ from typing import Any
 from engine.dialects.interface.usage import MOST, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_edit import Buffer
-from engine.values.usage import NOTHING, OutputFields, Path, Takes, Usage
+from engine.values.usage import NO_USAGE, OutputFields, Path, Takes, Usage
 
 BYTES_PER_TOKEN = 4
 
@@ -35,7 +35,7 @@ _UNSCANNED = 16_384
 def expected(exchange: Exchange) -> Usage:
     """The usage to expect of an exchange; estimated at the first call, which few requests need."""
     record = exchange.record
-    if record.estimate is NOTHING and exchange.takes is not None:
+    if record.estimate is NO_USAGE and exchange.takes is not None:
         record.estimate = estimate(exchange, exchange.takes)
     return record.estimate
 

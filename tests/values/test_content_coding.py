@@ -14,7 +14,7 @@ from engine import dialects
 from engine.metering.readers import reader
 from engine.relay.sse import Cleaner
 from engine.values.content_coding import MAX_DECODED, DecodeError, decode_body, decoder
-from engine.values.usage import NOTHING, Usage
+from engine.values.usage import NO_USAGE, Usage
 
 
 def raw(data: bytes) -> bytes:
@@ -132,4 +132,4 @@ def test_what_is_not_as_it_says_is_estimated() -> None:
     passing.feed(CHAT)
     passing.feed(CHAT)
     assert passing.reported() is None
-    assert passing.complete(NOTHING).source == "estimated"
+    assert passing.complete(NO_USAGE).source == "estimated"
