@@ -40,8 +40,8 @@ def join_includes(
         file_name = str(FilePath(main.file).parent / relative)
         path = folder / relative
         part = read_file(path, file_name, expander(environ, path.parent), TAGS)
-        findings.take(part)
-        findings.conceal(file_name, [(literal.start, literal.end) for literal in literals(part)])
+        findings.add_source(part)
+        findings.mask(file_name, [(literal.start, literal.end) for literal in literals(part)])
         document.files.append(part)
         document.problems += part.problems
         document.expansions.update(part.expansions)

@@ -65,10 +65,10 @@ class JoinedDocument(SourceDocument):
         document, at = self.part(path)
         return document.reference(at)
 
-    def settle(self) -> None:
+    def free_positions(self) -> None:
         """Free what the places of problems need in all files."""
         for document in self.files:
-            document.settle()
+            document.free_positions()
         self.origin = Origin(self)
 
     def redact(self, words: str) -> str:

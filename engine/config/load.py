@@ -95,11 +95,11 @@ def _join(
     overlays: Sequence[FilePath],
 ) -> tuple[SourceDocument, bool]:
     """A file with those that it includes, changed by overlays; false if one could not be read."""
-    findings.take(document)
+    findings.add_source(document)
     if document.value is None and not document.problems:
         findings.error(document, (), "MW102", "the file is empty", "start with `modelway init DIR`")
     secrets = [(literal.start, literal.end) for literal in literals(document)]
-    findings.conceal(document.file, secrets)
+    findings.mask(document.file, secrets)
     complete = True
     if isinstance(document.value, dict) and "include" in document.value:
         document, complete = join_includes(document, folder, environ, findings)

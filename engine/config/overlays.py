@@ -58,8 +58,8 @@ def lay_over(
             continue
         visited.add(real)
         over = read_file(file, str(file), expander(environ, file.absolute().parent), TAGS)
-        findings.take(over)
-        findings.conceal(over.file, [(literal.start, literal.end) for literal in literals(over)])
+        findings.add_source(over)
+        findings.mask(over.file, [(literal.start, literal.end) for literal in literals(over)])
         complete = not over.problems and complete
         if isinstance(over.value, dict):
             joined, has_all = join_includes(over, file.absolute().parent, environ, findings)

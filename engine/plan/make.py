@@ -91,7 +91,7 @@ def _make(
         prove_transforms(resolved, models, config, planned.specifications, findings)
         check_choices(resolved, models, config, planned.specifications, findings)
     for specification in planned.specifications.values():
-        specification.settle()
+        specification.finish_compiling()
     if not findings.errors:
         routes_served = tuple(_with_guards(resolved, config))
         planned.plan = Plan(config, routes_served, planned.specifications, by_model)

@@ -102,13 +102,13 @@ class Plan:
     specifications: Mapping[str, Specification] = field(default_factory=dict)
     by_model: tuple[ModelOperation, ...] = ()
 
-    def settle(self) -> None:
-        """Free what only the problems of files need: there are no more once this is served."""
-        self.config.source.settle()
+    def free_sources(self) -> None:
+        """Free the texts and positions of the files: a plan that is served has no problems."""
+        self.config.source.free_positions()
         self.config.source.value = None
         for specification in self.specifications.values():
             for document in specification.library.documents:
-                document.settle()
+                document.free_positions()
 
     def model_operations(self) -> ModelOperations:
         """Which operations each model has."""

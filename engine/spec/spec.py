@@ -59,7 +59,7 @@ class Specification:
         """The validator of a part of requests. Raises ValueError for a broken schema."""
         return self._read_for(Purpose.REQUEST).validator(schema)
 
-    def settle(self) -> None:
+    def finish_compiling(self) -> None:
         """Free the schemas, which compiled operations do not need, and cache the document."""
         self._schemas.clear()
         if self._cache_entry is not None:

@@ -44,6 +44,6 @@ def test_a_settled_document_hides_the_secrets_of_all_files():
     other = read("x: ${VAR}\n", "b.yaml", lambda text: "a-long-secret")
     whole = joined(one)
     whole.files.append(other)
-    whole.settle()
+    whole.free_positions()
     assert other.text == ""
     assert whole.redact("a-long-secret") == "${VAR}"

@@ -43,7 +43,7 @@ def join(*names):
     """The joined document of files in the working directory, and the problems."""
     findings = Findings()
     first = read_file(Path(names[0]), names[0], expander({}, Path.cwd()), TAGS)
-    findings.take(first)
+    findings.add_source(first)
     base, _ = join_includes(first, Path.cwd(), {}, findings)
     refuse_tags(base, findings)
     lay_over(base, [Path(name) for name in names[1:]], Path.cwd(), {}, findings)

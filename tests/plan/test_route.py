@@ -77,6 +77,6 @@ def test_a_settled_plan_has_no_texts(tmp_path, monkeypatch):
     document = plan.specifications["api"].library.documents[0]
     assert plan.config.source.text
     assert document.text
-    plan.settle()
+    plan.free_sources()
     assert (plan.config.source.text, plan.config.source.value, document.text) == ("", None, "")
     assert document.value["openapi"] == "3.1.0"

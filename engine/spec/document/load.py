@@ -32,7 +32,7 @@ def load(
     """
     library = Library(path.resolve())
     marked = library.open(library.root, display_name)
-    findings.take(marked)
+    findings.add_source(marked)
     if marked.problems:
         return None
     if not isinstance(marked.value, dict):

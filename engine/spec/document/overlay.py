@@ -21,7 +21,7 @@ def apply(library: Library, file: FilePath, display_name: str, findings: Finding
     """Apply an overlay to the library's document. Problems go to findings."""
     marked = read_file(file, display_name)
     library.overlays[file.resolve()] = marked
-    findings.take(marked)
+    findings.add_source(marked)
     if marked.problems:
         return
     overlay = marked.value

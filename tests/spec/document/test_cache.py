@@ -66,7 +66,7 @@ def once(folder: Path) -> tuple[Specification, list[Problem], int]:
         path, cached = folder / "api.yaml", folder / "cache"
         specification = read("api", path, "api.yaml", (), findings, overlays, cached)
         assert specification is not None
-        specification.settle()
+        specification.finish_compiling()
     return specification, findings.problems, len(parsed)
 
 
@@ -124,7 +124,7 @@ def test_a_document_without_problems_is_cached(
     path.write_text("openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths: {}\n")
     specification = read("api", path, "api.yaml", (), Findings(), (), tmp_path / "cache")
     assert specification is not None
-    specification.settle()
+    specification.finish_compiling()
     assert entry(tmp_path).stat().st_size
 
 
@@ -134,7 +134,7 @@ def test_concurrent_writers_leave_one_complete_entry(folder: Path) -> None:
         "from engine.spec.spec import read; from engine.source.problem import Findings;"
         "cache.SMALLEST = 0; folder = Path(sys.argv[1]);"
         "made = read('api', folder / 'api.yaml', 'api.yaml', (), Findings(),"
-        " [(folder / 'fix.yaml', 'fix.yaml')], folder / 'cache'); made.settle()"
+        " [(folder / 'fix.yaml', 'fix.yaml')], folder / 'cache'); made.finish_compiling()"
     )
     command = [sys.executable, "-c", script, str(folder)]
     writers = [subprocess.Popen(command) for _ in range(4)]
