@@ -148,7 +148,7 @@ class VisibleModels:
     def _methods(self, model: ListedModel, dialect: Dialect) -> tuple[str, ...] | None:
         """The custom methods of a model in this dialect; None for one without operations there.
         Thousands of models may have the same thousands of operations."""
-        tasks = None if model.known is None else tuple(model.known.tasks)
+        tasks = None if model.provider_model is None else tuple(model.provider_model.tasks)
         key = dialect.name, self._operations.group(model.entry.name), tasks
         if key not in self._methods_of:
             has = model.operations(self._operations)

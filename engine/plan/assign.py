@@ -31,7 +31,7 @@ def assign(
     """A claim for every operation that is served, in the order of the routes."""
     operations = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
     refusals = _refusals(specifications)
-    unread = (set(config.specs) - set(specifications)) | set(config.broken.names.get("specs", ()))
+    unread = (set(config.specs) - set(specifications)) | set(config.invalid.names.get("specs", ()))
     claims: dict[str, Claim] = {}
     exact = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
     wild = [(r, name, at) for r in config.routes for name, at in r.operations if "*" in name]
@@ -59,7 +59,7 @@ def assign(
         for operation in matched:
             if operation.id not in explicit:
                 _claim(Claim(route, operation, at), claims, config, findings)
-    if not config.broken.names:
+    if not config.invalid.names:
         _note_unserved(specifications, claims, findings)
     if len(specifications) == len(config.specs):
         _check_websockets(config, claims, findings)

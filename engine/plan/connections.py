@@ -120,7 +120,7 @@ def _check_collector(config: Config, findings: Findings) -> None:
 
 
 def _check_stores(config: Config, findings: Findings) -> None:
-    if config.broken.has("stores", "*"):
+    if config.invalid.has("stores", "*"):
         return
     _check_tls(config.stores.redis.tls, ("stores", "redis", "tls"), config, findings)
     at_fault = {(p.file, p.line, p.column) for p in findings.unsorted}

@@ -63,7 +63,7 @@ class _Checker:
         self.findings.error(self.config.source, at, code, message, hint, key=key)
 
     def _exists(self, section: str, name: str) -> bool:
-        return name in getattr(self.config, section) or self.config.broken.has(section, name)
+        return name in getattr(self.config, section) or self.config.invalid.has(section, name)
 
     def dialect(self, name: str, at: Path) -> None:
         if name not in dialects.names():
@@ -181,7 +181,7 @@ class _Checker:
         if not route.operations:
             self.error(route.at, "MW317", "a route needs 'operation' or 'operations'")
         self.default(route)
-        if route.model and not self.config.models and "models" not in self.config.broken.names:
+        if route.model and not self.config.models and "models" not in self.config.invalid.names:
             self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
 
     def default(self, route: RouteConfig) -> None:
@@ -194,7 +194,7 @@ class _Checker:
 
     def unused(self) -> None:
         for name, upstream in self.config.upstreams.items():
-            if name not in self.used_upstreams and not self.config.broken.names:
+            if name not in self.used_upstreams and not self.config.invalid.names:
                 self.findings.note(
                     self.config.source,
                     upstream.at,

@@ -7,7 +7,7 @@ import yaml
 
 from engine.config.include import join_includes
 from engine.config.joined import TAGS
-from engine.config.overlays import lay_over, refuse_tags
+from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
 from engine.plan.make import make_plan
 from engine.source.problem import Findings, place_of
@@ -46,7 +46,7 @@ def join(*names):
     findings.add_source(first)
     base, _ = join_includes(first, Path.cwd(), {}, findings)
     refuse_tags(base, findings)
-    lay_over(base, [Path(name) for name in names[1:]], Path.cwd(), {}, findings)
+    apply_overlays(base, [Path(name) for name in names[1:]], Path.cwd(), {}, findings)
     return base, findings
 
 
