@@ -35,7 +35,7 @@ def test_a_callback_that_fails_at_the_end_is_logged_and_the_others_run(caplog):
     exchange.end()
     exchange.end()
     assert calls == [1, 2]
-    assert caplog.text.count("request req_1: a step at its end failed") == 1
+    assert caplog.text.count("request req_1: a callback at its end failed") == 1
     assert "ZeroDivisionError" in caplog.text
 
 

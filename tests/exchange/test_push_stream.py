@@ -23,7 +23,7 @@ def pipeline(*steps: Callable[[bytes], bytes]) -> Pipeline:
 def test_each_piece_goes_through_the_steps_in_their_order() -> None:
     to_caller = pipeline(bytes.upper, shorter)
     assert list(PushStream([b"one", b"two"], to_caller)) == [b"NE", b"WO"]
-    assert to_caller.through(b"abc") == b"BC"
+    assert to_caller.transform(b"abc") == b"BC"
 
 
 def test_what_a_step_keeps_is_not_given() -> None:

@@ -38,7 +38,7 @@ def problems(operations="api.list", upstream="", target="", route=""):
 
 def test_a_queue_needs_a_bound():
     assert problems(upstream=", queue: {size: 5}") == [
-        ("MW387", "nothing waits in a queue without 'max_in_flight'")
+        ("MW387", "'queue' has no effect without 'max_in_flight'")
     ]
 
 

@@ -52,7 +52,11 @@ def test_an_operation_by_model_is_named_by_its_document(routes):
 
 @pytest.mark.parametrize(
     ("name", "destination"),
-    [("chat", "by model"), ("list", "answered here (models)"), ("live", "to fixed targets")],
+    [
+        ("chat", "by model"),
+        ("list", "by the gateway (models)"),
+        ("live", "to fixed targets"),
+    ],
 )
 def test_the_destination_in_words(routes, name, destination):
     assert routes[name].destination == destination

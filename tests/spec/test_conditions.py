@@ -11,14 +11,24 @@ from tests.support.each import each
 @each(
     ("place", "name", "value", "words"),
     [
-        ("body", "n", {"minimun": 2}, "'body.n' has 'minimun', which is no keyword here"),
+        ("body", "n", {"minimun": 2}, "'body.n' has the unknown keyword 'minimun'"),
         ("body", "n", {"minimun": 2}, "did you mean 'minimum'?"),
-        ("body", "n", {"not": {"enun": []}}, "'body.n.not' has 'enun'"),
-        ("body", "n", {"anyOf": [{}, {"enun": []}]}, "'body.n.anyOf[1]' has 'enun'"),
-        ("body", "n", {"properties": {"a": {"x": 1}}}, "'body.n.properties.a' has 'x'"),
+        ("body", "n", {"not": {"enun": []}}, "'body.n.not' has the unknown keyword 'enun'"),
+        (
+            "body",
+            "n",
+            {"anyOf": [{}, {"enun": []}]},
+            "'body.n.anyOf[1]' has the unknown keyword 'enun'",
+        ),
+        (
+            "body",
+            "n",
+            {"properties": {"a": {"x": 1}}},
+            "'body.n.properties.a' has the unknown keyword 'x'",
+        ),
         ("body", "n", {"type": "numbr"}, "'body.n' is not a JSON Schema"),
         ("body", "n", {"maximum": float("inf")}, "'body.n' is not a JSON Schema"),
-        ("body", "n", {"$ref": "#/x"}, "'body.n' has '$ref'"),
+        ("body", "n", {"$ref": "#/x"}, "'body.n' has the unknown keyword '$ref'"),
         ("header", "x tier", "a", "$request.header"),
     ],
 )

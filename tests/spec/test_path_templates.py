@@ -290,12 +290,12 @@ def test_a_template_is_right(template: str) -> None:
         ("/a//b", "empty"),
         ("/a?b=c", "query"),
         ("/a#b", "fragment"),
-        ("/{a", "pair"),
-        ("/a}", "pair"),
-        ("/{{a}}", "pair"),
+        ("/{a", "unbalanced"),
+        ("/a}", "unbalanced"),
+        ("/{{a}}", "unbalanced"),
         ("/{}", "no name"),
         ("/{a}/{a}", "repeated"),
-        ("/{a}{b}", "touch"),
+        ("/{a}{b}", "follow each other"),
     ],
 )
 def test_a_template_is_wrong(template: str, words: str) -> None:

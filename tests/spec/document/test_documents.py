@@ -299,7 +299,7 @@ def test_every_operation_has_an_example_answer() -> None:
 def test_the_usage_option_needs_chunks_with_choices(name: str, unknown: list[Any]) -> None:
     """As the vendor's own document has it: a response's last event always tells its usage."""
     specification, operation = READ["openai"][0], OPERATIONS[f"openai.{name}"]
-    operation_names = specification.reread(operation, lenient=False, with_names=True)
+    operation_names = specification.recompile(operation, lenient=False, with_names=True)
     names = operation_names.bodies.rules["application/json"].names
     assert names is not None
     options = {"include_usage": True, "include_obfuscation": False}

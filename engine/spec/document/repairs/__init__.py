@@ -1,8 +1,8 @@
-"""Repairs of breaches of the standard in vendors' documents, where the meaning is clear.
+"""Repairs of breaches of the standard with a clear meaning in vendors' documents.
 
-One file is one kind of breach: for schemas a module with `KEYS`, the keywords that trigger it, and
-`repair(schema)`, found by its place; with `MOVES_KEYWORDS = True`, for one that moves keywords to
-another schema, it runs behind the others. Every repair is a warning. `path_keys` repairs paths,
+One file is one kind of breach. A module for schemas has `KEYS`, the keywords that trigger it, and
+`repair(schema)`; it is found automatically. With `MOVES_KEYWORDS = True` it moves keywords to
+another schema and runs after the others. Every repair is a warning. `path_keys` repairs paths,
 `path_members` bodies that repeat a variable of the path.
 """
 
@@ -19,7 +19,8 @@ from engine.spec.schemas import LITERAL, NAMING
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A mapping that may be a schema, to be repaired in place. `named`: it is a property."""
+    """A mapping that may be a schema, to be repaired in place. For a property, `name` is its name
+    and `parent` the schema that has it."""
 
     node: Node
     parent: dict[str, Any] | None
@@ -40,7 +41,7 @@ class Schema:
 
 
 def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
-    """Every mapping of every file, except mappings of names and literal values."""
+    """Every mapping of every file that may be a schema: no mappings of names, no literal values."""
     is_30 = library.is_30
     for uri, file in library.files.items():
         stack: list[tuple[Path, Any, bool, dict[str, Any] | None, str]]
@@ -49,9 +50,9 @@ def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
             path, value, names, parent, name = stack.pop()
             if isinstance(value, list):
                 stack += [
-                    ((*path, i), below, False, None, "")
-                    for i, below in enumerate(value)
-                    if isinstance(below, dict | list)
+                    ((*path, i), item, False, None, "")
+                    for i, item in enumerate(value)
+                    if isinstance(item, dict | list)
                 ]
                 continue
             if not isinstance(value, dict):
@@ -59,11 +60,11 @@ def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
             if not names and path:
                 node = Node(library, uri, path, value)
                 yield Schema(node, parent, name, is_30, findings)
-            for key, below in value.items():
-                if not isinstance(below, dict | list) or (not names and key in LITERAL):
+            for key, child in value.items():
+                if not isinstance(child, dict | list) or (not names and key in LITERAL):
                     continue
                 naming = not names and key in NAMING
                 if names and path[-1] == "properties":
-                    stack.append(((*path, key), below, False, parent, key))
+                    stack.append(((*path, key), child, False, parent, key))
                 else:
-                    stack.append(((*path, key), below, naming, value if naming else None, ""))
+                    stack.append(((*path, key), child, naming, value if naming else None, ""))
