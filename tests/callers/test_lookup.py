@@ -46,7 +46,7 @@ def test_a_near_name_is_named(url: str) -> None:
 
 
 def test_an_empty_database_says_so(records: Database, records_url: str) -> None:
-    assert refusal_of(records_url).endswith("it has none yet")
+    assert refusal_of(records_url).endswith("it has no tokens yet")
 
 
 def test_a_record_that_makes_no_sense_is_no_caller(records: Database, url: str) -> None:
