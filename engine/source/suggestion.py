@@ -22,7 +22,7 @@ def near(name: object, names: Iterable[str]) -> str | None:
     folded = str(name).casefold()
     close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=0.6)
     if not close:
-        close = [other for other in by_folded if len(other) < 4 and sorted(other) == sorted(folded)]
+        close = [n for n in by_folded if len(n) < 4 and sorted(n) == sorted(folded)]
     return by_folded[close[0]] if close else None
 
 
@@ -34,8 +34,8 @@ def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str
         return f"did you mean '{closest}'?"
     if otherwise or not candidates:
         return otherwise
-    listed = ", ".join(sorted(candidates)[:8])
-    return f"known: {listed}{', ...' if len(candidates) > 8 else ''}"
+    first_names = ", ".join(sorted(candidates)[:8])
+    return f"known: {first_names}{', ...' if len(candidates) > 8 else ''}"
 
 
 class Suggestions:

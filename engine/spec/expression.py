@@ -61,7 +61,7 @@ class Expression:
         if self.place == "query":
             query = Query.parse(exchange.query)
             if query.names().count(name) > 1:
-                raise self._twice()
+                raise self._repeated_value()
             value = query.get(name)
             return MISSING if value is None else value
         if exchange.media_type in _FORMS:
@@ -100,16 +100,16 @@ class Expression:
         if media_type == "multipart/form-data":
             parts = [part for part in exchange.parts if part.name == self.steps[0]]
             if len(parts) > 1:
-                raise self._twice()
+                raise self._repeated_value()
             return value, (parts[0].start, parts[0].end) if parts else None
         if media_type == "application/x-www-form-urlencoded":
             if _form_names(exchange).count(self.steps[0]) > 1:
-                raise self._twice()
+                raise self._repeated_value()
             return value, None
         try:
             return value, span(exchange.body.buffer, self.steps)
         except Ambiguous as error:
-            raise self._twice() from error
+            raise self._repeated_value() from error
 
     def _refuse_look_alikes_of_members(self, node: Any) -> None:
         """Refuse other spellings of a step, in each object along the pointer."""
@@ -129,7 +129,7 @@ class Expression:
         last. `normalize` gives the name as such an upstream reads it."""
         normalized_names = list(map(normalize, names))
         if normalized_names.count(normalize(step)) > (step in names):
-            raise self._twice()
+            raise self._repeated_value()
 
     def repeats(
         self, exchange: Exchange, name: str, prefix: str = ""
@@ -145,7 +145,7 @@ class Expression:
         try:
             value_spans = spans(exchange.body.buffer, self.steps)
         except Ambiguous as error:
-            raise self._twice() from error
+            raise self._repeated_value() from error
         for start, end in value_spans:
             value = orjson.loads(exchange.body.buffer[start:end])
             if not isinstance(value, str) or value not in (name, prefix + name):
@@ -178,7 +178,7 @@ class Expression:
         else:
             _write_in_body(exchange, name, at, new)
 
-    def _twice(self) -> GatewayError:
+    def _repeated_value(self) -> GatewayError:
         return GatewayError(
             400,
             "invalid_value",

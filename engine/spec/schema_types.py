@@ -127,22 +127,22 @@ def _is_opaque(media_type: object) -> bool:
 
 
 def _types(
-    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
+    schema: object, resolve: Resolve, ancestors: frozenset[int], visits: Iterator[int]
 ) -> frozenset[str] | None:
     """As `types_of`; None for a schema within itself, which adds nothing.
 
     `visits` bounds the walk: a few schemas that refer to each other can have billions of branches.
     """
     node = node_of(schema, resolve)
-    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
+    if id(node) in ancestors or len(ancestors) >= _MAX_NESTING or next(visits, None) is None:
         return None
-    above |= {id(node)}
+    ancestors |= {id(node)}
     types = _declared_types(node)
     for sub in _list(node, "allOf"):
-        branch_types = _types(sub, resolve, above, visits)
+        branch_types = _types(sub, resolve, ancestors, visits)
         types = types if branch_types is None else types & branch_types
     for word in ("anyOf", "oneOf"):
-        branches_types = [_types(sub, resolve, above, visits) for sub in _list(node, word)]
+        branches_types = [_types(sub, resolve, ancestors, visits) for sub in _list(node, word)]
         if known_types := [types_ for types_ in branches_types if types_ is not None]:
             types &= frozenset[str]().union(*known_types)
     return types | {"null"} if node.get("nullable") is True else types
@@ -185,20 +185,20 @@ def _implied_types(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
 
 
 def _properties(
-    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
+    schema: object, resolve: Resolve, ancestors: frozenset[int], visits: Iterator[int]
 ) -> dict[str, object]:
     node = node_of(schema, resolve)
-    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
+    if id(node) in ancestors or len(ancestors) >= _MAX_NESTING or next(visits, None) is None:
         return {}
-    above |= {id(node)}
+    ancestors |= {id(node)}
     properties = node.get("properties")
     merged = dict(properties) if isinstance(properties, Mapping) else {}
     for sub in _list(node, "allOf"):
-        _merge(merged, "allOf", _properties(sub, resolve, above, visits))
+        _merge(merged, "allOf", _properties(sub, resolve, ancestors, visits))
     for word in ("anyOf", "oneOf"):
         alternatives: dict[str, object] = {}
         for sub in _list(node, word):
-            _merge(alternatives, "anyOf", _properties(sub, resolve, above, visits))
+            _merge(alternatives, "anyOf", _properties(sub, resolve, ancestors, visits))
         _merge(merged, "allOf", alternatives)
     return merged
 

@@ -175,8 +175,8 @@ class _PlainCopy:
         """Whether a property or the target of its `$ref` is read-only, or write-only in responses;
         3.0 ignores keywords beside a `$ref`."""
         target = self._root.follow(schema)
-        both = (target,) if self._is_30 else (target, schema)
-        return any(isinstance(s, dict) and s.get(self._hidden) is True for s in both)
+        candidates = (target,) if self._is_30 else (target, schema)
+        return any(isinstance(s, dict) and s.get(self._hidden) is True for s in candidates)
 
 
 def _is_date(text: str) -> bool:

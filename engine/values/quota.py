@@ -202,9 +202,9 @@ def money(text: str, currency: str) -> Quota:
 def _window(text: str) -> Window:
     """The window of a text that WINDOW matches."""
     per, *words = text.split(" ")
-    named = dict(zip(words[::2], words[1::2], strict=True))
+    values = dict(zip(words[::2], words[1::2], strict=True))
     keys = {"in": "time_zone", "from": "week_starts"}
-    return window_of({"per": per} | {keys[word]: value for word, value in named.items()})
+    return window_of({"per": per} | {keys[word]: value for word, value in values.items()})
 
 
 def _positive(quota: Quota, text: str) -> Quota:

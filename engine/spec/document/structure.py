@@ -42,8 +42,8 @@ def _schema_of(form: str) -> Schema:
     """The schema of a value of this form (see `ObjectKind`)."""
     kind = form.rstrip("*[]")
     if form.endswith("*"):
-        others: Schema = {} if kind == "schema" else {"patternProperties": {"^x-": True}}
-        return {"type": "object", **others, "additionalProperties": _schema_of(kind)}
+        extensions: Schema = {} if kind == "schema" else {"patternProperties": {"^x-": True}}
+        return {"type": "object", **extensions, "additionalProperties": _schema_of(kind)}
     if form.endswith("[]"):
         return {"type": "array", "items": _schema_of(kind)}
     if form in _VALUES:
