@@ -148,7 +148,8 @@ class PathTree:
                 break
             if segment_names:
                 names += tuple(segment_names)
-                node.patterns, node = _with_pattern(node.patterns, segment, (), _Node)
+                node.patterns, child = _with_pattern(node.patterns, segment, (), _Node)
+                node = child
                 continue
             literal = unquote(segment)
             if literal not in node.literals:
