@@ -171,9 +171,17 @@ class CacheEntry:
             with suppress(FileNotFoundError):
                 os.unlink(name)
             raise
-        entries = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        entries = sorted(self._folder.glob("*.json"), key=_mtime)
         for old in entries[:-MOST_ENTRIES]:
             old.unlink(missing_ok=True)
+
+
+def _mtime(path: FilePath) -> float:
+    """The modification time of an entry; 0.0 if another process has just removed it."""
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _is_private(folder: FilePath) -> bool:

@@ -219,6 +219,19 @@ def test_old_entries_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(list((folder / "cache").iterdir())) == 2
 
 
+def test_an_entry_that_goes_while_old_ones_are_removed_does_no_harm(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cache, "MOST_ENTRIES", 1)
+    caplog.set_level("INFO", "modelway")
+    once(folder)
+    (folder / "cache" / "gone.json").symlink_to(folder / "nowhere")
+    (folder / "api.yaml").write_text(DOCUMENT.format(version=2))
+    once(folder)
+    assert len(list((folder / "cache").iterdir())) == 1
+    assert "is not cached" not in caplog.text
+
+
 @each(
     ("environ", "expected"),
     [
