@@ -8,7 +8,7 @@ def document(text, file="a.yaml"):
     return read(text, file, known_tags=TAGS)
 
 
-def test_an_entry_stands_below_its_mapping_unless_it_is_noted_elsewhere():
+def test_an_entry_has_the_origin_of_its_mapping_unless_children_has_another():
     one, other = document("{a: {b: 1, c: 2}}"), document("{x: 3}", "b.yaml")
     origin = Origin(one)
     origin.entry("a").children["c"] = Origin(other, ("x",))

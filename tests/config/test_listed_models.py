@@ -63,7 +63,7 @@ def test_a_target_with_a_name_of_its_own_lists_nothing():
     assert names(f"{{'*': {{to: [{{upstream: groq, model: {LLAMA}}}]}}}}") == []
 
 
-def test_a_prefix_stands_before_the_names_of_its_provider():
+def test_listed_names_have_the_prefix_of_their_wildcard():
     listed = listed_models(config("{'groq/*': {to: [{upstream: groq, model: '*'}]}}"))
     assert all(name.startswith("groq/") for name in listed)
     assert listed[f"groq/{LLAMA}"].provider_model.name == LLAMA
@@ -77,7 +77,7 @@ def test_deployments_and_deprecated_models_are_not_listed():
     assert "deepseek-ai/DeepSeek-R1" not in together
 
 
-def test_what_a_provider_says_of_a_model_that_no_list_shows():
+def test_a_model_that_is_in_no_list_has_the_facts_of_its_provider():
     both = config("{'*': {to: [{upstream: groq}, {upstream: own}]}}")
     assert listed_model(LLAMA, both.models["*"], both).provider_model.context == 131072
     assert listed_model("newer", both.models["*"], both).provider_model is None

@@ -100,7 +100,7 @@ def test_the_memory_goes_with_it() -> None:
     assert resident() - before < LARGE // 4
 
 
-def test_what_stays_is_left_to_no_later_collection() -> None:
+def test_release_memory_freezes_the_remaining_objects() -> None:
     try:
         release_memory()
         assert gc.get_freeze_count() > 10_000

@@ -32,7 +32,7 @@ from tests.support.each import each
         ("header", "x tier", "a", "$request.header"),
     ],
 )
-def test_a_condition_that_is_none(place, name, value, words):
+def test_an_invalid_condition_raises_value_error(place, name, value, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         compile_condition(place, name, value, required=False)
 
@@ -48,7 +48,7 @@ def test_a_condition_that_is_none(place, name, value, words):
         ({"enum": ["a"]}, ["a"], ["b"]),
     ],
 )
-def test_a_plain_value_stands_for_itself_and_a_list_for_its_values(value, accepted, refused):
+def test_a_scalar_allows_itself_and_a_list_its_items(value, accepted, refused):
     validator = compile_condition("body", "n", value, required=False).validator
     assert [v for v in accepted if not validator.is_valid(v)] == []
     assert [v for v in refused if validator.is_valid(v)] == []
@@ -63,7 +63,7 @@ def test_a_plain_value_stands_for_itself_and_a_list_for_its_values(value, accept
         ({"properties": {}}, ["aa", 9]),
     ],
 )
-def test_what_lets_requests_through_accepts_only_the_type_of_its_keywords(schema, refused):
+def test_a_required_condition_accepts_only_the_types_of_its_keywords(schema, refused):
     lenient = compile_condition("body", "n", schema, required=False).validator
     strict = compile_condition("body", "n", schema, required=True).validator
     assert all(lenient.is_valid(value) for value in refused)

@@ -440,7 +440,7 @@ def test_a_literal_path_goes_before_a_variable_and_adds_its_methods():
     assert paths.find("/a/c", "PUT") == PathMiss(("DELETE", "GET", "POST"), ())
 
 
-def test_a_literal_with_an_escape_is_the_path_that_it_stands_for():
+def test_a_literal_with_an_escape_matches_the_decoded_path():
     assert match(tree("/a%20b"), "/a%20b") == ("/a%20b", {})
     assert match(tree("/a%2Fb"), "/a%2Fb") == ("/a%2Fb", {})
     assert match(tree("/a%2Fb"), "/a/b") is None

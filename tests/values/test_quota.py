@@ -27,7 +27,7 @@ def test_a_count_per_time(text, amount, window):
 
 
 @pytest.mark.parametrize("text", ["", "60", "60/", "0/1m", "-1/1m", "60/1x", "1e3/1m", "60/0s"])
-def test_what_is_no_count_per_time(text):
+def test_an_invalid_count_per_time_is_refused(text):
     with pytest.raises(ValueError, match=re.escape(f"'{text}'")):
         count("requests", text)
     assert text == "60/0s" or not re.fullmatch(COUNT, text)
@@ -42,7 +42,7 @@ def test_money_per_time_is_exact(text, nanos):
 
 
 @pytest.mark.parametrize("text", ["20/30d", "20 usd/30d", "USD 20/30d", "20 USD", "20 USD/0d"])
-def test_what_is_no_money_per_time(text):
+def test_invalid_money_per_time_is_refused(text):
     with pytest.raises(ValueError, match=re.escape(f"'{text}'")):
         money(text, "USD")
     assert text == "20 USD/0d" or not re.fullmatch(MONEY, text)

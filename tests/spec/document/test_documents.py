@@ -131,12 +131,12 @@ def schemas_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[A
 
 
 @each("name", NAMES)
-def test_it_loads_without_a_problem(name: str) -> None:
+def test_the_document_loads_without_a_problem(name: str) -> None:
     assert READ[name][1] == []
 
 
 @each("name", NAMES)
-def test_it_keeps_the_standard(name: str) -> None:
+def test_the_document_follows_the_standard(name: str) -> None:
     findings = Findings()
     breaches(READ[name][0].library, findings)
     assert findings.problems == []
