@@ -67,7 +67,7 @@ class Bodies:
         return [name for name, media_range in self.ranges.items() if media_range.needs_type]
 
     def parse(self, exchange: Exchange, strict: bool = True) -> BodyRule | None:
-        """Parse the body into `exchange.value` and return its rule; None if there is no body.
+        """Parse the body into `exchange.value` and return its rule; None if there is none to check.
 
         Raises GatewayError: 415 for a media type that the operation does not accept, 400 for a body
         that is missing or cannot be parsed. If not `strict`, a missing body and an unknown media
