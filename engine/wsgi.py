@@ -44,7 +44,7 @@ def load() -> Application | WSGIAdapter:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
         raise AppImportError(f"{len(errors)} problems in the config; nothing is served")
-    planned.plan.settle()
+    planned.plan.free_sources()
     release_memory()
     try:
         if warning := prepare(planned.plan.config):

@@ -56,7 +56,8 @@ def handler_of(route: Route, parts: Parts) -> Handler:
 
 def _report_stage(route: Route) -> list[Stage]:
     """Reports responses that do not match the document, on routes that ask for it."""
-    return [] if route.answers is None else [report_responses(route.operation.id, route.answers)]
+    validators = route.response_validators
+    return [] if validators is None else [report_responses(route.operation.id, validators)]
 
 
 def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> list[Stage]:

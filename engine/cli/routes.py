@@ -110,7 +110,7 @@ def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
     """Every entry of `models`; for a wildcard with the models of providers that it matches."""
     listed: dict[str, list[str]] = {}
     for model in listed_models(plan.config).values():
-        if model.known is not None and model.operations(operations):
+        if model.provider_model is not None and model.operations(operations):
             listed.setdefault(model.entry.name, []).append(model.name)
     models = []
     by_group: dict[int, tuple[list[ModelOperation], list[str]]] = {}

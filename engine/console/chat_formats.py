@@ -98,7 +98,7 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
     groups: dict[tuple[int, tuple[str, ...] | None], _CallFormats] = {}
     entries = []
     for model in _all_models(plan.config, operations):
-        tasks = None if model.known is None else tuple(model.known.tasks)
+        tasks = None if model.provider_model is None else tuple(model.provider_model.tasks)
         key = operations.group(model.entry.name), tasks
         if key not in groups:
             groups[key] = _call_formats(model, operations, formats, chat_operations)
@@ -146,8 +146,8 @@ def _call_formats(
 
 def _price(model: ListedModel, prices: Prices) -> Price | None:
     """The price of a listed model at its first target."""
-    target = model.entry.to[0]
-    upstream_model = model.known.name if model.known is not None else target.model or model.name
+    target, provider_model = model.entry.to[0], model.provider_model
+    upstream_model = provider_model.name if provider_model else target.model or model.name
     return prices.find(model.name, target.upstream, upstream_model)
 
 
@@ -157,7 +157,7 @@ def _all_models(config: Config, operations: ModelOperations) -> Iterator[ListedM
     for name, entry in config.models.items():
         yield ListedModel(name, entry)
     for model in listed_models(config).values():
-        if model.known is not None and model.operations(operations):
+        if model.provider_model is not None and model.operations(operations):
             yield model
 
 

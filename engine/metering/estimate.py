@@ -14,7 +14,7 @@ from typing import Any
 from engine.dialects.interface.usage import MOST, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_edit import Buffer
-from engine.values.usage import NOTHING, OutputFields, Path, Takes, Usage
+from engine.values.usage import NO_USAGE, OutputFields, Path, Takes, Usage
 
 BYTES_PER_TOKEN = 4
 
@@ -36,7 +36,7 @@ def expected_usage(exchange: Exchange) -> Usage:
     """The estimated usage of an exchange; computed at the first call, which most requests never
     make."""
     record = exchange.record
-    if record.estimate is NOTHING and exchange.takes is not None:
+    if record.estimate is NO_USAGE and exchange.takes is not None:
         record.estimate = estimate(exchange, exchange.takes)
     return record.estimate
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.config import provider_defaults, providers
-from engine.config.joined import JoinedDocument, Origin, joined
+from engine.config.joined import JoinedDocument, Origin, joined_document
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 
@@ -19,7 +19,7 @@ def with_provider_values(
     """The config with the values of providers below those of its upstreams, each with its place in
     the provider's file. The transform of a provider applies before that of the entry, so it is no
     part of the entry: the second value has it by the path of the entry, as `{transform: ...}`."""
-    joined_config = document if isinstance(document, JoinedDocument) else joined(document)
+    joined_config = document if isinstance(document, JoinedDocument) else joined_document(document)
     transforms: dict[Path, JoinedDocument] = {}
     upstreams = joined_config.value.get("upstreams")
     if not isinstance(upstreams, dict):
@@ -55,7 +55,7 @@ def _laid_under(
     for key, value in below.items():
         if key not in above:
             result[key] = value
-            origin.below[key] = own.child(key)
+            origin.children[key] = own.child(key)
         elif isinstance(value, dict) and isinstance(above[key], dict):
             result[key] = _laid_under(above[key], value, origin.entry(key), own.child(key))
     return result

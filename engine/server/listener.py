@@ -75,7 +75,7 @@ class Admission:
         self.pools: list[Pool] = []
         self._idle = idle
         self._refusal = refusal
-        most, reserve = file_descriptors.room()
+        most, reserve = file_descriptors.capacity()
         self._reserved = max(1, reserve // 4)
         self._most = max(1, most - self._reserved // 2)  # a caller takes two descriptors
         self._tight = min(self._most, connections - 1)

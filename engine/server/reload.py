@@ -49,7 +49,7 @@ class Plans:
     ) -> None:
         assert first.plan is not None
         self.plan: Plan = first.plan
-        self.plan.settle()
+        self.plan.free_sources()
         self._make = make
         self._boot = boot
         self._seconds = seconds
@@ -111,7 +111,7 @@ class Plans:
             return False
         self._previous = (self.plan, self.state, self._files)
         self.plan = result.plan
-        self.plan.settle()
+        self.plan.free_sources()
         return_memory()
         self._files = dict(result.files)
         self._fingerprint = fingerprint(self._files)

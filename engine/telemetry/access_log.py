@@ -172,7 +172,7 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "model": exchange.model,
         "model_served": record.model,
         "upstream": record.upstream,
-        "target": attempts[record.deciding].target if attempts else "",
+        "target": attempts[record.decisive_attempt].target if attempts else "",
         "attempts": [_attempt(attempt) for attempt in attempts[-_MAX_ATTEMPTS:]],
         "status": record.status,
         "outcome": record.outcome,

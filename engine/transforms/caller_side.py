@@ -90,7 +90,7 @@ def edit_multipart(body: Body, content_type: str, edits: BodyEdits, values: Temp
     except MultipartError:
         return body
     changes = multipart_edits(body.buffer, parts, boundary, edits, values)
-    return body.rewritten(*changes) if changes else body
+    return body.rewrite(*changes) if changes else body
 
 
 def _parsed(text: bytes) -> object:

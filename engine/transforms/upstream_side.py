@@ -8,7 +8,7 @@ from typing import Protocol
 
 import orjson
 
-from engine.exchange.body import Body, spooled
+from engine.exchange.body import Body, spool
 from engine.exchange.interfaces import Headers
 from engine.spec.media_types import body_kind, essence
 from engine.transforms.body_edits import BodyEdits
@@ -121,4 +121,4 @@ class _RequestBody:
     def _received(self) -> Body:
         """The body with a buffer of all its bytes."""
         body = self._request.body or b""
-        return Body(body) if isinstance(body, bytes) else spooled(body.chunks())
+        return Body(body) if isinstance(body, bytes) else spool(body.chunks())

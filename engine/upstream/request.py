@@ -148,5 +148,5 @@ def _rename_model(
         repeats = () if unchanged else exchange.model_copies
         copies = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
         if copies or edits:
-            renamed.body = exchange.body.with_replaced(*copies, *edits)
+            renamed.body = exchange.body.with_edits(*copies, *edits)
     return renamed

@@ -192,7 +192,7 @@ def test_the_editor_line_of_the_shipped_config_leads_to_the_schema():
         ("", {"minLength": 1}, ("MW104", "this is empty")),
         ([], {"minItems": 1}, ("MW104", "this needs at least 1 entry")),
         ({}, {"minProperties": 1}, ("MW104", "this needs at least 1 key")),
-        ({"a": 1, "b": 2}, {"maxProperties": 1}, ("MW104", "this takes one key only")),
+        ({"a": 1, "b": 2}, {"maxProperties": 1}, ("MW104", "this takes only one key")),
         (0, {"minimum": 1}, ("MW104", "this must be 1 or more")),
         (9, {"maximum": 8}, ("MW104", "this must be 8 or less")),
         (0, {"exclusiveMinimum": 0}, ("MW104", "this must be more than 0")),

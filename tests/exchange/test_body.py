@@ -135,7 +135,7 @@ def test_replacing_leaves_every_other_byte_in_memory_and_on_disk(data):
     expected = text[:start] + new + text[end:]
     file = io.BytesIO(text)
     for body in (Body(text), Body(file=file, size=len(text))):
-        replaced = body.with_replaced((start, end, new))
+        replaced = body.with_edits((start, end, new))
         assert (everything(replaced), replaced.size) == (expected, len(expected))
         assert everything(body) == text
 
@@ -143,7 +143,7 @@ def test_replacing_leaves_every_other_byte_in_memory_and_on_disk(data):
 def test_closing_twice_is_harmless_and_a_replaced_body_closes_its_file(spooled):
     body = receive(Stream(BIG), None, 10 * IN_MEMORY)
     assert bytes(body.buffer) == BIG
-    replaced = body.with_replaced((0, 1, b"yy"))
+    replaced = body.with_edits((0, 1, b"yy"))
     body.close()
     replaced.close()
     assert spooled[0].closed

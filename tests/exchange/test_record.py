@@ -61,7 +61,7 @@ def test_from_the_first_content_on_nothing_is_the_gateways():
     assert stream.gateway_time == pytest.approx(0.25)
 
 
-def test_what_follows_the_end_of_the_response_is_the_gateways():
+def test_time_after_the_end_of_the_response_counts_as_gateway_time():
     stream = record(
         status=200, outcome=Outcome.COMPLETE, wait_time=0.5, first_byte=0.5, response_end=110.0
     )

@@ -38,7 +38,7 @@ def problems(operations="api.list", upstream="", target="", route=""):
 
 def test_a_queue_needs_a_bound():
     assert problems(upstream=", queue: {size: 5}") == [
-        ("MW387", "nothing waits in a queue without 'max_in_flight'")
+        ("MW387", "'queue' has no effect without 'max_in_flight'")
     ]
 
 
@@ -50,7 +50,7 @@ def test_the_bound_may_be_that_of_the_upstream_or_of_a_target(upstream, target):
     assert problems(upstream=upstream, target=target) == []
 
 
-def test_what_may_be_sent_twice_may_be_hedged():
+def test_requests_that_may_be_sent_twice_may_be_hedged():
     assert problems("api.list, api.store", route=", hedge: {after: p95}") == []
     assert problems("api.embed", route=", hedge: {idempotent: true}") == []
 

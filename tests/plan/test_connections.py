@@ -63,7 +63,7 @@ def test_a_store_that_cannot_be_connected_to_is_named_without_its_url(text, word
 
 
 @pytest.mark.parametrize(
-    ("key", "words"), [("ca", "no certificate in PEM"), ("certificate", "no certificate in PEM")]
+    ("key", "words"), [("ca", "no certificate in PEM"), ("certificate", "not a certificate in PEM")]
 )
 def test_a_file_of_tls_that_is_no_certificate(tmp_path, key, words):
     file = tmp_path / "file.pem"

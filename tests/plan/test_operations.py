@@ -104,7 +104,7 @@ def test_every_mend_and_refusal_is_a_warning_at_its_place(file):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_what_cannot_be_read_is_not_served_and_named(file):
+def test_operations_that_cannot_be_read_are_refused_and_named(file):
     result = planned(file)
     refused = " ".join(lines_of(file, "refused")).split()
     assert sorted(result.specifications["api"].refusals) == sorted(refused)

@@ -38,7 +38,7 @@ class Pair:
 
 
 def admission_of(connections: int, most: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
-    monkeypatch.setattr("engine.values.file_descriptors.room", lambda: (most, 16))
+    monkeypatch.setattr("engine.values.file_descriptors.capacity", lambda: (most, 16))
     idle = IdleConnections()
     admission = Admission(connections, idle, lambda address: b"HTTP/1.1 503 No\r\n\r\n")
     return admission, idle

@@ -162,7 +162,7 @@ def test_a_value_is_read_from_a_header() -> None:
     assert parse("$request.header.x-other").read(request) is MISSING
 
 
-# A value given twice: which of the two is meant cannot be told.
+# A value that is given twice is refused.
 
 
 @each(

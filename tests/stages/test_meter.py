@@ -18,7 +18,7 @@ from engine.metering.estimate import expected_usage
 from engine.stages.meter import meter
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.price import Prices, price_of
-from engine.values.usage import NOTHING, Takes, Usage
+from engine.values.usage import NO_USAGE, Takes, Usage
 from tests.support.exchanges import new_exchange
 
 OUTPUT = dialects.get("openai").request_fields.output
@@ -206,7 +206,7 @@ def test_a_caller_who_leaves_is_charged_for_the_input_that_was_sent(reached, sou
 def test_an_error_response_uses_nothing(status):
     request = exchange()
     assert relay(request, Response(status, JSON, iter([ANSWER]))) == ANSWER
-    assert (request.record.usage, request.record.cost) == (NOTHING, 0)
+    assert (request.record.usage, request.record.cost) == (NO_USAGE, 0)
     assert request.record.bytes_out == len(ANSWER)
 
 
@@ -219,7 +219,7 @@ def test_a_request_without_a_response_uses_nothing():
 
     with pytest.raises(GatewayError):
         run(request, following)
-    assert (request.record.usage, request.record.cost) == (NOTHING, 0)
+    assert (request.record.usage, request.record.cost) == (NO_USAGE, 0)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_request_without_a_response_uses_nothing():
 def test_requests_that_are_not_metered(model, takes, dialect):
     request = exchange(model)
     relay(request, Response(200, JSON, iter([ANSWER])), takes=takes, dialect=dialect)
-    assert (request.record.estimate, request.record.usage) == (NOTHING, NOTHING)
+    assert (request.record.estimate, request.record.usage) == (NO_USAGE, NO_USAGE)
     assert request.record.bytes_out == len(ANSWER)
 
 

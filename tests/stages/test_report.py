@@ -65,7 +65,7 @@ def validated(
     assert spec is not None
     operation = spec.operations["x"]
     if unknown != "pass":
-        operation = spec.reread(operation, lenient=False, with_names=True)
+        operation = spec.recompile(operation, lenient=False, with_names=True)
     body = request.body
     request.receive = lambda limit: body
     requests = []
@@ -183,7 +183,7 @@ def test_a_body_that_is_not_json_is_unchanged(tmp_path: Path) -> None:
 def relayed(folder: Path, response: Response) -> Any:
     spec, _ = read(folder, document(paths=PATHS))
     assert spec is not None
-    answers = spec.answers(spec.operations["x"])
+    answers = spec.response_validators(spec.operations["x"])
     assert isinstance(answers, ResponseValidators)
     stage = report_responses("api.x", answers)
     result = stage(exchange(b""), lambda _: response)
@@ -231,7 +231,7 @@ def test_responses_that_are_not_checked(tmp_path: Path, places: Any, unchecked: 
 def test_a_response_is_relayed_piece_by_piece(tmp_path: Path) -> None:
     spec, _ = read(tmp_path, document(paths=PATHS))
     assert spec is not None
-    stage = report_responses("api.x", spec.answers(spec.operations["x"]))
+    stage = report_responses("api.x", spec.response_validators(spec.operations["x"]))
     result = stage(exchange(b""), lambda _: response({"list": []}))
     assert not isinstance(result.body, bytes)
     assert next(iter(result.body)) == b'{"lis'

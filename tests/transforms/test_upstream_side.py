@@ -3,7 +3,7 @@
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.exchange.body import spooled
+from engine.exchange.body import spool
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
 from engine.transforms.upstream_side import UpstreamEdits
@@ -61,7 +61,7 @@ def test_json_is_edited_by_each_transform():
 
 
 def test_json_on_disk_is_edited():
-    request, _ = sent_body(spooled([b"{", b"}"]), "application/json", {"body": {"set": {"a": 1}}})
+    request, _ = sent_body(spool([b"{", b"}"]), "application/json", {"body": {"set": {"a": 1}}})
     assert request.body == b'{"a":1}'
 
 
@@ -74,7 +74,7 @@ def test_a_form_is_edited():
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_a_multipart_form_is_edited(on_disk):
     text = b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--B--\r\n'
-    body = spooled([text]) if on_disk else text
+    body = spool([text]) if on_disk else text
     request, exchange = sent_body(
         body, "multipart/form-data; boundary=B", {"body": {"set": {"a": 2}}}
     )

@@ -138,7 +138,7 @@ TURN = {"role": "assistant", "content": [SEALED, {"type": "text", "text": "Hi"}]
 def relayed(operation: ModelOperation, **members: Any) -> Any:
     """The body that a target of the caller's format gets."""
     exchange = chat(**members)
-    body = exchange.body.with_replaced(*route(operation).relay_edits(exchange))
+    body = exchange.body.with_edits(*route(operation).relay_edits(exchange))
     return json.loads(b"".join(body.chunks()))
 
 
