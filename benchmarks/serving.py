@@ -52,11 +52,13 @@ def first_answer(port: int, since: float) -> float:
 
 
 def workers(master: int) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(master)], capture_output=True, check=True)
-    return [int(pid) for pid in found.stdout.split()]
+    """The process ids of a master's workers."""
+    text = Path(f"/proc/{master}/task/{master}/children").read_text()
+    return [int(pid) for pid in text.split()]
 
 
 def resident(pid: int) -> float:
+    """Resident memory of a process, in MB (2**20 bytes)."""
     status = Path(f"/proc/{pid}/status").read_text()
     match = re.search(r"VmRSS:\s+(\d+)", status)
     assert match is not None
@@ -111,11 +113,9 @@ def measure(config: Path, environ: dict[str, str], port: int, requests: int) -> 
     before = cpu_seconds(worker)
     for _ in range(requests):
         ask(connection)
-    spent = (cpu_seconds(worker) - before) / requests * 1e6
+    cpu = (cpu_seconds(worker) - before) / requests * 1e6
     print(f"                       {resident(worker):.0f} MB after {requests:,} requests")
-    print(
-        f"CPU per request        {spent:.0f} us (all of the gateway's; JSON chat, one connection)"
-    )
+    print(f"CPU per request        {cpu:.0f} us (all of the gateway's; JSON chat, one connection)")
     gateway.terminate()
     gateway.wait()
 

@@ -10,7 +10,7 @@ from benchmarks.compare.load import Load, LoadFailed, parse
 from benchmarks.compare.proc import TICKS, Stat, below, parse_memory, parse_stat, seconds
 from benchmarks.compare.streaming import between
 from benchmarks.compare.system import Endpoint, System, Upstream
-from benchmarks.compare.table import shown, table, times
+from benchmarks.compare.table import table, text_of, times
 from tests.support import paths
 from tests.support.paths import ROOT
 
@@ -99,8 +99,8 @@ def test_a_ratio_shows_its_spread(ratios, says):
 
 
 def test_a_figure_is_shown_in_its_unit():
-    assert shown(Figure("x", "CPU", "us", 1e6, 1), 0.0012345) == "1,234.5"
-    assert shown(Figure("x", "CPU", "us"), None) == "–"
+    assert text_of(Figure("x", "CPU", "us", 1e6, 1), 0.0012345) == "1,234.5"
+    assert text_of(Figure("x", "CPU", "us"), None) == "–"
 
 
 def test_the_table_is_as_the_case_says():

@@ -51,9 +51,9 @@ def details(running: Running) -> dict[str, object]:
     connection = http.client.HTTPConnection("127.0.0.1", running.telemetry, timeout=20)
     connection.request("GET", "/readyz")
     with connection.getresponse() as response:
-        found: dict[str, object] = json.loads(response.read())["upstreams"]["main"]
+        state: dict[str, object] = json.loads(response.read())["upstreams"]["main"]
     connection.close()
-    return found
+    return state
 
 
 def metrics(running: Running, name: str) -> list[float]:

@@ -74,11 +74,11 @@ def test_a_cookie_opens_nothing_for_another_page(
     upstream.reset()
     headers = [COOKIE, *origins, *(UPGRADE if socket else [])]
     target, body = ("/api/live", None) if socket else ("/api/things", b"a=b")
-    answered = ask(running.port, request(target, body, headers=headers, media_type=FORM))
+    response = ask(running.port, request(target, body, headers=headers, media_type=FORM))
     assert (len(upstream.requests) == 1) is allowed
-    assert (answered.status != 403) is allowed
+    assert (response.status != 403) is allowed
     if not allowed:
-        assert answered.json()["error"]["code"] == "origin_not_allowed"
+        assert response.json()["error"]["code"] == "origin_not_allowed"
 
 
 def test_the_password_of_http_basic_is_the_token(served: tuple[Running, Recorder]) -> None:

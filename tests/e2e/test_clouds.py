@@ -213,8 +213,8 @@ def test_an_exception_of_bedrock_is_named(aws: BedrockUpstream, bedrock: Running
 @STREAMS
 def test_converse_is_signed(stream: bool, aws: BedrockUpstream, bedrock: Running) -> None:
     aws.reset()
-    answered = message(our_anthropic(bedrock.port), "converse", stream=stream)
-    assert answered.content[0].text == "Hello there."
+    response = message(our_anthropic(bedrock.port), "converse", stream=stream)
+    assert response.content[0].text == "Hello there."
     received = aws.upstream.last
     assert is_signed(received, ACCESS, SECRET, REGION, "bedrock")
     assert {"content-type", "host", "x-amz-date"} <= {*signed_names(received)}

@@ -513,7 +513,7 @@ def test_idle_gateway_ends_at_once(tmp_path: Path) -> None:
 
 def test_mock_asks_for_its_credential(tmp_path: Path) -> None:
     with mock(tmp_path) as running:
-        answered = ask(running.port, request(CHAT, FINE, token="mock-credential"))
-        assert answered.status == 401
-        assert json.loads(answered.body)["error"]["code"] == "invalid_api_key"
+        response = ask(running.port, request(CHAT, FINE, token="mock-credential"))
+        assert response.status == 401
+        assert json.loads(response.body)["error"]["code"] == "invalid_api_key"
         assert f"http://127.0.0.1:{running.port}" in running.output()

@@ -115,9 +115,9 @@ def test_a_revoked_token_is_fetched_anew_once(stage: Stage) -> None:
 def test_a_failure_of_the_token_server_is_named(stage: Stage) -> None:
     refused = {"error": "invalid_client", "error_description": f"not {SECRET}"}
     stage.tokens.speak = json_answer(refused, 401)
-    answered = stage.ask()
-    error = answered.json()["error"]
-    assert (answered.status, error["code"]) == (502, "upstream_credentials")
+    response = stage.ask()
+    error = response.json()["error"]
+    assert (response.status, error["code"]) == (502, "upstream_credentials")
     assert "the token server answered 401 invalid_client: not [redacted]." in error["message"]
     assert f"{stage.tokens.url}/token" in stage.running.output()
     assert SECRET not in stage.running.output()
@@ -137,9 +137,9 @@ def test_a_token_is_neither_logged_nor_relayed(stage: Stage) -> None:
         json_answer({"error": {"message": f"{token} is not enough"}}, 400)(received, sock)
 
     stage.upstream.speak = repeat
-    answered = stage.ask()
-    assert answered.status == 400
-    assert b"[redacted] is not enough" in answered.body
+    response = stage.ask()
+    assert response.status == 400
+    assert b"[redacted] is not enough" in response.body
     assert "token-1" not in stage.running.output()
 
 
@@ -299,8 +299,8 @@ def test_the_identity_of_a_machine_needs_no_secret(tmp_path: Path) -> None:
         }
         with gateway(tmp_path, MACHINE % {"upstream": upstream.url}, environ) as running:
             for name in names:
-                answered = ask(running.port, request(f"/v1/{name}"))
-                assert answered.status == 200, (answered.body, running.output())
+                response = ask(running.port, request(f"/v1/{name}"))
+                assert response.status == 200, (response.body, running.output())
     sent = [each.values("authorization")[0] for each in upstream.requests]
     assert sent[0].startswith("AWS4-HMAC-SHA256 Credential=AKIA1/")
     assert upstream.requests[0].values("x-amz-security-token") == ["session"]
@@ -357,9 +357,9 @@ def test_faults_of_a_token_server_are_named_and_hold_nobody_else(tmp_path: Path)
         ):
             waiting.send(request("/v1/silent"))
             for name, (_, status, message) in FAULTS.items():
-                answered = ask(running.port, request(f"/v1/{name}"))
-                error = answered.json()["error"]
-                assert (answered.status, error["code"]) == (status, "upstream_credentials")
+                response = ask(running.port, request(f"/v1/{name}"))
+                error = response.json()["error"]
+                assert (response.status, error["code"]) == (status, "upstream_credentials")
                 assert message in error["message"]
             assert ask(running.port, request("/v1/free")).status == 200
             late = waiting.answer()

@@ -301,24 +301,24 @@ def test_error_object_is_whole(
     status: int,
     dialect: str,
 ) -> None:
-    answered = ask(platform.port, request(target, body, headers=headers))
-    error = assert_error(answered, status)
-    document = answered.json()
+    response = ask(platform.port, request(target, body, headers=headers))
+    error = assert_error(response, status)
+    document = response.json()
     if dialect == "openai":
         assert set(document) == {"error"}
         assert set(error) == {"message", "type", "param", "code"}
         assert isinstance(error["code"], str)
     elif dialect == "anthropic":
         assert document["type"] == "error"
-        assert document["request_id"] == answered.value("x-request-id")
-        assert answered.value("request-id") == answered.value("x-request-id")
+        assert document["request_id"] == response.value("x-request-id")
+        assert response.value("request-id") == response.value("x-request-id")
         assert isinstance(error["code"], str)
     else:
         assert type(error["code"]) is int
         assert error["code"] == status
         assert error["status"]
         assert isinstance(error["details"][0]["reason"], str)
-    assert (status == 401) == (answered.values("www-authenticate") == ["Bearer"])
+    assert (status == 401) == (response.values("www-authenticate") == ["Bearer"])
 
 
 def test_success_has_a_request_id_too(platform: Platform) -> None:

@@ -332,16 +332,16 @@ def assert_error_object(way: Way, document: Any, status: int, code: str, words: 
 
 
 def assert_answered(
-    way: Way, answered: HttpAnswer, status: int, code: str, words: str, again: str = ""
+    way: Way, response: HttpAnswer, status: int, code: str, words: str, again: str = ""
 ) -> None:
     """That an answer is this error of the gateway's; `again` is its x-should-retry."""
-    assert answered.status == status, answered
-    assert answered.value("content-type") == "application/json"
-    assert answered.value("x-request-id").startswith("req_")
-    assert answered.values("x-should-retry") == ([again] if again else [])
-    assert answered.values("x-modelway-target") == []
-    assert (status == 503) == bool(answered.values("retry-after"))
-    assert_error_object(way, answered.json(), status, code, words)
+    assert response.status == status, response
+    assert response.value("content-type") == "application/json"
+    assert response.value("x-request-id").startswith("req_")
+    assert response.values("x-should-retry") == ([again] if again else [])
+    assert response.values("x-modelway-target") == []
+    assert (status == 503) == bool(response.values("retry-after"))
+    assert_error_object(way, response.json(), status, code, words)
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -481,10 +481,10 @@ machine an answer may take as long as it likes."""
 @pytest.mark.parametrize("fault", EARLY)
 def test_failure_before_content(world: World, way: Way, fault: str) -> None:
     world.one.speak, status, code, words = EARLY[fault]
-    answered = ask(world.port, way.ask(TIMEOUTS.get(fault, "one")))
+    response = ask(world.port, way.ask(TIMEOUTS.get(fault, "one")))
     again = "false" if fault in ("credential", "redirect") else ""
-    assert_answered(way, answered, status, code, words, again)
-    assert "key-1" not in answered.body.decode()
+    assert_answered(way, response, status, code, words, again)
+    assert "key-1" not in response.body.decode()
     assert len(world.one.requests) == 1
 
 
@@ -493,24 +493,24 @@ def test_failure_before_content(world: World, way: Way, fault: str) -> None:
 def test_error_of_an_unknown_kind_first_in_a_stream(world: World, way: Way, comment: bytes) -> None:
     failing = b'data: {"error":{"message":"bad data: boom"}}\n\n'
     world.one.speak = streaming(comment + way.beginning, failing)
-    answered = ask(world.port, way.ask("one", stream=True))
-    assert_answered(way, answered, 502, "upstream_error", "The upstream failed: bad data: boom.")
+    response = ask(world.port, way.ask("one", stream=True))
+    assert_answered(way, response, 502, "upstream_error", "The upstream failed: bad data: boom.")
 
 
 @every_way
 @pytest.mark.parametrize("fault", ["closed", "reset before headers"])
 def test_gateway_that_has_asked_again_says_so(world: World, way: Way, fault: str) -> None:
     world.one.speak, status, code, words = EARLY[fault]
-    answered = ask(world.port, way.ask("again"))
-    assert_answered(way, answered, status, code, words, "false")
+    response = ask(world.port, way.ask("again"))
+    assert_answered(way, response, status, code, words, "false")
     assert len(world.one.requests) == 2
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
 def test_status_that_is_asked_again(world: World, status: int) -> None:
     world.one.speak = in_turn(answer(status=status), answer(b'{"fine":1}'))
-    answered = ask(world.port, OPENAI.ask("again"))
-    assert (answered.status, answered.body) == (200, b'{"fine":1}')
+    response = ask(world.port, OPENAI.ask("again"))
+    assert (response.status, response.body) == (200, b'{"fine":1}')
     assert len(world.one.requests) == 2
 
 
@@ -521,10 +521,10 @@ def test_callers_own_mistake_is_relayed_and_not_asked_again(
 ) -> None:
     error = way.failing.partition(b"data: ")[2].strip()
     world.one.speak = answer(error, ("Content-Type: application/json", "ETag: 1"), status)
-    answered = ask(world.port, way.ask("spare"))
-    assert (answered.status, answered.body) == (status, error)
-    assert answered.value("etag") == "1"
-    assert answered.values("x-should-retry") == []
+    response = ask(world.port, way.ask("spare"))
+    assert (response.status, response.body) == (status, error)
+    assert response.value("etag") == "1"
+    assert response.values("x-should-retry") == []
     assert (len(world.one.requests), len(world.two.requests)) == (1, 0)
 
 
@@ -535,8 +535,8 @@ def test_slow_body_arrives_whole(world: World) -> None:
     pieces = [b'{"a', b'":', b" 1", b"}"]
     paused = [step for piece in pieces for step in (chunk(piece), 0.3)]
     world.one.speak = script(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *paused, END)
-    answered = ask(world.port, OPENAI.ask("idle-1s"))
-    assert (answered.status, answered.body) == (200, b'{"a": 1}')
+    response = ask(world.port, OPENAI.ask("idle-1s"))
+    assert (response.status, response.body) == (200, b'{"a": 1}')
 
 
 def test_slow_headers_arrive_whole(world: World) -> None:
@@ -548,17 +548,17 @@ def test_slow_headers_arrive_whole(world: World) -> None:
 def test_answer_longer_than_announced_is_cut_there(world: World) -> None:
     world.one.speak = script(HEAD + b"Content-Length: 2\r\n\r\n{}HTTP/1.1 200 smuggled\r\n\r\n")
     for _ in range(2):
-        answered = ask(world.port, OPENAI.ask("pooled"))
-        assert (answered.status, answered.body) == (200, b"{}")
+        response = ask(world.port, OPENAI.ask("pooled"))
+        assert (response.status, response.body) == (200, b"{}")
     assert world.one.connections == 2
 
 
 def test_packed_answer_passes_packed(world: World) -> None:
     packed = gzip.compress(b'{"a": 1}')
     world.one.speak = answer(packed, ("Content-Type: application/json", "Content-Encoding: gzip"))
-    answered = ask(world.port, OPENAI.ask("one"))
-    assert (answered.status, answered.body) == (200, packed)
-    assert answered.value("content-encoding") == "gzip"
+    response = ask(world.port, OPENAI.ask("one"))
+    assert (response.status, response.body) == (200, packed)
+    assert response.value("content-encoding") == "gzip"
     assert world.one.last.values("accept-encoding") == ["identity"]
 
 
@@ -566,18 +566,18 @@ def test_packed_stream_passes_packed(world: World) -> None:
     packed = gzip.compress(OPENAI.content)
     head = SSE.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
     world.one.speak = script(head, chunk(packed), END)
-    answered = ask(world.port, OPENAI.ask("one", stream=True))
-    assert (answered.body, answered.value("content-encoding")) == (packed, "gzip")
+    response = ask(world.port, OPENAI.ask("one", stream=True))
+    assert (response.body, response.value("content-encoding")) == (packed, "gzip")
 
 
 def test_packed_error_is_unpacked(world: World) -> None:
     packed = gzip.compress(b'{"error":{"message":"x"}}')
     headers = ("Content-Type: application/json", "Content-Encoding: gzip")
     world.one.speak = answer(packed, headers, 500)
-    answered = ask(world.port, OPENAI.ask("one"))
-    assert answered.status == 500
-    assert answered.values("content-encoding") == []
-    assert answered.json() == {"error": {"message": "x"}}
+    response = ask(world.port, OPENAI.ask("one"))
+    assert response.status == 500
+    assert response.values("content-encoding") == []
+    assert response.json() == {"error": {"message": "x"}}
 
 
 # Half an answer that is no stream of events: never ended as if it were whole
@@ -691,20 +691,20 @@ def test_429_is_relayed_as_it_is(world: World, way: Way) -> None:
     error = way.failing.partition(b"data: ")[2].strip()
     world.one.speak = answer(error, ("Content-Type: application/json", "X-RateLimit-Left: 0"), 429)
     for _ in range(2):
-        answered = ask(world.port, way.ask("one"))
-        assert (answered.status, answered.body) == (429, error)
-        assert answered.value("x-ratelimit-left") == "0"
-        assert answered.values("retry-after") == answered.values("x-should-retry") == []
+        response = ask(world.port, way.ask("one"))
+        assert (response.status, response.body) == (429, error)
+        assert response.value("x-ratelimit-left") == "0"
+        assert response.values("retry-after") == response.values("x-should-retry") == []
 
 
 def test_429_says_when_to_come_back(world: World) -> None:
     headers = ("Content-Type: application/json", "Retry-After: 7", "Retry-After-Ms: 7000")
     world.one.speak = answer(b'{"error":{"message":"slow down"}}', headers, 429)
-    answered = ask(world.port, OPENAI.ask("again"))
-    assert answered.status == 429
-    assert answered.value("retry-after") == "7"
-    assert answered.value("retry-after-ms") == "7000"
-    assert answered.values("x-should-retry") == []
+    response = ask(world.port, OPENAI.ask("again"))
+    assert response.status == 429
+    assert response.value("retry-after") == "7"
+    assert response.value("retry-after-ms") == "7000"
+    assert response.values("x-should-retry") == []
     assert len(world.one.requests) == 1
 
 
@@ -727,17 +727,17 @@ def test_429_is_waited_for_when_that_is_short(world: World) -> None:
 def test_429_twice_is_told_with_no_more_tries(world: World) -> None:
     headers = ("Content-Type: application/json", "Retry-After: 0")
     world.one.speak = answer(b'{"error":{"message":"slow down"}}', headers, 429)
-    answered = ask(world.port, OPENAI.ask("again"))
-    assert answered.status == 429
-    assert answered.value("x-should-retry") == "false"
+    response = ask(world.port, OPENAI.ask("again"))
+    assert response.status == 429
+    assert response.value("x-should-retry") == "false"
     assert len(world.one.requests) == 2
 
 
 def test_429_goes_to_the_other_target_at_once(world: World) -> None:
     world.one.speak = answer(b"{}", ("Retry-After: 1",), 429)
     for _ in range(30):
-        answered = ask(world.port, OPENAI.ask("pair-limited"))
-        assert answered.value("x-modelway-target") == "two/second"
+        response = ask(world.port, OPENAI.ask("pair-limited"))
+        assert response.value("x-modelway-target") == "two/second"
 
 
 # Failing over
@@ -757,9 +757,9 @@ def test_second_target_takes_over(world: World, fault: str) -> None:
     world.one.speak = FAILOVER[fault]
     world.two.speak = answer(b'{"from":"two"}')
     model = "pair-429" if fault == "429" else "pair"  # which is asked last for a while
-    answered = ask(world.port, OPENAI.ask(model))
-    assert (answered.status, answered.body) == (200, b'{"from":"two"}')
-    assert answered.value("x-modelway-target") == "two/second"
+    response = ask(world.port, OPENAI.ask(model))
+    assert (response.status, response.body) == (200, b'{"from":"two"}')
+    assert response.value("x-modelway-target") == "two/second"
     assert [json.loads(r.body)["model"] for r in world.one.requests] == ["first"]
     assert [json.loads(r.body)["model"] for r in world.two.requests] == ["second"]
     assert world.two.last.values("authorization") == ["Bearer key-2"]
@@ -769,9 +769,9 @@ def test_second_target_takes_over(world: World, fault: str) -> None:
 def test_fallback_model_takes_over_a_stream(world: World, way: Way) -> None:
     world.one.speak = streaming(way.beginning * 3, way.failing)
     world.two.speak = streaming(way.beginning, way.content)
-    answered = ask(world.port, way.ask("spare", stream=True))
-    assert (answered.status, answered.body) == (200, way.beginning + way.content)
-    assert answered.value("x-modelway-target") == "two/model-b"
+    response = ask(world.port, way.ask("spare", stream=True))
+    assert (response.status, response.body) == (200, way.beginning + way.content)
+    assert response.value("x-modelway-target") == "two/model-b"
     received = world.two.last
     assert "model-b" in (received.target if way is GEMINI else received.body.decode())
     assert world.one.connections == 1
@@ -779,9 +779,9 @@ def test_fallback_model_takes_over_a_stream(world: World, way: Way) -> None:
 
 @pytest.mark.parametrize("model", ["from-refused", "from-unreachable"])
 def test_fallback_model_takes_over_without_a_connection(world: World, model: str) -> None:
-    answered = ask(world.port, OPENAI.ask(model))
-    assert answered.status == 200
-    assert answered.value("x-modelway-target") == "two/model-b"
+    response = ask(world.port, OPENAI.ask(model))
+    assert response.status == 200
+    assert response.value("x-modelway-target") == "two/model-b"
 
 
 @pytest.mark.parametrize("fault", ["silence", "slow headers", "reset in headers", "redirect"])
@@ -795,9 +795,9 @@ def test_request_that_may_be_at_work_goes_to_nobody_else(world: World, fault: st
 def test_last_failure_is_told_when_all_fail(world: World) -> None:
     world.one.speak = script(CLOSE)
     world.two.speak = answer(b'{"error":{"message":"out of order"}}', status=503)
-    answered = ask(world.port, OPENAI.ask("pair"))
-    assert (answered.status, answered.json()["error"]["message"]) == (503, "out of order")
-    assert answered.value("x-should-retry") == "false"
+    response = ask(world.port, OPENAI.ask("pair"))
+    assert (response.status, response.json()["error"]["message"]) == (503, "out of order")
+    assert response.value("x-should-retry") == "false"
 
 
 # Storms
@@ -810,9 +810,9 @@ def test_breaker_opens_probes_and_closes(world: World) -> None:
         assert ask(world.port, data).json()["error"]["message"] == "storm"
     for count in (4, 5):  # each ends with a probe, after the cooldown
         refusals = 0
-        while (answered := ask(world.port, data)).json()["error"]["message"] != "storm":
-            assert_answered(OPENAI, answered, 503, "upstream_unavailable", "Try again in 1 s")
-            assert answered.value("retry-after") == "1"
+        while (response := ask(world.port, data)).json()["error"]["message"] != "storm":
+            assert_answered(OPENAI, response, 503, "upstream_unavailable", "Try again in 1 s")
+            assert response.value("retry-after") == "1"
             refusals += 1
             time.sleep(0.02)
         assert refusals > 0
@@ -828,11 +828,11 @@ def test_breaker_opens_probes_and_closes(world: World) -> None:
 def test_all_targets_down(world: World, way: Way) -> None:
     world.one.speak = world.two.speak = answer(status=500)
     for _ in range(5):
-        answered = ask(world.port, way.ask("down"))
+        response = ask(world.port, way.ask("down"))
     assert_answered(
-        way, answered, 503, "upstream_unavailable", "No upstream is available right now"
+        way, response, 503, "upstream_unavailable", "No upstream is available right now"
     )
-    assert 1 <= int(answered.value("retry-after")) <= 20
+    assert 1 <= int(response.value("retry-after")) <= 20
     before = (len(world.one.requests), len(world.two.requests))
     ask(world.port, way.ask("down"))
     assert (len(world.one.requests), len(world.two.requests)) == before
@@ -876,9 +876,9 @@ def test_credential_that_fails_rests(world: World, model: str, status: int) -> N
 def test_refused_credential_is_never_the_callers_fault(world: World, way: Way) -> None:
     for status in (401, 402, 403):
         world.one.speak = answer(b'{"error":{"message":"key-1 is wrong"}}', status=status)
-        answered = ask(world.port, way.ask("one"))
+        response = ask(world.port, way.ask("one"))
         words = f"refused this gateway's own credential ({status})"
-        assert_answered(way, answered, 502, "upstream_credentials", words, "false")
+        assert_answered(way, response, 502, "upstream_credentials", words, "false")
     assert len(world.one.requests) == 3
 
 

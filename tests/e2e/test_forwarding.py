@@ -114,8 +114,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
 
 def passed(port: int, upstream: Recorder, data: bytes) -> ReceivedRequest:
     """Send a request that is answered 200, and what reached the upstream of it."""
-    answered = ask(port, data)
-    assert answered.status == 200, answered
+    response = ask(port, data)
+    assert response.status == 200, response
     assert len(upstream.requests) == 1
     return upstream.last
 
@@ -509,16 +509,16 @@ def test_answer_comes_back_as_it_is(port: int, upstream: Recorder) -> None:
             "Proxy-Authenticate: Basic",
         ),
     )
-    answered = ask(port, request(CHAT, FINE, token=ALL))
-    assert answered.body == body
-    assert answered.value("content-length") == str(len(body))
-    assert answered.value("content-type") == "application/json; charset=utf-8"
-    assert answered.value("openai-processing-ms") == "7"
-    assert answered.values("x-ratelimit-remaining-requests") in (["5", "6"], ["5, 6"], ["5,6"])
-    assert answered.value("x-upstream-request-id") == "upstreams-own"
-    assert answered.value("x-request-id").startswith("req_")
-    assert answered.values("server") == []
-    assert answered.value("date") != "theirs"
+    response = ask(port, request(CHAT, FINE, token=ALL))
+    assert response.body == body
+    assert response.value("content-length") == str(len(body))
+    assert response.value("content-type") == "application/json; charset=utf-8"
+    assert response.value("openai-processing-ms") == "7"
+    assert response.values("x-ratelimit-remaining-requests") in (["5", "6"], ["5, 6"], ["5,6"])
+    assert response.value("x-upstream-request-id") == "upstreams-own"
+    assert response.value("x-request-id").startswith("req_")
+    assert response.values("server") == []
+    assert response.value("date") != "theirs"
     removed_headers = (
         "set-cookie",
         "openai-organization",
@@ -526,28 +526,28 @@ def test_answer_comes_back_as_it_is(port: int, upstream: Recorder) -> None:
         "keep-alive",
         "proxy-authenticate",
     )
-    assert [name for name in removed_headers if answered.values(name)] == []
+    assert [name for name in removed_headers if response.values(name)] == []
 
 
 def test_upstream_is_told_the_request_id_of_the_answer(port: int, upstream: Recorder) -> None:
-    answered = ask(port, request(CHAT, FINE, token=ALL))
-    assert upstream.last.values("x-request-id") == [answered.value("x-request-id")]
+    response = ask(port, request(CHAT, FINE, token=ALL))
+    assert upstream.last.values("x-request-id") == [response.value("x-request-id")]
 
 
 def test_packed_answer_stays_packed(port: int, upstream: Recorder) -> None:
     packed = gzip.compress(b'{"a": 1}')
     upstream.speak = answer(packed, ("Content-Type: application/json", "Content-Encoding: gzip"))
-    answered = ask(port, request(CHAT, FINE, token=ALL))
-    assert (answered.body, answered.value("content-encoding")) == (packed, "gzip")
+    response = ask(port, request(CHAT, FINE, token=ALL))
+    assert (response.body, response.value("content-encoding")) == (packed, "gzip")
 
 
 def test_binary_answer_is_untouched(port: int, upstream: Recorder) -> None:
     data = bytes(range(256)) * 1000
     upstream.speak = chunked([data[:7], data[7:100_000], data[100_000:]], "audio/mpeg")
     body = b'{"model":"tts-1","input":"x","voice":"v"}'
-    answered = ask(port, request("/v1/audio/speech", body, token=ALL))
-    assert answered.body == data
-    assert answered.value("content-type") == "audio/mpeg"
+    response = ask(port, request("/v1/audio/speech", body, token=ALL))
+    assert response.body == data
+    assert response.value("content-type") == "audio/mpeg"
 
 
 def test_trailers_are_dropped(port: int, upstream: Recorder) -> None:
@@ -651,9 +651,9 @@ def test_events_are_cleaned(
 ) -> None:
     pieces = [DIRTY[at : at + size] for at in range(0, len(DIRTY), size)]
     upstream.speak = chunked(pieces, "text/event-stream")
-    answered = ask(port, request(target, body, token="", headers=[carrier(target)]))
-    assert answered.body == expected
-    assert answered.value("cache-control") == "no-cache"
+    response = ask(port, request(target, body, token="", headers=[carrier(target)]))
+    assert response.body == expected
+    assert response.value("cache-control") == "no-cache"
 
 
 def test_events_with_names_keep_them(port: int, upstream: Recorder) -> None:
@@ -714,14 +714,14 @@ def test_memory_stays_flat_under_a_large_upload(
     data = request(TRANSCRIBE, body, token=ALL, media_type=MULTIPART)
     before = [anonymous(pid) for pid in running.workers()]
     grown = []
-    answered: list[HttpAnswer] = []
-    sending = threading.Thread(target=lambda: answered.append(ask(running.port, data)))
+    response: list[HttpAnswer] = []
+    sending = threading.Thread(target=lambda: response.append(ask(running.port, data)))
     sending.start()
     while sending.is_alive():
         now = [anonymous(pid) for pid in running.workers()]
         grown.append(max(after - at for after, at in zip(now, before, strict=True)))
         sending.join(0.005)
-    assert answered[0].status == 200
+    assert response[0].status == 200
     assert len(upstream.last.body) == len(body) - len("renamed") + len("the-real-name")
     assert max(grown) < 8_000_000, f"{max(grown)} bytes more"
 

@@ -69,11 +69,11 @@ def test_a_slow_request_is_answered_by_the_second_target_and_both_are_in_the_led
     upstream.speak = speak = FirstIsSlow()
     text = config(tmp_path, upstream.url, "{after: 50ms, idempotent: true}")
     with gateway(tmp_path, text) as front:
-        answered = ask(front.port, chat())
-        assert answered.status == 200
+        response = ask(front.port, chat())
+        assert response.status == 200
         assert speak.closed.wait(20), "the connection of the slower attempt is closed"
         request, cancelled = rows(tmp_path, 2)
-    assert request["id"] == answered.value("x-request-id")
+    assert request["id"] == response.value("x-request-id")
     assert (request["upstream"], request["attempts"], request["input"]) == ("other", 2, 7)
     assert (cancelled["id"], cancelled["upstream"]) == (f"{request['id']}.1", "main")
     assert (cancelled["input"], cancelled["cost"], cancelled["source"]) == (0, 0, "none")

@@ -50,12 +50,12 @@ def test_no_answered_request_is_lost_with_a_killed_worker(
                 os.kill(until(front.workers, "a worker")[0], signal.SIGKILL)
             until(lambda: load.count(200) >= (kills + 1) * 100, "answers after the last kill")
         books = Books(tmp_path)
-        answered = load.ids[200]
+        response_ids = load.ids[200]
         assert set(load.ids) == {200}, {k: len(v) for k, v in load.ids.items()}
-        until(lambda: set(answered) <= set(books.entered()), "the rows of killed workers")
+        until(lambda: set(response_ids) <= set(books.entered()), "the rows of killed workers")
         entered = books.entered()
     assert len(set(entered)) == len(entered)
-    unheard = len(set(entered) - set(answered))
+    unheard = len(set(entered) - set(response_ids))
     assert unheard <= callers * (kills + 1), "only those under way at a kill, or at the end"
 
 

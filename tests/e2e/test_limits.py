@@ -80,8 +80,8 @@ def statuses(port: int, *requests: bytes) -> list[int]:
     return [ask(port, data).status for data in requests]
 
 
-def error(answered: HttpAnswer) -> dict[str, str]:
-    return dict(answered.json()["error"])
+def error(response: HttpAnswer) -> dict[str, str]:
+    return dict(response.json()["error"])
 
 
 # Exactly as many as the limit says
@@ -130,8 +130,8 @@ def test_answers_say_how_a_limit_stands(front: Running) -> None:
 
 
 def test_what_is_nearest_is_told_when_there_are_several(front: Running) -> None:
-    answered = ask(front.port, chat("several"))
-    assert answered.value("x-ratelimit-limit-requests") == "5"
+    response = ask(front.port, chat("several"))
+    assert response.value("x-ratelimit-limit-requests") == "5"
 
 
 def test_an_unknown_token_takes_nothing_of_a_limit(front: Running) -> None:

@@ -117,13 +117,13 @@ def away(wire: Wire, status: int) -> float:
     """Seconds that a request took while the counters are away."""
     start = time.monotonic()
     wire.send(chat())
-    answered = wire.answer("POST")
+    response = wire.answer("POST")
     seconds = time.monotonic() - start
-    assert answered.status == status
-    assert not answered.values("x-ratelimit-limit-requests")
+    assert response.status == status
+    assert not response.values("x-ratelimit-limit-requests")
     if status == 503:
-        assert_refused(answered, 503, "counters_unavailable")
-        assert answered.value("retry-after") == "1"
+        assert_refused(response, 503, "counters_unavailable")
+        assert response.value("retry-after") == "1"
     return seconds
 
 

@@ -80,8 +80,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
 def test_path_stands_under_the_upstreams_base_path(
     port: int, upstream: Recorder, target: str, sent: str
 ) -> None:
-    answered = ask(port, request(target))
-    assert answered.status == 200, answered
+    response = ask(port, request(target))
+    assert response.status == 200, response
     assert [received.target for received in upstream.requests] == [sent]
 
 
@@ -115,6 +115,6 @@ def test_path_stands_under_the_upstreams_base_path(
     ],
 )
 def test_odd_path_never_reaches_an_upstream(port: int, upstream: Recorder, target: str) -> None:
-    answered = ask(port, request(target))
-    assert answered.status in (400, 404), answered
+    response = ask(port, request(target))
+    assert response.status in (400, 404), response
     assert upstream.requests == []

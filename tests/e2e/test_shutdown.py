@@ -257,9 +257,9 @@ def test_a_body_that_is_still_coming_is_answered_503(tmp_path: Path) -> None:
         assert wire.head()[0] == 100  # from here on the body is waited for
         wire.send(body[:-10])
         front.running.process.send_signal(signal.SIGTERM)
-        answered = wire.answer("POST")
-        assert (answered.status, answered.json()["error"]["code"]) == (503, "shutting_down")
-        assert answered.closed
+        response = wire.answer("POST")
+        assert (response.status, response.json()["error"]["code"]) == (503, "shutting_down")
+        assert response.closed
         assert front.running.process.wait(30) == 0
         assert Books(front.folder).outcomes() == Counter({"shutdown": 1})
 

@@ -125,9 +125,9 @@ def test_a_worker_killed_under_load_loses_no_more_than_was_under_way(tmp_path, u
             os.kill(front.workers()[0], signal.SIGKILL)
             before = load.count(200)
             until(lambda: load.count(200) > before + 100, "more answers")
-        answered, callers = load.count(200), 4
-        until(lambda: ended(front.telemetry) >= answered - callers, "all are counted")
-        assert ended(front.telemetry) <= answered + load.broken
+        responses, callers = load.count(200), 4
+        until(lambda: ended(front.telemetry) >= responses - callers, "all are counted")
+        assert ended(front.telemetry) <= responses + load.broken
 
 
 def test_an_orderly_end_leaves_nothing_behind(tmp_path, upstream):
@@ -144,9 +144,9 @@ def test_what_is_no_request_leaves_a_line_and_a_count(front):
     missed = ask(front.port, MISSING)
     garbage = ask(front.port, b"GARBAGE\r\n\r\n")
     bare = ask(front.port, b"GET /v1/chat/completions HTTP/1.1\r\n\r\n")  # without Host
-    for answered, status in ((missed, 404), (garbage, 400), (bare, 400)):
-        assert answered.status == status
-        line = line_of(front, answered.value("x-request-id"))
+    for response, status in ((missed, 404), (garbage, 400), (bare, 400)):
+        assert response.status == status
+        line = line_of(front, response.value("x-request-id"))
         assert (line["status"], line["outcome"], line["operation"]) == (status, "refused", "")
     until(
         lambda: metric(front.telemetry, "modelway_requests_total", operation="") == before + 3,
@@ -156,15 +156,15 @@ def test_what_is_no_request_leaves_a_line_and_a_count(front):
 
 def test_a_line_says_who_what_where_and_what_it_cost(tmp_path, upstream):
     with running(tmp_path, upstream, "prices: {one: {input: 1000, output: 2000}}") as front:
-        answered = ask(front.port, chat())
-        line = line_of(front, answered.value("x-request-id"))
+        response = ask(front.port, chat())
+        line = line_of(front, response.value("x-request-id"))
         assert (line["token"], line["operation"], line["model"]) == ("everything", OPERATION, "one")
         assert (line["target"], line["status"], line["outcome"]) == ("main", 200, "complete")
         assert line["usage"] == {"input": 7, "output": 3, "cached": 0, "source": "upstream"}
         assert line["cost"] == pytest.approx(0.013)
         assert 0 < line["own"] < line["duration"]
         assert line["bytes_in"] > 0
-        assert line["bytes_out"] == len(answered.body)
+        assert line["bytes_out"] == len(response.body)
         refused = ask(front.port, chat(model="gone"))
         line = line_of(front, refused.value("x-request-id"))
         assert (line["status"], line["outcome"]) == (502, "failed")

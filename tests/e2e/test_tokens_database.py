@@ -128,8 +128,8 @@ def test_what_a_token_is_for(front: Running) -> None:
             "address_not_allowed",
         ),
     ]
-    for answered, code in refused:
-        assert_refused(answered, 403, code)
+    for response, code in refused:
+        assert_refused(response, 403, code)
     assert status(front, create(front, "near", "--ips", "127.0.0.0/8,::1")) == 200
 
 

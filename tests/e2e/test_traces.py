@@ -90,13 +90,13 @@ def fresh(request):
 def served(stage):
     """One request that went well: its answer, what its upstream got, its two spans."""
     stage.upstream.speak = answer(USED)
-    trace, answered = stage.ask()
-    return answered, stage.upstream.last, stage.collector.trace(trace, 2)
+    trace, response = stage.ask()
+    return response, stage.upstream.last, stage.collector.trace(trace, 2)
 
 
 def test_a_trace_passes_through_the_gateway(served):
-    answered, received, (server, client) = served
-    assert answered.status == 200
+    response, received, (server, client) = served
+    assert response.status == 200
     assert (server.parent_id, client.parent_id) == ("00f067aa0ba902b7", server.span_id)
     (parent,) = received.values("traceparent")
     assert parent == f"00-{server.trace_id}-{client.span_id}-01"
@@ -109,14 +109,14 @@ def test_a_trace_passes_through_the_gateway(served):
 
 
 def test_spans_say_what_the_conventions_have_names_for(stage, served):
-    answered, _, (server, client) = served
+    response, _, (server, client) = served
     expected = {
         "http.request.method": "POST",
         "http.response.status_code": 200,
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "gpt-4o",
         "modelway.token": "everything",
-        "modelway.request_id": answered.value("x-request-id"),
+        "modelway.request_id": response.value("x-request-id"),
     }
     assert server.attributes | expected == server.attributes
     expected = {
@@ -137,8 +137,8 @@ def test_who_tells_is_named_by_the_environment(stage, served):
 
 
 def test_each_attempt_of_a_failover_is_seen(stage):
-    trace, answered = stage.ask("failing-over")
-    assert answered.status == 200
+    trace, response = stage.ask("failing-over")
+    assert response.status == 200
     server, first, second = stage.collector.trace(trace, 3)
     assert {first.parent_id, second.parent_id} == {server.span_id}
     assert (first.error, first.attributes["error.type"]) == (True, "connect")
@@ -150,8 +150,8 @@ def test_each_attempt_of_a_failover_is_seen(stage):
 
 def test_an_upstreams_error_is_one_of_the_attempt(stage):
     stage.upstream.speak = answer(b'{"error":{"message":"no"}}', status=404)
-    trace, answered = stage.ask()
-    assert answered.status == 404
+    trace, response = stage.ask()
+    assert response.status == 404
     server, client = stage.collector.trace(trace, 2)
     assert (server.error, client.error) == (False, True)
     assert client.attributes["error.type"] == "404"
@@ -176,8 +176,8 @@ def test_a_stream_that_breaks_is_an_error_of_both(stage):
 
 
 def test_a_request_that_finds_nothing_is_a_span_too(stage):
-    trace, answered = stage.ask(target="/nothing/here?key=not-for-spans")
-    assert answered.status == 404
+    trace, response = stage.ask(target="/nothing/here?key=not-for-spans")
+    assert response.status == 404
     (server,) = stage.collector.trace(trace, 1)
     assert server.attributes["http.response.status_code"] == 404
     assert server.name == "POST"

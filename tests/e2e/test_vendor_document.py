@@ -169,10 +169,10 @@ CALLS: dict[str, Callable[[OpenAI], Any]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_the_sdk_calls_it(client: OpenAI, name: str) -> None:
-    answered = CALLS[name](client)
-    if answered is not None:
-        assert isinstance(answered, openai.BaseModel)
-        assert answered.model_dump(exclude_none=True)
+    response = CALLS[name](client)
+    if response is not None:
+        assert isinstance(response, openai.BaseModel)
+        assert response.model_dump(exclude_none=True)
 
 
 def test_what_the_document_forbids_is_refused_with_its_place(client: OpenAI) -> None:

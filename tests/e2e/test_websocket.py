@@ -243,7 +243,7 @@ def test_what_comes_right_behind_the_heads_is_not_lost(port: int, upstream: Reco
 
 
 @pytest.mark.parametrize(
-    ("offered", "chosen", "answered"),
+    ("offered", "chosen", "expected"),
     [
         ("a, b", "b", "b"),
         ("a, b", "", "a"),
@@ -251,13 +251,13 @@ def test_what_comes_right_behind_the_heads_is_not_lost(port: int, upstream: Reco
     ],
 )
 def test_one_subprotocol_is_answered(
-    port: int, upstream: Recorder, offered: str, chosen: str, answered: str | None
+    port: int, upstream: Recorder, offered: str, chosen: str, expected: str | None
 ) -> None:
     upstream.speak = live = Live(*([f"Sec-WebSocket-Protocol: {chosen}"] if chosen else []))
     try:
         more = [f"Sec-WebSocket-Protocol: {offered}"] if offered else []
         with opened(port, ROOM, *more) as (_, headers):
-            assert headers.get("sec-websocket-protocol") == answered
+            assert headers.get("sec-websocket-protocol") == expected
     finally:
         live.end()
     assert upstream.last.values("sec-websocket-protocol") == ([offered] if offered else [])
@@ -376,13 +376,13 @@ REFUSALS = {
 @pytest.mark.parametrize("case", REFUSALS)
 def test_a_refusal_is_plain_http(port: int, upstream: Recorder, case: str) -> None:
     target, token, headers, status, code = REFUSALS[case]
-    answered = ask(port, request(target, token=token, headers=headers))
-    assert_error(answered, status, code)
+    response = ask(port, request(target, token=token, headers=headers))
+    assert_error(response, status, code)
     assert upstream.requests == []
     if status == 426:
-        assert answered.value("upgrade") == "websocket"
+        assert response.value("upgrade") == "websocket"
     if case == "another version":
-        assert answered.value("sec-websocket-version") == "13"
+        assert response.value("sec-websocket-version") == "13"
 
 
 def test_a_body_is_refused(port: int) -> None:
@@ -432,21 +432,21 @@ def test_an_upstream_that_fails_is_told_as_on_http(
     port: int, upstream: Recorder, case: str
 ) -> None:
     upstream.speak, status, code = FAILURES[case]
-    answered = ask(port, request(REALTIME, token=ALL, headers=HANDSHAKE))
-    assert_error(answered, status, code)
+    response = ask(port, request(REALTIME, token=ALL, headers=HANDSHAKE))
+    assert_error(response, status, code)
 
 
 def test_an_upstreams_own_refusal_passes(port: int, upstream: Recorder) -> None:
     error = b'{"error": {"message": "no such model", "type": "x", "param": "", "code": "y"}}'
     upstream.speak = answer(error, status=404)
-    answered = ask(port, request(REALTIME, token=ALL, headers=HANDSHAKE))
-    assert_refused(answered, 404, "y")
+    response = ask(port, request(REALTIME, token=ALL, headers=HANDSHAKE))
+    assert_refused(response, 404, "y")
 
 
 def test_an_upstream_that_is_silent_is_too_late(port: int, upstream: Recorder) -> None:
     upstream.speak = script(STALL)
-    answered = ask(port, request("/v1/realtime?model=first-byte", token=ALL, headers=HANDSHAKE))
-    assert_error(answered, 504, "upstream_timeout")
+    response = ask(port, request("/v1/realtime?model=first-byte", token=ALL, headers=HANDSHAKE))
+    assert_error(response, 504, "upstream_timeout")
 
 
 # Ends.

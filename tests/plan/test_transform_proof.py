@@ -107,8 +107,8 @@ def test_what_fits_is_right(request_edits):
     ],
 )
 def test_what_does_not_fit_is_found(request_edits, code, message):
-    ((found, words, _),) = errors(request_edits)
-    assert found == code
+    ((error_code, words, _),) = errors(request_edits)
+    assert error_code == code
     assert words.startswith(message)
 
 

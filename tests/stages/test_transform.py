@@ -149,7 +149,7 @@ def test_nothing_is_checked_again_where_the_route_is_not_strict(operation):
     assert run(operation, {"body": {"set": {"n": "x"}}}, strict=False).value["n"] == "x"
 
 
-def answered(operation, response, edits, *, method="POST"):
+def transformed_response(operation, response, edits, *, method="POST"):
     exchange = new_exchange(method, model="m")
     config = TransformConfig({"response": edits}, ("policies", 0))
     stage = transform(
@@ -164,7 +164,7 @@ AFTER = [("content-type", "application/json"), ("x-b", "1")]
 
 
 def test_a_whole_response_is_edited(operation):
-    response = answered(operation, Response(200, JSON, b'{"a":1,"b":2}'), EDITS)
+    response = transformed_response(operation, Response(200, JSON, b'{"a":1,"b":2}'), EDITS)
     assert (response.headers, response.body) == (AFTER, b'{"b":2}')
 
 
@@ -182,14 +182,16 @@ def test_a_value_that_no_header_of_the_response_can_have_is_refused_before_it_is
 
 def test_an_encoded_response_is_decoded(operation):
     headers = [*JSON, ("content-encoding", "gzip")]
-    response = answered(operation, Response(200, headers, gzip.compress(b'{"a":1}')), EDITS)
+    response = transformed_response(
+        operation, Response(200, headers, gzip.compress(b'{"a":1}')), EDITS
+    )
     assert (response.headers, response.body) == (AFTER, b"{}")
 
 
 def test_encoded_events_are_decoded_and_edited(operation):
     headers = [("content-type", "text/event-stream"), ("content-encoding", "gzip")]
     events = b'data: {"a":1}\n\ndata: [DONE]\n\n'
-    response = answered(operation, Response(200, headers, gzip.compress(events)), EDITS)
+    response = transformed_response(operation, Response(200, headers, gzip.compress(events)), EDITS)
     assert response.body == b"data: {}\n\ndata: [DONE]\n\n"
 
 
@@ -197,13 +199,15 @@ def test_encoded_events_are_decoded_and_edited(operation):
 def test_a_response_that_cannot_be_decoded_is_not_sent(operation, body):
     headers = [*JSON, ("content-encoding", "br")]
     with pytest.raises(GatewayError) as raised:
-        answered(operation, Response(200, headers, body), EDITS)
+        transformed_response(operation, Response(200, headers, body), EDITS)
     assert raised.value.status == 502
 
 
 def test_json_in_pieces_is_edited_when_it_is_complete(operation):
     headers = [*JSON, ("content-length", "7")]
-    response = answered(operation, Response(200, headers, iter([b'{"a"', b":1}"])), EDITS)
+    response = transformed_response(
+        operation, Response(200, headers, iter([b'{"a"', b":1}"])), EDITS
+    )
     assert response.headers == AFTER
     assert list(response.body) == [b"{}"]
 
@@ -215,7 +219,7 @@ def test_events_of_a_stream_are_edited_behind_the_steps_that_read_them(operation
     events = [b'data: {"a":1}\n\n', b"data: [DONE]\n\n"]
     stream = PushStream(iter(events), pipeline)
     headers = [("content-type", "text/event-stream")]
-    response = answered(operation, Response(200, headers, stream), EDITS)
+    response = transformed_response(operation, Response(200, headers, stream), EDITS)
     assert list(response.body) == [b"data: {}\n\n", b"data: [DONE]\n\n"]
     assert seen == events
 
@@ -232,6 +236,8 @@ def test_events_of_a_stream_are_edited_behind_the_steps_that_read_them(operation
 )
 def test_only_headers_of_other_responses_are_edited(operation, method, status, kind):
     headers = [("content-type", kind), ("etag", "e"), ("content-length", "7"), ("x-a", "1")]
-    response = answered(operation, Response(status, headers, b'{"a":1}'), EDITS, method=method)
+    response = transformed_response(
+        operation, Response(status, headers, b'{"a":1}'), EDITS, method=method
+    )
     assert response.headers == [*headers[:3], ("x-b", "1")]
     assert response.body == b'{"a":1}'

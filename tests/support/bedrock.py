@@ -38,15 +38,15 @@ def problems(model: str, body: bytes, *, stream: bool = False) -> list[str]:
     shape = operation(STREAM if stream else CONVERSE).input_shape
     params = {"modelId": model, **_with_bytes(document, shape)}
     report = ParamValidator().validate(params, shape)
-    found = [report.generate_report()] if report.has_errors() else []
-    return [*found, *_violations(params, shape, "")]
+    lines = [report.generate_report()] if report.has_errors() else []
+    return [*lines, *_violations(params, shape, "")]
 
 
 def serialized(model: str, body: bytes, *, stream: bool = False) -> tuple[str, Any]:
     """The path and the JSON that the vendor's SDK sends for the same request."""
-    found = operation(STREAM if stream else CONVERSE)
-    params = {"modelId": model, **_with_bytes(json.loads(body), found.input_shape)}
-    request = create_serializer("rest-json").serialize_to_request(params, found)
+    model_operation = operation(STREAM if stream else CONVERSE)
+    params = {"modelId": model, **_with_bytes(json.loads(body), model_operation.input_shape)}
+    request = create_serializer("rest-json").serialize_to_request(params, model_operation)
     return request["url_path"], json.loads(request["body"])
 
 

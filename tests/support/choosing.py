@@ -138,24 +138,24 @@ class Machine:
         first = replica.seconds * self.random.uniform(0.8, 1.2)
         attempt.response = self._response(replica, stream)
 
-        def failed() -> None:
+        def fail() -> None:
             attempt.failed(replica.failure)
             attempt.close()
             self._attempt(result, picks, arrival, stream, tokens, leave)
 
-        def answered() -> None:
+        def answer() -> None:
             if stream or replica.status != 200:
                 attempt.answered()
-            self._at(self.now + tokens * replica.per_token, ended)
+            self._at(self.now + tokens * replica.per_token, end)
 
-        def ended() -> None:
+        def end() -> None:
             if attempt.first_content is None:
                 attempt.answered()
             record.response_end, record.usage = self.now, Usage(output=tokens)
             attempt.close()
             result.seconds.append(self.now - arrival)
 
-        self._at(self.now + first, failed if replica.failure else answered)
+        self._at(self.now + first, fail if replica.failure else answer)
 
     def _response(self, replica: Replica, stream: bool) -> Any:
         return FakeResponse(replica.status, EVENTS if stream else JSON)

@@ -63,16 +63,16 @@ def traffic(port: int, data: bytes, callers: int = 4) -> Iterator[Traffic]:
 
     def call() -> None:
         while not ending.is_set():
-            answered = 0
+            responses = 0
             try:
                 with socket.create_connection(("127.0.0.1", port), 5) as sock:
                     while not ending.is_set():
                         status, name = _ask(sock, data)
                         counts.ids.setdefault(status, []).append(name)
-                        answered += 1
+                        responses += 1
             except (OSError, EOFError) as error:
                 counts.broken += 1
-                counts.lost += answered == 0 or "middle" in str(error)
+                counts.lost += responses == 0 or "middle" in str(error)
 
     threads = [threading.Thread(target=call) for _ in range(callers)]
     for thread in threads:
@@ -95,8 +95,8 @@ def _ask(sock: socket.socket, data: bytes) -> tuple[int, str]:
         answer += _more(sock, "in the middle of an answer" if answer else "before it began")
     length = _LENGTH.search(answer, 0, end + 2)
     assert length is not None, answer
-    whole = end + 4 + int(length[1])
-    while len(answer) < whole:
+    size = end + 4 + int(length[1])
+    while len(answer) < size:
         answer += _more(sock, "in the middle of an answer")
     name = _ID.search(answer, 0, end + 2)
     return int(answer[9:12]), name[1].decode() if name else ""

@@ -41,12 +41,12 @@ def why_not() -> str:
     """Why no pod can be started here, or nothing."""
     if os.getuid() != 0 or any(shutil.which(tool) is None for tool in TOOLS):
         return f"needs root and {', '.join(TOOLS)}"
-    tried = subprocess.run(
+    process = subprocess.run(
         ["unshare", "--mount", "--net", "--pid", "--fork", "mount", "-t", "tmpfs", "none", "/mnt"],
         capture_output=True,
         check=False,
     )
-    return "" if tried.returncode == 0 else "may not make namespaces or mount here"
+    return "" if process.returncode == 0 else "may not make namespaces or mount here"
 
 
 class ConfigVolume:
@@ -134,9 +134,9 @@ def started(
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True, cwd=ROOT)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     try:
-        while not (found := children.read_text("utf-8").split()):
+        while not (pids := children.read_text("utf-8").split()):
             assert process.poll() is None
-        yield Container(process, int(found[0]))
+        yield Container(process, int(pids[0]))
     finally:
         process.kill()
         process.wait()

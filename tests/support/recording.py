@@ -291,13 +291,13 @@ MULTIPART = "multipart/form-data; boundary=--edge"
 
 
 def assert_refused(
-    answered: HttpAnswer, status: int | Sequence[int], code: str = ""
+    response: HttpAnswer, status: int | Sequence[int], code: str = ""
 ) -> dict[str, Any]:
     """That an answer is an error object of the gateway's, of the shape all dialects share."""
     statuses = [status] if isinstance(status, int) else list(status)
-    assert answered.status in statuses, (answered.status, answered.body[:500])
-    assert answered.value("content-type") == "application/json"
-    error = answered.json()["error"]
+    assert response.status in statuses, (response.status, response.body[:500])
+    assert response.value("content-type") == "application/json"
+    error = response.json()["error"]
     assert {"message", "type", "param", "code"} <= set(error)
     assert all(isinstance(error[name], str) for name in ("message", "type", "param"))
     assert error["message"]
@@ -308,9 +308,9 @@ def assert_refused(
 
 
 def assert_error(
-    answered: HttpAnswer, status: int | Sequence[int], code: str = ""
+    response: HttpAnswer, status: int | Sequence[int], code: str = ""
 ) -> dict[str, Any]:
     """`assert_refused`, and that the answer has the id by which an operator finds it."""
-    error = assert_refused(answered, status, code)
-    assert re.fullmatch(r"req_[0-9a-f]{32}", answered.value("x-request-id"))
+    error = assert_refused(response, status, code)
+    assert re.fullmatch(r"req_[0-9a-f]{32}", response.value("x-request-id"))
     return error

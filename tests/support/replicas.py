@@ -43,14 +43,14 @@ def open_attempt(target: TargetHealth, now: float) -> OpenAttempt:
     return attempt
 
 
-def answered(target: TargetHealth, attempt: OpenAttempt, now: float) -> None:
+def succeed(target: TargetHealth, attempt: OpenAttempt, now: float) -> None:
     """The attempt has its first content, and ends."""
     attempt.first_content = now
     target.answered(attempt)
     target.ended(attempt)
 
 
-def failed(target: TargetHealth, attempt: OpenAttempt, failure: str = "connect") -> None:
+def fail(target: TargetHealth, attempt: OpenAttempt, failure: str = "connect") -> None:
     """The attempt fails, and ends."""
     attempt.failure = failure
     target.failed(attempt)
@@ -137,10 +137,10 @@ class Simulation:
 
         def end() -> None:
             if success:
-                answered(target, attempt, self.now)
+                succeed(target, attempt, self.now)
                 self.waited.append(self.now - start)
             else:
-                failed(target, attempt)
+                fail(target, attempt)
                 self._attempt(start, others)
 
         heapq.heappush(self._ends, (self.now + seconds, next(self._numbers), end))

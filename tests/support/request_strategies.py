@@ -105,16 +105,16 @@ def _conversations(
     messages = [Message(role="user", blocks=draw(_contents(features)))]
     for _ in range(draw(st.integers(0, 2))):
         blocks: list[Block] = [Text(text=draw(WORDS))]
-        answered: list[Block] = []
+        results: list[Block] = []
         if request.tools and "calls" in features:
             for _ in range(draw(st.integers(0, 2))):
                 name = draw(st.sampled_from(request.tools)).name
-                identity = f"call_{sum(map(len, (m.blocks for m in messages)))}_{len(answered)}"
+                identity = f"call_{sum(map(len, (m.blocks for m in messages)))}_{len(results)}"
                 blocks.append(ToolCall(id=identity, name=name, arguments=draw(_OBJECTS)))
                 content: list[Block] = [Text(text=draw(WORDS))]
-                answered.append(ToolResult(id=identity, name=name, content=content))
+                results.append(ToolResult(id=identity, name=name, content=content))
         messages.append(Message(role="assistant", blocks=blocks))
-        messages.append(Message(role="user", blocks=[*answered, *draw(_contents(features))]))
+        messages.append(Message(role="user", blocks=[*results, *draw(_contents(features))]))
     return messages
 
 

@@ -24,15 +24,15 @@ class Step:
 
 def steps(page: str) -> list[Step]:
     """The files and commands of a page."""
-    found: list[Step] = []
+    result: list[Step] = []
     for language, name, body in _BLOCK.findall(page):
         if name:
-            found.append(Step(body, name))
+            result.append(Step(body, name))
         elif language == "console":
             for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
                 command, *output = part.splitlines()
-                found.append(Step(command, output=tuple(output)))
-    return found
+                result.append(Step(command, output=tuple(output)))
+    return result
 
 
 class Shell:

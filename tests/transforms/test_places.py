@@ -32,7 +32,7 @@ def test_a_text_that_is_no_place(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "values"),
     [
         ("a", [("a",)]),
         ("/a/b/1/c", [("a", "b", 1, "c")]),
@@ -50,8 +50,8 @@ def test_a_text_that_is_no_place(text):
         ("$..*", [("a",), ("/x",), ("e",)]),
     ],
 )
-def test_what_is_there_is_found_and_nothing_below_it(text, found):
-    assert parse_place(text).found(VALUE) == found
+def test_what_is_there_is_found_and_nothing_below_it(text, values):
+    assert parse_place(text).found(VALUE) == values
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ def test_a_model_is_made_at_its_first_request_and_watched() -> None:
     entries = {name: Model(name, (), (), "", "", 0, ()) for name in ("m", "x*")}
     catalog = build_catalog(entries, {}, strategy, watch=groups.extend)
     assert (catalog.find("other"), groups) == (None, [])
-    found = [catalog.find(name) for name in ("x1", "x2", "x1")]
-    assert found == [catalog.model("x*")] * 3
+    models = [catalog.find(name) for name in ("x1", "x2", "x1")]
+    assert models == [catalog.model("x*")] * 3
     assert groups == [*catalog.model("x*").groups]
 
 

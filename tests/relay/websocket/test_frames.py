@@ -185,8 +185,8 @@ def test_masks_are_not_used_twice():
 
 def deflated():
     """A client's writer and the server's reader of it, with permessage-deflate between them."""
-    answered, server = deflating(deflate_offer())
-    client = negotiated_deflate([answered], True)
+    response_header, server = deflating(deflate_offer())
+    client = negotiated_deflate([response_header], True)
     return FrameWriter(mask=True, extensions=client), server
 
 

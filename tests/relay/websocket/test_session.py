@@ -218,8 +218,8 @@ def test_both_ways_flow_at_once():
 
 
 def test_a_side_may_be_compressed_and_the_other_not():
-    answered, server = deflating(deflate_offer())
-    client = negotiated_deflate([answered], True)
+    response_header, server = deflating(deflate_offer())
+    client = negotiated_deflate([response_header], True)
     with session(extensions=(server, ())) as between:
         writer = FrameWriter(mask=True, extensions=client)
         between.caller.sock.sendall(writer.encode(Opcode.TEXT, b"a" * 5_000))

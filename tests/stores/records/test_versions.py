@@ -73,8 +73,8 @@ def test_tokens_of_both_versions_are_found(release):
     tokens.add(release.database, [tokens.Token("new", "b" * 64, 1.0, team="lab")])
     assert release.find_token("b" * 64) == ("new", None, "lab")
     release.add_token("again", "c" * 64)
-    found = tokens.caller_lookup(release.database, "USD")(["a" * 64, "c" * 64])
-    assert {caller.name for caller in found.values()} == {"old", "again"}
+    callers = tokens.caller_lookup(release.database, "USD")(["a" * 64, "c" * 64])
+    assert {caller.name for caller in callers.values()} == {"old", "again"}
 
 
 def test_the_retention_of_the_release_works(release):

@@ -100,10 +100,10 @@ def test_calls_have_ids_and_results_their_order_where_the_model_knows_ids() -> N
         turn("user", result("3", Text(text="c")), result("1", Text(text="a"))),
         turn("user", Text(text="Go on."), result("2", Text(text="b"))),
     ]
-    _, called, answered = contents(*messages)
-    assert [part["functionCall"]["id"] for part in called["parts"]] == ["1", "2", "3"]
-    assert called["parts"][1]["functionCall"] == {"id": "2", "name": "time", "args": {}}
-    assert [part.get("functionResponse") for part in answered["parts"]] == [
+    _, calls, results = contents(*messages)
+    assert [part["functionCall"]["id"] for part in calls["parts"]] == ["1", "2", "3"]
+    assert calls["parts"][1]["functionCall"] == {"id": "2", "name": "time", "args": {}}
+    assert [part.get("functionResponse") for part in results["parts"]] == [
         {"id": "1", "name": "look", "response": {"result": "a"}},
         {"id": "2", "name": "time", "response": {"result": "b"}},
         {"id": "3", "name": "look", "response": {"result": "c"}},

@@ -10,13 +10,13 @@ from engine.config.health import EjectionConfig
 from engine.values.machine_state import LocalState
 from tests.support.replicas import (
     Worker,
-    answered,
     answers,
-    failed,
+    fail,
     fails,
     hangs,
     open_attempt,
     simulate,
+    succeed,
 )
 
 GOOD = answers(0.2)
@@ -125,8 +125,8 @@ def test_a_target_ejected_by_one_worker_is_out_for_all() -> None:
     first.judge.step(0.0)
     for _ in range(20):
         bad, good = first.targets
-        failed(bad, open_attempt(bad, 99.0))
-        answered(good, open_attempt(good, 99.0), 99.1)
+        fail(bad, open_attempt(bad, 99.0))
+        succeed(good, open_attempt(good, 99.0), 99.1)
         first.judge.step(100.0)
     assert first.out(101.0) == second.out(101.0) == ["a"]
     assert second.targets[0].asked_last(101.0)
@@ -139,7 +139,7 @@ def test_failures_at_two_workers_add_up() -> None:
     for moment in (100.0, 101.0):
         for worker in workers:
             for _ in range(5):
-                failed(worker.targets[0], open_attempt(worker.targets[0], moment))
+                fail(worker.targets[0], open_attempt(worker.targets[0], moment))
         workers[0].judge.step(moment)
     assert workers[1].out(101.0) == ["a"]
 
@@ -164,11 +164,11 @@ def test_of_two_workers_that_see_a_bad_target_at_once_one_ejects_it() -> None:
     workers = [Worker(machine, ["a", "b"]) for _ in range(2)]
     for moment in (100.0, 101.0):
         for worker in workers:
-            failed(worker.targets[0], open_attempt(worker.targets[0], moment))
+            fail(worker.targets[0], open_attempt(worker.targets[0], moment))
         for worker in workers:
             worker.judge.step(moment)
     for _ in range(20):
-        failed(workers[0].targets[0], open_attempt(workers[0].targets[0], 102.0))
+        fail(workers[0].targets[0], open_attempt(workers[0].targets[0], 102.0))
     machine.other = lambda: workers[1].judge.step(102.0)
     workers[0].judge.step(102.0)
     assert machine.other is None  # both saw it
