@@ -35,7 +35,7 @@ from engine.values.caller import digest
 from tests.support.ports import free_port
 from tests.support.recording import answer, recorder
 from tests.support.running import environment
-from tests.support.small import WHOLE
+from tests.support.small import COMPLETION
 
 SPECS = 10
 """The documents of the large config, each with a tenth of its operations."""
@@ -272,7 +272,7 @@ def main(requests: int) -> None:
     sizes = {"small": SMALL, "large": LARGE}
     configs, ports = {}, {}
     with tempfile.TemporaryDirectory() as name, recorder() as upstream:
-        upstream.speak = answer(json.dumps(WHOLE).encode())
+        upstream.speak = answer(json.dumps(COMPLETION).encode())
         for kind, size in sizes.items():
             folder = Path(name, kind)
             folder.mkdir()

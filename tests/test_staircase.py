@@ -267,7 +267,7 @@ def test_an_outside_library_stays_at_its_edge(library):
 
 
 def test_every_edge_but_the_closed_ones_is_in_use():
-    """A rule about a library that nothing imports any more guards nothing: take it out."""
+    """A rule about a library that nothing imports must be removed."""
     used = {each_import.imported for each_import in imports() if not each_import.inside}
     in_use = {lib for lib in EDGES if any(f"{name}.".startswith(f"{lib}.") for name in used)}
     open_edges = {lib for lib, allowed in EDGES.items() if allowed}

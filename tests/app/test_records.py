@@ -65,7 +65,7 @@ def test_a_newer_database_is_refused(config, tmp_path):
         prepare(settings)
 
 
-def test_what_is_no_database_is_refused(config, tmp_path):
+def test_a_file_that_is_no_database_is_refused(config, tmp_path):
     (tmp_path / "records.db").write_text("not a database, " * 100)
     with pytest.raises(CannotConnect, match="no SQLite database"):
         prepare(config("stores: {records: 'sqlite:///records.db'}\n"))

@@ -81,7 +81,7 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
 @pytest.mark.parametrize(
     ("more", "metered"),
     [
-        ("", True),  # the access log and the metrics tell of it
+        ("", True),  # the access log and the metrics record it
         (OFF, False),
         (OFF + "policies: [{max_body: 1KB}]\n", False),
         (OFF + "policies: [{concurrency: {requests: 1}}]\n", True),
@@ -90,7 +90,7 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
         ("telemetry: {metrics: false}\n", True),
     ],
 )
-def test_usage_is_read_where_somebody_is_to_know_it(config, more, metered):
+def test_usage_is_read_if_a_limit_or_the_ledger_needs_it(config, more, metered):
     assert is_metered(config(more)) is metered
 
 

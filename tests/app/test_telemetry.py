@@ -1,4 +1,4 @@
-"""What a config asks for is what a worker tells."""
+"""The telemetry of a worker is what its config asks for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.small import project
 
 @pytest.fixture(autouse=True)
 def _loggers():
-    """What is told of loggers holds for the whole process."""
+    """Restore the loggers, whose settings are those of the process."""
     handlers_before = [
         (logging.getLogger(name), logging.getLogger(name).handlers[:]) for name in LOGGERS
     ]
@@ -36,7 +36,7 @@ def config(folder: Path, more: str = ""):
 
 
 def names_of(telemetry):
-    """Who is told of the end of an exchange: at once, and behind its answer."""
+    """The names of the observers of an exchange's end: at once, and after the response."""
     at_once = [each for each in telemetry.observers if isinstance(each, MetricsRecorder)]
     consumers = [
         consumer
@@ -56,7 +56,7 @@ def names_of(telemetry):
         ("telemetry: {access_log: {format: 'off'}, metrics: false}", ([], [])),
     ],
 )
-def test_there_is_what_is_asked_for(tmp_path, more, observers):
+def test_the_configured_telemetry_is_built(tmp_path, more, observers):
     telemetry = observing(config(tmp_path, more), tmp_path)
     assert names_of(telemetry) == observers
     assert (telemetry.page is not None) == any(

@@ -1,4 +1,4 @@
-"""Looking tokens up: what is kept, for how long, and what happens while the records are away."""
+"""The cache of tokens: contents, lifetimes, and outages of the database."""
 
 import logging
 import subprocess
@@ -58,19 +58,19 @@ def directory(lookups, clock):
 
 
 def refusal(directory, hashed):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         directory.get(hashed)
-    return raised.value
+    return excinfo.value
 
 
-def test_the_tokens_of_the_config_come_first_and_ask_nobody(directory, lookups):
+def test_tokens_of_the_config_need_no_lookup(directory, lookups):
     lookups.callers["c"] = BERT
     assert directory.get("c").name == "config"
     assert lookups.digests == []
 
 
 @pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
-def test_what_was_said_holds_for_its_time(directory, lookups, clock, hashed, caller):
+def test_a_result_is_cached_for_its_time(directory, lookups, clock, hashed, caller):
     for _ in range(4):
         assert directory.get(hashed) is caller
         clock.now += 4.9
@@ -151,7 +151,7 @@ def test_one_greenlet_asks_and_the_others_wait_for_it(directory, lookups, hashed
     assert lookups.digests == [hashed]
 
 
-def test_one_who_is_killed_while_asking_leaves_nobody_waiting(directory, lookups):
+def test_a_killed_lookup_wakes_all_waiters(directory, lookups):
     goes_on = Event()
     lookups.before = goes_on.wait
     first, second = gevent.spawn(directory.get, "a"), gevent.spawn(directory.get, "a")
@@ -171,7 +171,7 @@ def test_different_tokens_are_asked_about_together(directory, lookups):
     assert [greenlet.get(timeout=10) for greenlet in greenlets] == [ANNA, BERT]
 
 
-def test_who_comes_while_a_batch_is_looked_up_does_not_wait_for_it(directory, lookups):
+def test_a_new_lookup_does_not_wait_for_a_running_batch(directory, lookups):
     goes_on = Event()
     lookups.before = goes_on.wait
     first = gevent.spawn(directory.get, "a")
@@ -196,7 +196,7 @@ def test_no_more_than_four_batches_are_under_way(directory, lookups):
     assert sorted(lookups.batches) == [1, 1, 1, 1, 6]
 
 
-def test_what_nobody_expected_is_raised_for_all_who_wait_and_blocks_none(directory, lookups):
+def test_an_unexpected_exception_is_raised_for_all_waiters(directory, lookups):
     lookups.fails = ZeroDivisionError()
     greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
     gevent.joinall(greenlets, timeout=10)
@@ -308,7 +308,7 @@ def test_records_that_are_back_are_used_again(directory, lookups, clock):
     assert directory.get("b") is BERT
 
 
-def test_being_away_is_said_once_a_minute_and_being_back_once(directory, lookups, clock, caplog):
+def test_an_outage_is_logged_once_a_minute_and_its_end_once(directory, lookups, clock, caplog):
     caplog.set_level(logging.INFO, "modelway")
     lookups.fails = DatabaseAway("the database is gone")
     for _ in range(119):
@@ -332,15 +332,15 @@ def test_records_that_never_answer_count_as_away(lookups, clock):
     assert directory.away
 
 
-def test_a_time_limit_of_somebody_else_goes_to_them(directory, lookups):
+def test_a_timeout_of_another_scope_is_not_caught(directory, lookups):
     lookups.before = Event().wait
-    with pytest.raises(gevent.Timeout) as raised, gevent.Timeout(0.05) as outer:
+    with pytest.raises(gevent.Timeout) as excinfo, gevent.Timeout(0.05) as outer:
         directory.get("a")
-    assert raised.value is outer
+    assert excinfo.value is outer
     assert not directory.away
 
 
-def test_a_record_that_makes_no_sense_is_refused_and_says_why(directory, lookups, clock):
+def test_an_invalid_record_is_refused_with_its_reason(directory, lookups, clock):
     sound, lookups.callers["a"] = lookups.callers["a"], ValueError("'20 EUR/30d' is in EUR")
     for _ in range(2):
         error = refusal(directory, "a")

@@ -1,4 +1,4 @@
-"""What a request takes of its limits, what it comes to, and what the headers say of them."""
+"""The costs of a request for its limits, before and after it, and the headers."""
 
 from types import SimpleNamespace
 
@@ -76,7 +76,7 @@ def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled)
     assert (limits(*rules).final_costs(record) is not None) == settled
 
 
-def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
+def test_the_estimate_of_one_request_does_not_affect_another():
     kind, exchange = limits(TOKENS), new_exchange("POST", "/", "", {}, takes=Takes())
     exchange.record.estimate = Usage(100, 50)
     costs = kind.costs(exchange, PRICES)
@@ -97,7 +97,7 @@ def test_headers_tell_of_the_nearest_limit_of_each_kind():
 
 def test_another_limit_is_nearest_when_less_of_it_is_left():
     kind, resets = limits(RATE, TOKENS, Quota("requests", 100, 3600.0)), [1.0, 2.0, 7.25]
-    headers = [kind.headers(left, resets) for left in ([9, 50, 5], [0, 40, 5], [0, 40, 5])]
+    headers = [kind.headers(amounts, resets) for amounts in ([9, 50, 5], [0, 40, 5], [0, 40, 5])]
     assert [one["x-ratelimit-limit-requests"] for one in headers] == ["100", "10", "10"]
     assert [one["x-ratelimit-remaining-requests"] for one in headers] == ["5", "0", "0"]
     assert [one["x-ratelimit-reset-requests"] for one in headers] == ["7.250s", "1.000s", "1.000s"]

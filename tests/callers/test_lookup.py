@@ -1,4 +1,4 @@
-"""A token of the database by its name: read, and nothing else."""
+"""Reading a token of the database by its name."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from engine.stores.records.tokens import Token
 
 
 def refusal_of(url: str, name: str = "alice", currency: str = "USD") -> str:
-    with pytest.raises(TokenNotFound) as caught:
+    with pytest.raises(TokenNotFound) as excinfo:
         lookup.caller(url, name, currency)
-    return str(caught.value)
+    return str(excinfo.value)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def url(records: Database, records_url: str) -> str:
     return records_url
 
 
-def test_it_is_who_would_call(url: str) -> None:
+def test_a_token_is_found_by_its_name(url: str) -> None:
     caller = lookup.caller(url, "alice", "USD")
     assert (caller.name, caller.models, caller.expires) == ("alice", ("gpt-*",), 9e9)
     assert [limit.kind for limit in caller.limits] == ["requests"]
@@ -45,7 +45,7 @@ def test_a_near_name_is_named(url: str) -> None:
     assert "known: alice, robert" in refusal_of(url, "somebody-else")
 
 
-def test_an_empty_database_says_so(records: Database, records_url: str) -> None:
+def test_an_empty_database_is_an_error(records: Database, records_url: str) -> None:
     assert refusal_of(records_url).endswith("it has none yet")
 
 
@@ -67,13 +67,13 @@ def test_tables_are_not_made(records_url: str, tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_server_that_is_away_is_said_without_its_password() -> None:
+def test_the_error_of_a_missing_server_has_no_password() -> None:
     words = refusal_of("postgresql+psycopg://me:hunter2@127.0.0.1:9/name?connect_timeout=2")
     assert "does not answer" in words
     assert "hunter2" not in words
 
 
-def test_what_is_no_database_is_said(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("no database at all, and long enough to see that" * 20)
     assert "no SQLite database" in refusal_of(f"sqlite:///{tmp_path}/x.db")
     assert "is not a supported database" in refusal_of("mysql://host/x")

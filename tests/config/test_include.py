@@ -107,7 +107,7 @@ def test_a_name_in_two_included_files_names_both(folder):
         ("routes: [5]\n", "MW103"),
     ],
 )
-def test_what_is_wrong_in_an_included_file_is_told_there_and_nothing_else(folder, text, code):
+def test_an_error_in_an_included_file_has_its_place_there(folder, text, code):
     write(folder, "parts/a.yaml", text)
     assert [(p.file, p.code) for p in plan_here().findings.errors] == [("parts/a.yaml", code)]
 
@@ -191,7 +191,7 @@ def test_secrets_of_an_included_file_are_filled_in_from_its_folder_and_never_sho
         ("['']", "gateway.yaml:2:11", "MW104", Level.ERROR),
     ],
 )
-def test_what_cannot_be_included_is_told_at_its_place(folder, include, place, code, level):
+def test_an_include_that_fails_is_an_error_at_its_place(folder, include, place, code, level):
     (folder / "parts").mkdir()
     write(folder, "gateway.yaml", MAIN.replace("[parts/*.yaml]", include))
     assert places(plan_here(), level) == [(place, code)]
@@ -259,9 +259,7 @@ ODD = [None, 1, -1, 1.5, True, "", "x", "*", [], [None], [[]], {}, {"x": None}, 
 
 
 @pytest.mark.parametrize("section", [*json_schema.schema()["properties"], "zebra"])
-def test_whatever_an_included_file_says_is_planned_or_refused_at_a_place_that_there_is(
-    folder, section
-):
+def test_any_included_file_is_planned_or_refused_at_an_existing_place(folder, section):
     for odd in ODD:
         write(folder, "parts/a.yaml", json.dumps({section: odd}))
         write(folder, "parts/b.yaml", json.dumps({section: [odd], "models": odd}))

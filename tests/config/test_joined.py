@@ -19,11 +19,11 @@ def test_an_entry_stands_below_its_mapping_unless_it_is_noted_elsewhere():
 def test_a_joined_document_reads_places_and_references_in_the_file_of_a_value():
     one = document("{a: 1}")
     other = read("\nx: ${VAR}\n", "b.yaml", lambda text: "filled")
-    whole = joined(one)
-    whole.origin.below["b"] = Origin(other, ("x",))
-    assert whole.place(("a",)) == (1, 5)
-    assert whole.place(("b",), key=True) == (2, 1)
-    assert whole.reference(("b",)) == "${VAR}"
+    joined_config = joined(one)
+    joined_config.origin.below["b"] = Origin(other, ("x",))
+    assert joined_config.place(("a",)) == (1, 5)
+    assert joined_config.place(("b",), key=True) == (2, 1)
+    assert joined_config.reference(("b",)) == "${VAR}"
 
 
 def test_a_value_has_the_tag_of_its_place():
@@ -33,17 +33,17 @@ def test_a_value_has_the_tag_of_its_place():
 
 def test_the_sections_of_a_joined_document_are_copies():
     one = document("{a: [1], b: {c: 2}}")
-    whole = joined(one)
-    whole.value["a"].append(2)
-    whole.value["b"]["d"] = 3
+    joined_config = joined(one)
+    joined_config.value["a"].append(2)
+    joined_config.value["b"]["d"] = 3
     assert one.value == {"a": [1], "b": {"c": 2}}
 
 
 def test_a_settled_document_hides_the_secrets_of_all_files():
     one = read("a: 1\n", "a.yaml", lambda text: text)
     other = read("x: ${VAR}\n", "b.yaml", lambda text: "a-long-secret")
-    whole = joined(one)
-    whole.files.append(other)
-    whole.settle()
+    joined_config = joined(one)
+    joined_config.files.append(other)
+    joined_config.settle()
     assert other.text == ""
-    assert whole.redact("a-long-secret") == "${VAR}"
+    assert joined_config.redact("a-long-secret") == "${VAR}"

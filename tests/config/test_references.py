@@ -73,25 +73,25 @@ def test_what_was_filled_in_is_not_looked_at_again(fill):
     ],
 )
 def test_what_cannot_be_filled_in_is_an_error_with_words_and_a_hint(fill, text, words):
-    with pytest.raises(ExpandError) as raised:
+    with pytest.raises(ExpandError) as excinfo:
         fill(text)
-    assert words in str(raised.value)
+    assert words in str(excinfo.value)
 
 
 def test_an_unset_variable_brings_the_near_one_or_the_way_to_a_default(fill):
-    with pytest.raises(ExpandError) as raised:
+    with pytest.raises(ExpandError) as excinfo:
         expander({"OPENAI_API_KEY": "sk-1"}, None)("${OPENAI_APIKEY}")
-    assert raised.value.hint == "did you mean 'OPENAI_API_KEY'?"
-    with pytest.raises(ExpandError) as raised:
+    assert excinfo.value.hint == "did you mean 'OPENAI_API_KEY'?"
+    with pytest.raises(ExpandError) as excinfo:
         fill("${NONE}")
-    assert "${NONE:-" in raised.value.hint
+    assert "${NONE:-" in excinfo.value.hint
 
 
-def test_no_error_says_what_a_variable_holds(fill):
+def test_no_error_shows_the_value_of_a_variable(fill):
     for text in ("${KEY} ${NONE}", "${KEY} ${file:none}", "${KEY} ${", "${KEY} ${1}"):
-        with pytest.raises(ExpandError) as raised:
+        with pytest.raises(ExpandError) as excinfo:
             fill(text)
-        assert "sk-1" not in str(raised.value) + raised.value.hint
+        assert "sk-1" not in str(excinfo.value) + excinfo.value.hint
 
 
 def test_a_value_can_never_add_keys_or_other_yaml(tmp_path):

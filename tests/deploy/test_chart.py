@@ -62,9 +62,9 @@ def case_of(name):
 @needs_helm
 @each_case
 def test_the_manifests_are_those_in_the_repository(case):
-    made = without_version(rendered(case)).splitlines()
+    lines = without_version(rendered(case)).splitlines()
     recorded = expected(case).read_text("utf-8").splitlines()
-    changes = "\n".join(difflib.unified_diff(recorded, made, lineterm=""))
+    changes = "\n".join(difflib.unified_diff(recorded, lines, lineterm=""))
     assert not changes, f"python -m tests.support.chart\n{changes}"
 
 
@@ -227,9 +227,9 @@ def test_its_grace_is_not_shorter_than_the_default():
 
 @needs_helm
 def test_the_kustomize_base_is_what_the_chart_makes():
-    made = kustomize_base(rendered(case_of(BASE)))
+    lines = kustomize_base(rendered(case_of(BASE)))
     recorded = {file.name: file.read_text("utf-8") for file in KUSTOMIZE.iterdir()}
-    assert recorded == made, "python -m tests.support.chart"
+    assert recorded == lines, "python -m tests.support.chart"
 
 
 @pytest.fixture

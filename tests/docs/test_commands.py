@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"^```(?:sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _WORD = re.compile(r"^--?[A-Za-z]")
 
 
-def shown() -> Iterator[tuple[str, str]]:
+def commands_on_pages() -> Iterator[tuple[str, str]]:
     """The page and the command, for each in a block of a shell or in a code span."""
     for page in PAGES:
         if page.name in GENERATED:
@@ -63,7 +63,7 @@ def wrong(command: str) -> str:
     return ", ".join(f"no option {name}" for name in names if name not in options)
 
 
-@each("page, command", sorted(set(shown())))
+@each("page, command", sorted(set(commands_on_pages())))
 def test_a_command_and_its_options_exist(page, command):
     assert wrong(command) == ""
 

@@ -1,4 +1,4 @@
-"""Any API behind `to:` an upstream: each method, status and media type passes as it is."""
+"""An API with `to:` an upstream: each method, status and media type is relayed unchanged."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ BYTES = bytes(range(256)) * 300
 @pytest.mark.parametrize("method", ["PUT", "POST", "PATCH", "DELETE"])
 def test_method_with_a_body(port: int, upstream: Recorder, method: str, media_type: str) -> None:
     upstream.speak = answer(BYTES, (f"Content-Type: {media_type}",), 200)
-    sent = BYTES[::-1]
+    body = BYTES[::-1]
     target = f"{THING}?x=%7e&y"
-    response = ask(port, request(target, sent, method=method, token=ALL, media_type=media_type))
+    response = ask(port, request(target, body, method=method, token=ALL, media_type=media_type))
     assert (response.status, response.body) == (200, BYTES)
     assert response.value("content-type") == media_type
     assert response.value("content-length") == str(len(BYTES))
     received = upstream.last
     assert received.line == f"{method} /base/things/a%2Fb?x=%7e&y HTTP/1.1"
-    assert received.body == sent
+    assert received.body == body
     assert received.values("content-type") == [media_type]
     assert received.values("authorization") == ["Bearer ours"]
 
@@ -94,7 +94,7 @@ def test_head_has_the_headers_of_the_answer_alone(port: int, upstream: Recorder)
         b'HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nETag: "x"\r\nContent-Length: 12345\r\n\r\n'
     )
     with Wire(port) as wire:
-        for _ in range(2):  # on one connection: nothing of a body came in between
+        for _ in range(2):  # on the same connection: the response to HEAD had no body
             wire.send(request(THING, method="HEAD", token=ALL))
             response = wire.answer("HEAD")
             assert response.status == 200
@@ -138,7 +138,7 @@ def test_status_passes_with_its_body(port: int, upstream: Recorder, status: int)
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
-def test_redirect_is_the_callers_to_follow(port: int, upstream: Recorder, status: int) -> None:
+def test_redirect_is_relayed(port: int, upstream: Recorder, status: int) -> None:
     headers = (f"Location: {upstream.url}/base/things/7?y=1", "Content-Type: text/plain")
     upstream.speak = answer(b"over there", headers, status)
     response = ask(port, request(THING, token=ALL))
@@ -232,7 +232,7 @@ def test_caller_who_leaves_ends_the_upstreams_work(port: int, upstream: Recorder
 
 
 def leave(wire: Wire) -> float:
-    """Hang up; the moment of it."""
+    """Close the connection; the time.monotonic() of it."""
     moment = time.monotonic()
     wire.__exit__()
     return moment

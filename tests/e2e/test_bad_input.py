@@ -1,4 +1,4 @@
-"""What no honest client sends: each is refused with an error object, and nothing is forwarded.
+"""Malformed and hostile requests are refused with an error object, and are not forwarded.
 
 The upstream is one of our own that counts what reaches it.
 """
@@ -60,7 +60,7 @@ def served(
 
 @pytest.fixture
 def port(served: tuple[Running, Recorder]) -> Iterator[int]:
-    """The gateway's port. What was sent must not have reached the upstream, nor hurt anything."""
+    """The gateway's port. Afterwards no request has reached the upstream, and it still serves."""
     running, upstream = served
     upstream.reset()
     workers = running.workers()
@@ -69,13 +69,13 @@ def port(served: tuple[Running, Recorder]) -> Iterator[int]:
     assert upstream.connections == 0
     assert "Traceback" not in running.output()
     assert running.workers() == workers
-    # It goes on serving, and an upstream is what would have seen the bad request.
+    # The gateway still serves, and only this request reaches the upstream.
     assert ask(running.port, request(CHAT, BODY, token=ALL)).status == 200
     assert len(upstream.requests) == 1
 
 
 def assert_cut(wire: Wire) -> None:
-    """That the server hangs up without another word: it cannot tell where a request would begin."""
+    """Assert that the server closes the connection, as the next request has no known start."""
     wire.sock.settimeout(SOON)
     assert wire.rest() == b""
 
@@ -88,7 +88,7 @@ def without(name: str) -> bytes:
     return json.dumps({key: value for key, value in FINE.items() if key != name}).encode()
 
 
-# Bodies that are not what the document says
+# Bodies that are invalid by the document
 
 BODIES = {
     "cut short": (b'{"model": "gpt-4o", "messages": [', "invalid_json", ""),
@@ -242,13 +242,13 @@ def test_connection_whose_body_was_not_read_is_cut(port: int, length: str, statu
 
 def test_announced_100_mb_are_not_read_to_their_end(port: int) -> None:
     head = request(CHAT, headers=[AUTH, JSON, "Content-Length: 100000000"], method="POST")
-    sent = 0
+    size = 0
     with Wire(port) as wire, contextlib.suppress(OSError):
         wire.send(head)
         wire.sock.settimeout(2)
-        while sent < 100_000_000:
-            sent += wire.sock.send(b"x" * 65_536)
-    assert sent < 50_000_000
+        while size < 100_000_000:
+            size += wire.sock.send(b"x" * 65_536)
+    assert size < 50_000_000
 
 
 def test_body_a_little_over_the_limit_is_413(port: int) -> None:
@@ -280,7 +280,7 @@ def test_caller_who_leaves_while_sending_is_let_go(port: int) -> None:
         wire.send(request(CHAT, BODY, token=ALL)[:-5])
 
 
-def test_body_where_none_belongs_is_400(port: int) -> None:
+def test_body_of_an_operation_without_one_is_400(port: int) -> None:
     response = ask(port, request("/v1/models", b"{}", method="GET", token=ALL))
     assert_error(response, 400, "unexpected_body")
 
@@ -334,7 +334,7 @@ def test_unknown_path_is_404_or_405(port: int, target: str) -> None:
         b"gateway:80",
     ],
 )
-def test_target_that_is_none_is_400_or_404(port: int, target: bytes) -> None:
+def test_invalid_request_target_is_400_or_404(port: int, target: bytes) -> None:
     assert_refused(ask(port, request(target, BODY, token=ALL)), (400, 404))
 
 
@@ -358,7 +358,7 @@ def test_target_that_is_none_is_400_or_404(port: int, target: bytes) -> None:
         "gemini-x#y",
     ],
 )
-def test_model_in_the_path_never_leaves_its_place(port: int, model: str) -> None:
+def test_model_in_the_path_cannot_change_the_path(port: int, model: str) -> None:
     body = b'{"contents": [{"parts": [{"text": "hi"}]}]}'
     target = f"/v1beta/models/{model}:generateContent"
     response = ask(port, request(target, body, headers=[f"x-goog-api-key: {ALL}"]))
@@ -392,7 +392,7 @@ def test_any_method_on_an_unknown_path_is_404(port: int, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["post", "P OST", "G\x00T", "G(T", "", "X" * 10_000])
-def test_method_that_is_none_is_refused(port: int, method: str) -> None:
+def test_invalid_method_is_refused(port: int, method: str) -> None:
     data = method.encode() + request(CHAT, BODY, token=ALL, method="X")[1:]
     assert_refused(ask(port, data), (400, 405, 414, 431))
 
@@ -496,7 +496,7 @@ def test_header_is_refused(port: int, headers: list[str], statuses: int | tuple[
     assert_refused(ask(port, request(CHAT, BODY, headers=headers)), statuses)
 
 
-def test_refusal_at_the_door_has_a_request_id(port: int) -> None:
+def test_refusal_of_a_malformed_request_has_a_request_id(port: int) -> None:
     assert_error(ask(port, request(CHAT, BODY, headers=[AUTH, "X A: b"])), 400, "bad_request")
 
 
@@ -510,7 +510,7 @@ def test_request_without_host_is_refused(port: int) -> None:
     ["", " ", "x", ALL[:-1], f"{ALL}x", ALL.upper(), "\xe9\xff", "x" * 10_000, f"{ALL},{ALL}"],
 )
 @pytest.mark.parametrize("carrier", ["Authorization: Bearer ", "Authorization: ", "x-api-key: "])
-def test_token_that_is_none_is_401(port: int, carrier: str, token: str) -> None:
+def test_malformed_token_is_401(port: int, carrier: str, token: str) -> None:
     response = ask(port, request(CHAT, BODY, headers=[carrier + token]))
     error = assert_error(response, 401, "invalid_api_key")
     assert len(token) < 2 or token not in response.body.decode()
@@ -522,11 +522,11 @@ def test_token_of_1_mb_is_refused(port: int) -> None:
     assert_refused(response, (400, 401, 431))
 
 
-def test_our_credential_for_the_upstream_opens_nothing_here(port: int) -> None:
+def test_credential_of_an_upstream_is_no_token(port: int) -> None:
     assert_error(ask(port, request(CHAT, BODY, token=CREDENTIAL)), 401, "invalid_api_key")
 
 
-# Two readings of where a request ends: it is refused, and the connection with it
+# Request smuggling: ambiguous framing is refused, and the connection is closed
 
 INNER = request(CHAT, BODY, token=ALL)
 CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
@@ -558,7 +558,7 @@ SMUGGLED = {
 
 
 @pytest.mark.parametrize("case", SMUGGLED)
-def test_request_with_two_ends_is_refused_and_cut(port: int, case: str) -> None:
+def test_request_with_ambiguous_framing_is_refused_and_cut(port: int, case: str) -> None:
     data = request(CHAT, headers=[AUTH, JSON, *SMUGGLED[case]], method="POST")
     # RFC 9112 6.1 has 501 for a transfer coding that is not understood.
     allowed = (400, 501) if case.startswith("TE") else (400, 413)
@@ -589,11 +589,11 @@ CHUNKS = {
 
 
 @pytest.mark.parametrize("case", CHUNKS)
-def test_chunks_that_are_none_are_refused_and_cut(port: int, case: str) -> None:
+def test_malformed_chunks_are_refused_and_cut(port: int, case: str) -> None:
     data = request(CHAT, headers=[AUTH, JSON, "Transfer-Encoding: chunked"], method="POST")
     with Wire(port) as wire:
         wire.send(data + CHUNKS[case] + INNER)
-        # How huge a chunk is shows only when it has come; then the wait for it may end first.
+        # The size of a huge chunk is known only after it has come: the body timeout may come first.
         assert_error(wire.answer(), (400, 408, 413) if case == "size huge" else 400)
         assert_cut(wire)
 
@@ -650,12 +650,12 @@ def test_other_dialects_refuse_in_their_own_shape(
         assert response.json()["request_id"] == response.value("request-id")
 
 
-# Framing: what two servers read differently makes two requests of one.
+# Framing that two servers read differently: a second request could be smuggled.
 
 
 @pytest.mark.parametrize("digits", [3, 17, 18, 19, 20])
 @pytest.mark.parametrize("start", ["GET /v1/models", "POST /nope", "GET /", "GET /healthz"])
-def test_a_length_of_many_digits_is_no_way_to_a_second_request(
+def test_a_length_of_many_digits_cannot_smuggle_a_second_request(
     port: int, digits: int, start: str
 ) -> None:
     inner = b"GET /smuggled HTTP/1.1\r\nHost: gateway\r\n\r\n"

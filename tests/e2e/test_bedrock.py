@@ -135,7 +135,7 @@ def test_the_vendors_usage_is_in_the_ledger(
     """In Converse, and in Claude's own format out of the same binary frames."""
     body = {"model": model, "max_tokens": 99, "stream": stream, **QUESTION}
     data = request("/v1/messages", json.dumps(body).encode(), token=ALL)
-    [row] = books.left_by(lambda: ask(running.port, data))
+    [row] = books.rows_of(lambda: ask(running.port, data))
     assert [row[name] for name in ("input", "cached", "output")] == [12, 4, 5]
     assert (row["source"], row["stream"]) == ("upstream", stream)
 
@@ -212,7 +212,7 @@ def test_an_error_has_its_status(
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_the_vendors_id_of_the_request_is_told(stream: bool, running: Running) -> None:
+def test_the_vendors_request_id_is_relayed(stream: bool, running: Running) -> None:
     assert post(running, model="claude", stream=stream).value("x-amzn-requestid") == "aws-1"
 
 

@@ -110,9 +110,9 @@ def test_gemini_embeddings_of_an_openai_model(running: Running, upstream: Record
 
 def test_token_numbers_are_refused_by_name(running: Running, upstream: Recorder) -> None:
     upstream.requests.clear()
-    with _openai(running) as client, pytest.raises(BadRequestError) as caught:
+    with _openai(running) as client, pytest.raises(BadRequestError) as excinfo:
         client.embeddings.create(model="gemini-model", input=[1, 2, 3])
-    assert caught.value.param == "input"
+    assert excinfo.value.param == "input"
     assert not upstream.requests
 
 
@@ -123,8 +123,8 @@ def test_what_is_dropped_of_embeddings_is_named(running: Running) -> None:
     assert response.status == 200
     assert response.value("x-modelway-dropped") == "taskType"
     assert response.json()["embedding"] == {"values": [0.5, -0.25]}
-    refused = ask(running.port, request(path.replace("lossy", "native"), body, token=ALL))
-    assert refused.status == 404
+    refusal = ask(running.port, request(path.replace("lossy", "native"), body, token=ALL))
+    assert refusal.status == 404
 
 
 def test_tokens_for_another_vendor_are_estimated_and_nothing_is_asked(

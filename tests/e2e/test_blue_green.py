@@ -1,4 +1,4 @@
-"""Two gateways on one machine: the second takes over while the first ends its requests."""
+"""Two gateways on one machine: the second takes over while the first drains its requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVENTS = 10
 
 
 class Streams:
-    """Callers who ask for a stream each, one after the other; `ends` is what came of them."""
+    """Callers that read one stream after another; `ends` counts how the streams ended."""
 
     def __init__(self, port: int, callers: int) -> None:
         self.ends: Counter[str] = Counter()
@@ -101,7 +101,7 @@ def test_gateways_that_take_turns_under_200_streams_lose_no_request(tmp_path: Pa
                 process.stop()
 
 
-def test_limits_are_counted_once_while_both_serve(tmp_path: Path) -> None:
+def test_both_gateways_count_limits_together(tmp_path: Path) -> None:
     with machine(tmp_path) as (_, listening, port):
         path = tmp_path / "gateway.yaml"
         path.write_text(path.read_text().replace("requests: 9e6", "requests: 20"))

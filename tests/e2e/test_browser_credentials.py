@@ -92,8 +92,8 @@ def test_the_password_of_http_basic_is_the_token(served: tuple[Running, Recorder
 
     assert post(f"anybody:{ALL}").status == 200
     assert "authorization" not in upstream.last.names()
-    refused = post(f"{ALL}:wrong")
-    assert refused.status == 401
-    assert refused.value("www-authenticate").startswith("Basic realm=")
+    refusal = post(f"{ALL}:wrong")
+    assert refusal.status == 401
+    assert refusal.value("www-authenticate").startswith("Basic realm=")
     assert post(f"x:{ALL}", "Origin: https://evil.example.com").status == 403
     assert len(upstream.requests) == 1

@@ -1,4 +1,4 @@
-"""What reaches an upstream of a request, and what comes back of its answer, byte by byte."""
+"""The bytes of a request at the upstream, and of its response at the caller."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
 
 
 def passed(port: int, upstream: Recorder, data: bytes) -> ReceivedRequest:
-    """Send a request that is answered 200, and what reached the upstream of it."""
+    """Send a request with the status 200; the request that the upstream received."""
     response = ask(port, data)
     assert response.status == 200, response
     assert len(upstream.requests) == 1
@@ -144,20 +144,20 @@ JSON_BODIES = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "expected"), JSON_BODIES)
+@pytest.mark.parametrize(("body", "expected"), JSON_BODIES)
 def test_json_is_changed_in_the_models_name_alone(
-    port: int, upstream: Recorder, sent: bytes, expected: bytes | None
+    port: int, upstream: Recorder, body: bytes, expected: bytes | None
 ) -> None:
-    sent = sent.replace(b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]')
-    if b'"messages"' not in sent or b'"messages" : [ ]' in sent:
+    body = body.replace(b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]')
+    if b'"messages"' not in body or b'"messages" : [ ]' in body:
         target = "/v1/responses"  # nothing is required there
     else:
         target = CHAT
-    expected = expected or sent.replace(b'"renamed"', b'"the-real-name"')
+    expected = expected or body.replace(b'"renamed"', b'"the-real-name"')
     expected = expected.replace(
         b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]'
     )
-    received = passed(port, upstream, request(target, sent, token=ALL))
+    received = passed(port, upstream, request(target, body, token=ALL))
     assert received.body == expected
     assert received.values("content-length") == [str(len(expected))]
 
@@ -173,7 +173,7 @@ def test_name_of_any_characters_is_written_as_json(port: int, upstream: Recorder
     assert json.loads(received.body)["model"] == '\u00fcn"q\\/\U0001f600'
 
 
-def test_name_deep_in_the_body(port: int, upstream: Recorder) -> None:
+def test_model_name_deep_in_the_body_is_changed(port: int, upstream: Recorder) -> None:
     body = b'{"mod/el": 1, "deep": [ {"mod/el" : "odd-one"}, {"mod/el": "odd-one"} ]}'
     received = passed(port, upstream, request("/odd/nested", body, token=ALL))
     assert received.body == body.replace(b"odd-one", b"the real/name", 1)
@@ -204,7 +204,7 @@ DECOY = ('name="prompt"', b'name="model"\r\n\r\nrenamed')
 
 
 @pytest.mark.parametrize(
-    ("sent", "expected"),
+    ("parts", "expected"),
     [
         ((MODEL, FILE), (REAL, FILE)),
         ((FILE, MODEL), (FILE, REAL)),
@@ -214,10 +214,10 @@ DECOY = ('name="prompt"', b'name="model"\r\n\r\nrenamed')
 def test_multipart_is_changed_in_the_models_name_alone(
     port: int,
     upstream: Recorder,
-    sent: tuple[tuple[str, bytes], ...],
+    parts: tuple[tuple[str, bytes], ...],
     expected: tuple[tuple[str, bytes], ...],
 ) -> None:
-    data = request(TRANSCRIBE, multipart(*sent), token=ALL, media_type=MULTIPART)
+    data = request(TRANSCRIBE, multipart(*parts), token=ALL, media_type=MULTIPART)
     received = passed(port, upstream, data)
     assert received.body == multipart(*expected)
     assert received.values("content-type") == [MULTIPART]
@@ -244,13 +244,13 @@ IMAGE = ('name="image"; filename="a.png"\r\nContent-Type: image/png', b"\x89PNG"
 
 
 @pytest.mark.parametrize(
-    "sent", [b'{"input":"hi"}', b' { "input" : "hi" } ', b'{"model":null,"input":"hi"}']
+    "body", [b'{"input":"hi"}', b' { "input" : "hi" } ', b'{"model":null,"input":"hi"}']
 )
-def test_default_model_is_written_into_json(port: int, upstream: Recorder, sent: bytes) -> None:
-    received = passed(port, upstream, request("/v1/moderations", sent, token=ALL))
+def test_default_model_is_written_into_json(port: int, upstream: Recorder, body: bytes) -> None:
+    received = passed(port, upstream, request("/v1/moderations", body, token=ALL))
     assert json.loads(received.body) == {"input": "hi", "model": "omni-moderation-latest"}
-    if b"null" not in sent:
-        assert received.body.replace(b'"model":"omni-moderation-latest",', b"") == sent
+    if b"null" not in body:
+        assert received.body.replace(b'"model":"omni-moderation-latest",', b"") == body
 
 
 def test_default_model_is_written_into_a_form(port: int, upstream: Recorder) -> None:
@@ -309,7 +309,7 @@ def test_models_name_in_a_header_is_replaced(port: int, upstream: Recorder) -> N
     assert "content-length" not in received.names()
 
 
-SENT = {
+HEADERS = {
     "Accept": "application/json",
     "Content-Language": "en",
     "Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -343,7 +343,7 @@ KEPT_HERE = [
 
 
 def test_headers_pass_by_an_allow_list(port: int, upstream: Recorder) -> None:
-    headers = [f"{name}: {value}" for name, value in SENT.items()] + KEPT_HERE
+    headers = [f"{name}: {value}" for name, value in HEADERS.items()] + KEPT_HERE
     received = passed(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
     own_headers = {
         "host": f"127.0.0.1:{upstream.port}",
@@ -353,7 +353,7 @@ def test_headers_pass_by_an_allow_list(port: int, upstream: Recorder) -> None:
         "content-type": "application/json",
         "content-length": str(len(FINE)),
     }
-    expected = {**own_headers, **{name.lower(): value for name, value in SENT.items()}}
+    expected = {**own_headers, **{name.lower(): value for name, value in HEADERS.items()}}
     received_headers = dict(received.headers)
     assert received_headers.pop("x-request-id").startswith("req_")
     assert received_headers == expected
@@ -396,10 +396,10 @@ def test_headers_by_which_clients_correlate_requests_pass(
 
 
 @pytest.mark.parametrize("split", [0, 60, 130, 150])
-def test_correlation_ids_with_an_underscore_are_taken_for_those_with_a_dash(
+def test_correlation_ids_with_an_underscore_are_accepted(
     port: int, upstream: Recorder, split: int
 ) -> None:
-    """Older agents send them; a head may come in pieces."""
+    """Older agents send them. The head may come in pieces."""
     lines = ["session_id: s-1", "Conversation_id: c-1", "thread_id: t-1"]
     data = request(CHAT, FINE, token=ALL, headers=lines)
     with Wire(port) as wire:
@@ -417,7 +417,7 @@ def test_other_names_with_an_underscore_are_refused(port: int, upstream: Recorde
     assert upstream.requests == []
 
 
-def test_header_that_connection_names_is_of_one_hop(port: int, upstream: Recorder) -> None:
+def test_header_named_in_connection_is_not_forwarded(port: int, upstream: Recorder) -> None:
     """RFC 9110 section 7.6.1."""
     headers = ["Connection: keep-alive, Idempotency-Key", "Idempotency-Key: i-1"]
     received = passed(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
@@ -476,7 +476,7 @@ def test_token_never_reaches_the_upstream(
         assert everything.count(CREDENTIAL) == 1
 
 
-def test_expectation_is_ours_to_meet(port: int, upstream: Recorder) -> None:
+def test_expect_is_answered_by_the_gateway(port: int, upstream: Recorder) -> None:
     data = request(CHAT, FINE, token=ALL, headers=["Expect: 100-continue"])
     with Wire(port) as wire:
         wire.send(data[: -len(FINE)])
@@ -744,7 +744,7 @@ def test_large_answer_is_relayed_piece_by_piece(
     assert max(after - at for after, at in zip(now, before, strict=True)) < 8_000_000
 
 
-# What the tests above are made of
+# Helpers
 
 
 def carrier(target: str) -> str:
@@ -768,7 +768,7 @@ def chunked(pieces: list[bytes], media_type: str, trailer: bytes = b"") -> Speak
 
 
 def open_files(running: Running) -> int:
-    """How many files without a name, which is what spools are, the workers have open."""
+    """How many unnamed files (spools of bodies) the workers have open."""
     count = 0
     for pid in running.workers():
         for link in Path(f"/proc/{pid}/fd").iterdir():
@@ -780,7 +780,7 @@ def open_files(running: Running) -> int:
 
 
 def anonymous(pid: int) -> int:
-    """Bytes of a process's memory that stand in no file."""
+    """Bytes of a process's anonymous memory."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     memory = next(line for line in lines if line.startswith("RssAnon:"))
     return int(memory.split()[1]) * 1024

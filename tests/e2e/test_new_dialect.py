@@ -157,8 +157,8 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "acme.py").write_text(DIALECT)
     site = tmp_path_factory.mktemp("site")
     (site / "sitecustomize.py").write_text(SITE.format(folder=str(folder)))
-    known = os.environ.get("PYTHONPATH")
-    return {"PYTHONPATH": os.pathsep.join([str(site), *([known] if known else [])])}
+    python_path = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join([str(site), *([python_path] if python_path else [])])}
 
 
 @pytest.fixture(scope="module")

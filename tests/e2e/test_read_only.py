@@ -24,7 +24,7 @@ NO_MEMORY = "mount -t tmpfs -o ro tmpfs /dev/shm"
 
 
 def isolated(folder: Path, *mounts: str) -> list[str]:
-    """The command that serves the config in a folder after some mounts."""
+    """The command that runs some mounts, and then serves the config in a folder."""
     serve = shlex.join([sys.executable, "-m", "engine", "serve", "-c", "gateway.yaml"])
     steps = " && ".join([READ_ONLY.format(folder=folder), *mounts, f"cd {folder}"])
     return ["unshare", "--mount", "bash", "-c", f"{steps} && exec {serve}"]
@@ -49,7 +49,7 @@ def write(folder: Path, url: str, port: int, more: str = "") -> None:
 
 
 def ended(folder: Path, *mounts: str) -> str:
-    """What a gateway says that cannot serve."""
+    """The output of a gateway that cannot start."""
     result = subprocess.run(
         isolated(folder, *mounts),
         env=environment({"TMPDIR": ""}),

@@ -1,4 +1,4 @@
-"""A running gateway takes another config: planned first, all or nothing, and nobody is lost."""
+"""Reloads: planned and tried first, all or nothing, without lost requests."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from tests.support.each import each
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
 from tests.support.running import Running, engine, environment, gateway, modelway
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project, until
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
 PACE, EVENTS = 0.1, 30
 
 
 def speak(received: ReceivedRequest, sock: socket.socket) -> None:
-    """A whole answer, or a stream of three seconds for who asks for one."""
+    """Answer with a completion, or with a stream of three seconds."""
     if b'"stream": true' not in received.body:
-        answer(json.dumps(WHOLE).encode())(received, sock)
+        answer(json.dumps(COMPLETION).encode())(received, sock)
         return
     sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
     for _ in range(EVENTS):
@@ -72,7 +72,7 @@ class Deployment:
         return state is not None and {w.phase for w in state.workers} == {Phase.SERVES}
 
     def hup(self, patience: float = 20.0) -> None:
-        """Send SIGHUP and wait for what comes of it."""
+        """Send SIGHUP, and wait for the result of the reload."""
         before = self.state().tried
         self.running.process.send_signal(signal.SIGHUP)
         until(lambda: self.state().tried > before, "an answer to SIGHUP", patience)
@@ -117,14 +117,14 @@ def test_a_good_config_takes_over(served: Deployment) -> None:
     assert f"config {after.hash} is served" in served.running.output()
 
 
-def test_a_bad_config_changes_nothing_and_says_so(served: Deployment) -> None:
+def test_a_bad_config_changes_nothing_and_is_reported(served: Deployment) -> None:
     before, workers = served.state(), set(served.running.workers())
     served.edit(*BAD)
     result = modelway("reload", "-c", served.config)
     assert result.returncode == 1
     place = r"gateway\.yaml:\d+:\d+: error: "
     assert re.search(f"{place}.*unknown upstream 'mian'", result.stdout), result.stdout
-    assert served.state() == before  # it was not even asked
+    assert served.state() == before  # the new upstream was not asked
     served.hup()
     state = served.state()
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
@@ -182,12 +182,12 @@ def metrics_of(served: Deployment) -> Path:
 
 
 def hidden(folder: Path) -> Path:
-    """The folder under another name, so that nobody finds it."""
+    """Rename the folder during the block."""
     return folder.rename(folder.with_name(f"hidden-{folder.name}"))
 
 
 def test_a_config_that_cannot_be_started_changes_nothing(served: Deployment) -> None:
-    """`check` finds nothing wrong with it: what is wrong is on the disk."""
+    """`check` accepts the config: the error is on the disk."""
     (served.config.parent / "taken").write_text("")
     workers, before = set(served.running.workers()), served.state()
     served.edit("\nroutes:", '\nstores: {records: "sqlite:///u.db", journal: taken/in}\nroutes:')
@@ -202,7 +202,7 @@ def test_a_config_that_cannot_be_started_changes_nothing(served: Deployment) -> 
 
 
 def test_workers_that_do_not_boot_give_way_to_those_before(served: Deployment) -> None:
-    """The trial went well, and then there is something that only workers find."""
+    """The trial succeeds, and the workers fail to boot."""
     workers, before = set(served.running.workers()), served.state()
     metrics = metrics_of(served)
     away = hidden(metrics)
@@ -321,7 +321,7 @@ def test_a_bad_policy_has_a_place_and_leaves_the_gateway_as_it_is(
         served.edit(bad, good)
 
 
-def test_nobody_to_reload_is_said(tmp_path: Path, upstream: Recorder) -> None:
+def test_reload_without_a_running_gateway_fails(tmp_path: Path, upstream: Recorder) -> None:
     text = project(tmp_path, upstream.url, {"chat": "[]"})
     (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:1"))
     result = modelway("reload", "-c", tmp_path / "gateway.yaml")
@@ -333,7 +333,7 @@ def test_nobody_to_reload_is_said(tmp_path: Path, upstream: Recorder) -> None:
 def test_a_watched_config_is_taken_when_it_changes(
     tmp_path: Path, upstream: Recorder, linked: bool
 ) -> None:
-    """`linked`: as Kubernetes does it, a link to a folder is swapped for another."""
+    """`linked`: a link to a folder is replaced, as Kubernetes does."""
     first, second = tmp_path / "..1", tmp_path / "..2"
     first.mkdir()
     text = project(first, upstream.url, {"chat": "[]"})
@@ -358,7 +358,7 @@ def test_a_watched_config_is_taken_when_it_changes(
 
 
 def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Deployment) -> None:
-    """Good and bad ones in turn; the full hundred are `benchmarks/reload.py`."""
+    """Good and bad configs in turn; `benchmarks/reload.py` does a hundred."""
     ends: list[bytes] = []
 
     def listen() -> None:

@@ -1,4 +1,4 @@
-"""What an upstream's answer can make a proxy in front of the gateway, or a browser, do: nothing."""
+"""Response headers of an upstream that command proxies or browsers are removed."""
 
 from __future__ import annotations
 
@@ -136,7 +136,9 @@ def test_what_the_document_declares_passes(port: int, upstream: Recorder) -> Non
     assert response.values("x-other") == []
 
 
-def test_addresses_in_the_upstream_become_ours(port: int, upstream: Recorder) -> None:
+def test_urls_of_the_upstream_in_headers_become_those_of_the_gateway(
+    port: int, upstream: Recorder
+) -> None:
     upstream.speak = answer(
         b"",
         (

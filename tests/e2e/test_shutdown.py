@@ -1,4 +1,4 @@
-"""Requests that are still open when their worker has to end lose no row, line or error event."""
+"""Requests in flight at the end of their worker get a row, a log line and an error event."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close
 
 @dataclass
 class Endless:
-    """An upstream whose answers do not end before `over`: streams, and answers that never begin."""
+    """An upstream that streams, or does not respond, until `over` is set."""
 
     over: threading.Event = field(default_factory=threading.Event)
     pace: float = 0.1
@@ -60,7 +60,7 @@ class Endless:
 
 @dataclass
 class Caller(threading.Thread):
-    """One request: what came of it."""
+    """One request and its result."""
 
     port: int
     stream: bool
@@ -97,7 +97,7 @@ class Deployment:
     upstream: Recorder
 
     def callers(self, streams: int, waiting: int = 0) -> list[Caller]:
-        """Callers whose requests have all reached the upstream; of streams something came back."""
+        """Callers after all requests have reached the upstream, and streams have begun."""
         all_callers = [
             Caller(self.running.port, number < streams) for number in range(streams + waiting)
         ]
@@ -151,7 +151,7 @@ def own_gunicorn(folder: Path, worker: str) -> Iterator[Deployment]:
 
 
 def assert_nothing_is_lost(front: Deployment, callers: list[Caller]) -> None:
-    """Every caller was told, and every request has its row and its line."""
+    """Assert that every caller got a response, and every request has its row and its line."""
     for caller in callers:
         caller.join(60)
     ends = Counter((caller.stream, caller.status, caller.end) for caller in callers)
@@ -186,7 +186,7 @@ def test_100_requests_longer_than_the_grace_lose_no_row_when_the_gateway_stops(
         front.running.process.send_signal(sig)
         assert front.running.process.wait(30) == 0
         assert_nothing_is_lost(front, callers)
-        assert set(Books(tmp_path).entered("outcome")) == {"shutdown"}  # shipped before the end
+        assert set(Books(tmp_path).column("outcome")) == {"shutdown"}  # shipped before the end
 
 
 def test_100_requests_longer_than_the_grace_lose_no_row_on_a_reload(tmp_path: Path) -> None:
@@ -200,13 +200,13 @@ def test_100_requests_longer_than_the_grace_lose_no_row_on_a_reload(tmp_path: Pa
 
 
 @pytest.mark.parametrize("worker", ["gevent", "engine.server.worker.Worker"])
-def test_own_gunicorn_loses_no_row_either(tmp_path: Path, worker: str) -> None:
+def test_own_gunicorn_loses_no_row(tmp_path: Path, worker: str) -> None:
     with own_gunicorn(tmp_path, worker) as front:
         callers = front.callers(STREAMS, WAITING)
         front.running.process.send_signal(signal.SIGTERM)
         assert front.running.process.wait(30) == 0
         assert_nothing_is_lost(front, callers)
-        assert set(Books(tmp_path).entered("outcome")) == {"shutdown"}
+        assert set(Books(tmp_path).column("outcome")) == {"shutdown"}
 
 
 def test_workers_whose_master_was_killed_end_their_requests(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_workers_whose_master_was_killed_end_their_requests(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("grace", ["0s", "500ms", "1s"])
-def test_a_grace_too_short_for_anything_loses_no_row(tmp_path: Path, grace: str) -> None:
+def test_a_very_short_grace_loses_no_row(tmp_path: Path, grace: str) -> None:
     with served(tmp_path, f"grace: {grace}") as front:
         callers = front.callers(18, 2)
         front.running.process.send_signal(signal.SIGTERM)
@@ -231,7 +231,7 @@ def test_a_caller_who_takes_nothing_is_cut_and_has_its_row(tmp_path: Path) -> No
     with served(tmp_path, speak=Endless(pace=0.001, event=large)) as front:
         with Wire(front.running.port) as wire:
             wire.send(chat("chat", stream=True))
-            wire.head()  # and no more: the buffers of both sides fill up
+            wire.head()  # reads no more: the buffers of both sides fill up
             until(lambda: _is_full(wire), "full buffers")
             front.running.process.send_signal(signal.SIGTERM)
             assert front.running.process.wait(30) == 0
@@ -240,7 +240,7 @@ def test_a_caller_who_takes_nothing_is_cut_and_has_its_row(tmp_path: Path) -> No
 
 
 def _is_full(wire: Wire) -> bool:
-    """Whether a caller's own buffer has been full for a moment."""
+    """Whether the receive buffer of a caller has stopped growing for half a second."""
 
     def size() -> int:
         return int(struct.unpack("i", fcntl.ioctl(wire.sock, termios.FIONREAD, bytes(4)))[0])
@@ -254,7 +254,7 @@ def test_a_body_that_is_still_coming_is_answered_503(tmp_path: Path) -> None:
     with served(tmp_path) as front, Wire(front.running.port) as wire:
         head, _, body = chat("chat").partition(b"\r\n\r\n")
         wire.send(head + b"\r\nExpect: 100-continue\r\n\r\n")
-        assert wire.head()[0] == 100  # from here on the body is waited for
+        assert wire.head()[0] == 100  # from now on the gateway waits for the body
         wire.send(body[:-10])
         front.running.process.send_signal(signal.SIGTERM)
         response = wire.answer("POST")
@@ -271,7 +271,7 @@ def test_a_flood_of_hangups_is_two_reloads(tmp_path: Path) -> None:
         until(lambda: _reloads(front) == 1, "the first reload")
         for _ in range(80):
             front.running.process.send_signal(signal.SIGHUP)
-            time.sleep(0.001)  # the kernel does not keep two of a kind
+            time.sleep(0.001)  # the kernel merges pending signals of one kind
         for caller in callers:
             caller.join(60)
         until(lambda: _reloads(front) == 2, "the reload that waited", 30)
@@ -309,7 +309,7 @@ def _listens(port: int) -> bool:
 def test_a_gateway_whose_workers_are_still_starting_stops_at_once(
     tmp_path: Path, sig: signal.Signals
 ) -> None:
-    """The grace is far longer than the test waits: a worker that misses the signal takes it."""
+    """The grace is longer than the test waits: a worker that missed it would use all."""
     config = project(tmp_path, "http://127.0.0.1:9", {"chat": "[]"}, workers=4)
     config = config.replace("workers: 4", "workers: 4, grace: 10m")
     config = with_telemetry(config, "off").replace("{listen}", f"127.0.0.1:{free_port()}")

@@ -1,4 +1,4 @@
-"""Any document's WebSocket, mocked: an echo, on the mock itself and through a gateway."""
+"""The mock echoes the WebSocket messages of any document, directly and through a gateway."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def test_a_close_is_said_with_its_code(platform: Platform, server: str, token: s
     with opened(platform, server, token, "abc?model=fault-code-4002-after-1") as socket:
         socket.send("one")
         assert socket.recv(PATIENCE) == "one"
-        with pytest.raises(ConnectionClosed) as raised:
+        with pytest.raises(ConnectionClosed) as excinfo:
             socket.recv(PATIENCE)
-    assert raised.value.rcvd is not None
-    assert raised.value.rcvd.code == 4002
+    assert excinfo.value.rcvd is not None
+    assert excinfo.value.rcvd.code == 4002
 
 
 @PLACES
@@ -89,8 +89,8 @@ def test_a_cut_connection_is_1011_behind_a_gateway(
 ) -> None:
     with (
         opened(platform, server, token, "abc?model=fault-close-after-0") as socket,
-        pytest.raises(ConnectionClosed) as raised,
+        pytest.raises(ConnectionClosed) as excinfo,
     ):
         socket.recv(PATIENCE)
-    code = None if raised.value.rcvd is None else raised.value.rcvd.code
+    code = None if excinfo.value.rcvd is None else excinfo.value.rcvd.code
     assert code == {"mock": None, "gateway": 1011}[server]

@@ -1,4 +1,4 @@
-"""Adding an API takes no Python: a document and four route lines in a folder of their own."""
+"""An API is added without Python: by a document and four lines of routes."""
 
 from __future__ import annotations
 
@@ -276,7 +276,9 @@ def test_token_stands_where_the_document_says(
 
 
 @pytest.mark.parametrize("status", [301, 304, 401, 403, 404, 409, 500])
-def test_every_answer_of_a_plain_api_is_its_own(port: int, upstream: Recorder, status: int) -> None:
+def test_every_response_of_a_plain_api_is_relayed(
+    port: int, upstream: Recorder, status: int
+) -> None:
     body = b"" if status == 304 else b'{"problem": [1, 2]}'
     upstream.speak = answer(
         body,
@@ -290,7 +292,7 @@ def test_every_answer_of_a_plain_api_is_its_own(port: int, upstream: Recorder, s
     assert response.value("location") == "/api/v2/x"
 
 
-def test_error_of_a_plain_api_in_no_json_is_its_own_too(port: int, upstream: Recorder) -> None:
+def test_error_of_a_plain_api_that_is_no_json_is_relayed(port: int, upstream: Recorder) -> None:
     upstream.speak = answer(b"<p>no</p>", ("Content-Type: text/html",), 500)
     response = post(port)
     assert (response.status, response.body) == (500, b"<p>no</p>")

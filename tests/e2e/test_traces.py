@@ -54,7 +54,7 @@ class Stage:
     collector: Collector
 
     def ask(self, model="gpt-4o", trace="", more="", flags="01", target=CHAT):
-        """Ask in a trace (a new one, if none is given); its id and the answer."""
+        """Send a request in a trace (by default a new one); the trace id and the response."""
         trace = trace or secrets.token_hex(16)
         messages = f'"messages":[{{"role":"user","content":"{MESSAGE}"}}]'
         body = f'{{"model":"{model}",{more}{messages}}}'
@@ -88,7 +88,7 @@ def fresh(request):
 
 @pytest.fixture(scope="module")
 def served(stage):
-    """One request that went well: its answer, what its upstream got, its two spans."""
+    """One successful request: its response, the request at the upstream, and two spans."""
     stage.upstream.speak = answer(USED)
     trace, response = stage.ask()
     return response, stage.upstream.last, stage.collector.trace(trace, 2)
@@ -132,7 +132,7 @@ def test_spans_say_what_the_conventions_have_names_for(stage, served):
     assert client.attributes | expected == client.attributes
 
 
-def test_who_tells_is_named_by_the_environment(stage, served):
+def test_the_resource_is_named_by_the_environment(stage, served):
     assert stage.collector.resources()[0]["service.name"] == "shop-gateway"
 
 
@@ -175,7 +175,7 @@ def test_a_stream_that_breaks_is_an_error_of_both(stage):
     assert client.attributes["gen_ai.response.time_to_first_chunk"] >= 0
 
 
-def test_a_request_that_finds_nothing_is_a_span_too(stage):
+def test_a_request_for_an_unknown_path_is_a_span(stage):
     trace, response = stage.ask(target="/nothing/here?key=not-for-spans")
     assert response.status == 404
     (server,) = stage.collector.trace(trace, 1)
@@ -183,7 +183,7 @@ def test_a_request_that_finds_nothing_is_a_span_too(stage):
     assert server.name == "POST"
 
 
-def test_what_the_caller_does_not_keep_is_told_on_but_not_kept(stage):
+def test_a_trace_that_is_not_sampled_is_propagated_and_not_exported(stage):
     trace, _ = stage.ask(flags="00")
     (parent,) = stage.upstream.last.values("traceparent")
     assert parent.startswith(f"00-{trace}-")
@@ -193,14 +193,14 @@ def test_what_the_caller_does_not_keep_is_told_on_but_not_kept(stage):
     assert trace not in {span.trace_id for span in stage.collector.spans()}
 
 
-def test_the_collector_is_told_with_its_headers_at_its_path(stage, served):
+def test_spans_are_posted_with_the_configured_headers(stage, served):
     export = stage.collector.requests[-1]
     assert export.target == "/v1/traces"
     assert export.values("content-type") == ["application/x-protobuf"]
     assert export.values("authorization") == [OTLP_SECRET]
 
 
-def test_how_many_were_told_is_among_the_metrics(stage, served):
+def test_exported_spans_are_counted_in_the_metrics(stage, served):
     deadline = time.monotonic() + 10
     while (
         "modelway_trace_spans_sent_total 0" in (page := metrics(stage)) or "spans_sent" not in page
@@ -214,7 +214,7 @@ def metrics(stage):
     return ask(stage.gateway.telemetry, request("/metrics")).body.decode()
 
 
-def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):
+def test_no_secret_and_no_text_of_a_chat_reaches_the_collector(stage):
     stage.ask(target=f"/v1/chat/completions?key={ALL}")
     trace, _ = stage.ask("failing-over")
     stage.collector.trace(trace, 3)
@@ -224,7 +224,7 @@ def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):
     assert OTLP_SECRET not in stage.gateway.output()
 
 
-def test_what_waits_is_told_when_the_worker_stops(tmp_path):
+def test_pending_spans_are_exported_when_the_worker_stops(tmp_path):
     with recorder() as upstream, collector() as receiver:
         upstream.speak = answer(USED)
         traces = f"{{endpoint: '{receiver.url}', sample: 1}}"

@@ -1,4 +1,4 @@
-"""WebSockets through the real gateway: any API's, and the vendor's; both ends played bit by bit."""
+"""WebSockets of any API and of the vendor through a gateway, with raw frames at both ends."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ routes:
 
 
 class Live:
-    """The upstream: switches protocols, and hands the test its end of each session."""
+    """An upstream that switches protocols, and gives the test its end of each session."""
 
     def __init__(self, *lines: str, first: bytes = b"", key: str = "") -> None:
         self._lines, self._first, self._key = lines, first, key
@@ -227,7 +227,7 @@ def test_any_api_passes_frames_both_ways(port: int, upstream: Recorder, live: Li
     assert "sec-websocket-protocol" not in headers
 
 
-def test_what_comes_right_behind_the_heads_is_not_lost(port: int, upstream: Recorder) -> None:
+def test_frames_in_the_segment_of_the_handshake_are_not_lost(port: int, upstream: Recorder) -> None:
     upstream.speak = live = Live(
         "X-Hint: yes", "Set-Cookie: a=b", "X-Accel-Redirect: /secret", first=frame(TEXT, b"first")
     )
@@ -288,7 +288,7 @@ def test_another_target_is_asked_when_one_cannot_be_reached(port: int, live: Liv
 # The vendor's.
 
 
-def test_a_token_in_a_subprotocol_goes_no_further(
+def test_a_token_in_a_subprotocol_is_not_forwarded(
     port: int, recorded: RecordedGateway, upstream: Recorder
 ) -> None:
     upstream.speak = live = Live("Sec-WebSocket-Protocol: realtime")
@@ -329,7 +329,7 @@ def test_the_default_model_and_the_beta_header_reach_the_upstream(
     assert upstream.last.values("openai-beta") == ["realtime=v1"]
 
 
-# Refusals, all of them plain HTTP.
+# Refusals over HTTP.
 
 
 def with_line(instead: str) -> list[str]:
@@ -386,8 +386,8 @@ def test_a_refusal_is_plain_http(port: int, upstream: Recorder, case: str) -> No
 
 
 def test_a_body_is_refused(port: int) -> None:
-    sent = request(REALTIME, b"{}", method="GET", token=ALL, headers=HANDSHAKE)
-    assert_error(ask(port, sent), 400)
+    data = request(REALTIME, b"{}", method="GET", token=ALL, headers=HANDSHAKE)
+    assert_error(ask(port, data), 400)
 
 
 def raw(head: str) -> Callable[[ReceivedRequest, socket.socket], None]:
@@ -481,13 +481,13 @@ def test_an_upstream_is_closed_soon_after_its_caller_leaves(port: int, live: Liv
 
 
 def test_a_caller_who_leaves_during_the_handshake_ends_it(port: int, upstream: Recorder) -> None:
-    left = queue.Queue[float]()
+    departures = queue.Queue[float]()
 
     def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         sock.settimeout(PATIENCE)
         while sock.recv(100):
             pass
-        left.put(time.monotonic())
+        departures.put(time.monotonic())
 
     upstream.speak = speak
     with socket.create_connection(("127.0.0.1", port)) as sock:
@@ -495,7 +495,7 @@ def test_a_caller_who_leaves_during_the_handshake_ends_it(port: int, upstream: R
         while not upstream.requests:
             time.sleep(0.01)
     start = time.monotonic()
-    assert left.get(timeout=PATIENCE) - start < SOON
+    assert departures.get(timeout=PATIENCE) - start < SOON
 
 
 def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
@@ -508,7 +508,7 @@ def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
         assert live.peer().closed()[0] == 1001
 
 
-def test_the_worker_serves_on_after_all_that(port: int, recorded: RecordedGateway) -> None:
+def test_the_worker_still_serves(port: int, recorded: RecordedGateway) -> None:
     assert ask(port, request("/v1/realtime", token=ALL)).status == 426
     output = recorded.gateway.output()
     assert "Traceback" not in output
@@ -537,7 +537,7 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
         assert entry["websocket"]["code"] == 1012
 
 
-# Whatever comes.
+# Random input.
 
 
 @settings(

@@ -11,7 +11,7 @@ from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 
-def test_what_nobody_said_is_as_it_is_for_every_exchange():
+def test_defaults_of_an_exchange():
     first, second = (new_exchange("GET") for _ in range(2))
     assert (first.model, first.value, first.targets) == ("", MISSING, ())
     assert first.on_end is not second.on_end

@@ -30,7 +30,7 @@ def test_what_a_step_keeps_is_not_given() -> None:
     assert list(PushStream([b"a", b"bc"], pipeline(shorter))) == [b"c"]
 
 
-def test_a_source_that_gives_nothing_wakes_whoever_sends() -> None:
+def test_an_empty_piece_is_passed_on() -> None:
     assert list(PushStream([b"ab", b""], pipeline(shorter))) == [b"b", b""]
 
 
@@ -43,7 +43,7 @@ def test_what_is_sent_goes_the_same_way() -> None:
     assert sent_pieces == [b"bc"]
 
 
-def test_a_caller_who_does_not_take_all_blocks() -> None:
+def test_a_piece_that_does_not_fit_raises_blocked() -> None:
     to_caller = pipeline()
     to_caller.try_send = lambda piece: False
     with pytest.raises(Blocked):

@@ -45,21 +45,21 @@ def nothing(*args):
 
 
 def test_a_status_is_an_error_with_that_status():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         before(fault_of("fault-status-503"), nothing, nothing)
-    assert (raised.value.status, raised.value.headers) == (503, [])
+    assert (excinfo.value.status, excinfo.value.headers) == (503, [])
 
 
 def test_a_status_may_say_when_to_come_back():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         before(fault_of("fault-status-429-retry-after-2"), nothing, nothing)
-    assert raised.value.headers == [("retry-after", "2")]
+    assert excinfo.value.headers == [("retry-after", "2")]
 
 
 def test_a_status_that_is_none_is_refused_or_500():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         before(MockFault("status", None), nothing, nothing)
-    assert raised.value.status == 500
+    assert excinfo.value.status == 500
 
 
 def test_a_slow_answer_sleeps_once_and_goes_on():

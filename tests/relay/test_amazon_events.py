@@ -80,7 +80,7 @@ def test_an_error_has_its_code_and_message_in_headers() -> None:
     assert document["error"] == {"code": 500, "message": "It broke."}
 
 
-def test_an_exception_without_a_message_is_told_by_its_name() -> None:
+def test_an_exception_without_a_message_has_its_name_as_message() -> None:
     headers = [(":message-type", "exception"), (":exception-type", "throttlingException")]
     assert json.loads(events(message(headers)))["error"]["message"] == "throttlingException"
 

@@ -25,7 +25,7 @@ class Application:
     """Answers with the path. `refused` are the refusals that it was asked for."""
 
     def __init__(self, answer: Any = None) -> None:
-        self.refused: list[tuple[int, str, str]] = []
+        self.refusals: list[tuple[int, str, str]] = []
         self.failed = 0
         self.listeners: list[Any] = []
         self._answer = answer
@@ -41,7 +41,7 @@ class Application:
         return [environ["PATH_INFO"].encode()]
 
     def refuse(self, error: GatewayError, address: str) -> Response:
-        self.refused.append((error.status, error.code, address))
+        self.refusals.append((error.status, error.code, address))
         return Response(error.status, [("content-length", "2")], b"no")
 
     def fail(self) -> Response:
@@ -121,19 +121,19 @@ def test_a_connection_of_a_worker_that_stops_carries_one_request(connect: Any) -
     assert b"Connection: close" in answers
 
 
-def test_what_is_no_request_is_refused_and_ends_the_connection(connect: Any) -> None:
+def test_a_malformed_request_is_refused_and_ends_the_connection(connect: Any) -> None:
     application = Application()
     assert statuses(connect(application).talk(GET % 1 + b"nonsense\r\n\r\n" + GET % 2)) == [
         b"200",
         b"400",
     ]
-    assert application.refused == [(400, "bad_request", "10.0.0.1")]
+    assert application.refusals == [(400, "bad_request", "10.0.0.1")]
 
 
 def test_a_caller_who_closes_in_a_head_gets_nothing(connect: Any) -> None:
     application = Application()
     assert connect(application).talk(b"GET / HT") == b""
-    assert application.refused == []
+    assert application.refusals == []
 
 
 def test_a_response_whose_head_cannot_be_sent_is_one_500_and_not_recorded_again(
@@ -141,7 +141,7 @@ def test_a_response_whose_head_cannot_be_sent_is_one_500_and_not_recorded_again(
 ) -> None:
     application = Application(lambda _, start: start("200 OK", [("Not-Lower-Case", "1")]))
     assert statuses(connect(application).talk(GET % 1 + GET % 2)) == [b"500"]
-    assert (application.failed, application.refused) == (1, [])
+    assert (application.failed, application.refusals) == (1, [])
 
 
 def _breaks_off(error: BaseException) -> Any:
@@ -168,7 +168,7 @@ def test_a_stream_that_breaks_off_is_cut_and_never_ended(
     application = Application(_breaks_off(error))
     answers = connect(application).talk(GET % 1 + GET % 2)
     assert answers.endswith(b"\r\n\r\n1\r\na\r\n")
-    assert (application.failed, application.refused) == (0, [])
+    assert (application.failed, application.refusals) == (0, [])
 
 
 def test_the_iterable_of_a_response_is_closed(connect: Any) -> None:

@@ -45,7 +45,7 @@ def test_a_port_that_is_reused_may_be_in_use():
 
 
 @pytest.mark.parametrize("host", ["x" * 64, "no-such-host.invalid", "256.1.1.1"])
-def test_a_host_that_is_none_is_told(host):
+def test_an_invalid_host_is_an_error(host):
     assert wrong_with(f"{host}:80").startswith(f"cannot listen on {host}:80 (server.listen): ")
 
 
@@ -57,7 +57,7 @@ def test_a_host_that_is_none_is_told(host):
         ("x" * 120, "the path is longer than 100 bytes"),
     ],
 )
-def test_a_path_that_can_be_no_socket_is_told(tmp_path, monkeypatch, path, why):
+def test_an_invalid_socket_path_is_an_error(tmp_path, monkeypatch, path, why):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     assert why in wrong_with(f"unix:{path}")

@@ -110,7 +110,7 @@ def until_closed(*pairs):
             gevent.sleep(0.001)
 
 
-def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
+def test_a_refused_caller_gets_a_response_at_once_and_is_drained(monkeypatch):
     admission, _ = admission_of(1, 1, monkeypatch)
     pair = Pair()
     pair.far.sendall(b"POST / HTTP/1.1\r\n\r\n")
@@ -123,7 +123,7 @@ def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
     until_closed(pair)
 
 
-def test_many_who_are_refused_do_not_hold_descriptors(monkeypatch):
+def test_refused_callers_do_not_hold_descriptors(monkeypatch):
     admission, _ = admission_of(1, 1, monkeypatch)
     pairs = [Pair() for _ in range(20)]
     for pair in pairs:

@@ -87,7 +87,7 @@ def test_what_ends_the_master_is_handled_first(master: Any) -> None:
 
 
 @pytest.mark.parametrize("sig", [SIGTERM, SIGINT, SIGQUIT])
-def test_what_ends_the_master_is_told_to_a_trial_at_once(master: Any, sig: int) -> None:
+def test_a_signal_that_ends_the_master_ends_a_trial_at_once(master: Any, sig: int) -> None:
     for harmless in (SIGHUP, SIGCHLD, SIGUSR1, SIGTTIN):
         master.signal(harmless, None)
     assert master.app.interrupts == []

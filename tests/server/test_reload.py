@@ -29,12 +29,12 @@ def place(tmp_path):
     return Place(tmp_path)
 
 
-def test_nothing_is_said_before_it_serves(place):
+def test_nothing_is_published_before_it_serves(place):
     assert read(place.run) is None
     assert read(place.run / "nowhere") is None
 
 
-def test_a_good_plan_takes_over_and_is_said(place, caplog):
+def test_a_good_plan_takes_over_and_is_logged(place, caplog):
     first = place.plans.plan
     place.document.write_text(DOCUMENT.replace("/a", "/b"))
     assert place.plans.renew()

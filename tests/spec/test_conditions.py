@@ -28,7 +28,7 @@ def test_a_condition_that_is_none(place, name, value, words):
 
 
 @each(
-    ("value", "accepted", "refused"),
+    ("value", "valid", "invalid"),
     [
         ("a", ["a"], ["b", ["a"], None]),
         (True, [True], [False, 1, "true"]),
@@ -38,14 +38,14 @@ def test_a_condition_that_is_none(place, name, value, words):
         ({"enum": ["a"]}, ["a"], ["b"]),
     ],
 )
-def test_a_plain_value_stands_for_itself_and_a_list_for_its_values(value, accepted, refused):
+def test_a_plain_value_stands_for_itself_and_a_list_for_its_values(value, valid, invalid):
     validator = compile_condition("body", "n", value, required=False).validator
-    assert [v for v in accepted if not validator.is_valid(v)] == []
-    assert [v for v in refused if validator.is_valid(v)] == []
+    assert [v for v in valid if not validator.is_valid(v)] == []
+    assert [v for v in invalid if validator.is_valid(v)] == []
 
 
 @each(
-    ("schema", "refused"),
+    ("schema", "invalid"),
     [
         ({"maximum": 1}, ["9", None, True, [], {}]),
         ({"maxLength": 1}, [9, []]),
@@ -53,11 +53,11 @@ def test_a_plain_value_stands_for_itself_and_a_list_for_its_values(value, accept
         ({"properties": {}}, ["aa", 9]),
     ],
 )
-def test_what_lets_requests_through_accepts_only_the_type_of_its_keywords(schema, refused):
+def test_what_lets_requests_through_accepts_only_the_type_of_its_keywords(schema, invalid):
     lenient = compile_condition("body", "n", schema, required=False).validator
     strict = compile_condition("body", "n", schema, required=True).validator
-    assert all(lenient.is_valid(value) for value in refused)
-    assert not any(strict.is_valid(value) for value in refused)
+    assert all(lenient.is_valid(value) for value in invalid)
+    assert not any(strict.is_valid(value) for value in invalid)
 
 
 @each(

@@ -1,4 +1,4 @@
-"""Many callers at once on kept-alive connections, as fast as they can."""
+"""Many concurrent callers on keep-alive connections, without pauses."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ def crowd(ports: Sequence[int], data: bytes, requests: int, callers: int = 16) -
         try:
             with socket.create_connection(("127.0.0.1", ports[number % len(ports)]), 5) as sock:
                 statuses.update(_ask(sock, data)[0] for _ in range(share))
-        except BaseException as error:  # noqa: BLE001 - told by the thread that waits
+        except BaseException as error:  # noqa: BLE001 - raised by the thread that waits
             failures.append(error)
 
     shares = [requests // callers + (n < requests % callers) for n in range(callers)]
-    threads = [threading.Thread(target=call, args=each) for each in enumerate(shares)]
+    threads = [
+        threading.Thread(target=call, args=number_and_share)
+        for number_and_share in enumerate(shares)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -43,9 +46,9 @@ def crowd(ports: Sequence[int], data: bytes, requests: int, callers: int = 16) -
 
 
 class Traffic:
-    """What callers who never stop were answered: `ids` of all answers, by status, and `broken`
-    connections, which they open again; `lost` of them ended on their first request, or in the
-    middle of an answer, where no caller would ask again by himself."""
+    """The results of callers that never stop: `ids` are the request ids by status, `broken` counts
+    connections that ended and were opened again; `lost` counts those that ended on their first
+    request or in the middle of a response, where a client would not retry."""
 
     def __init__(self) -> None:
         self.ids: dict[int, list[str]] = {}

@@ -1,4 +1,4 @@
-"""A gateway with a small document, quick to start: chat at as many paths as a test needs.
+"""A gateway with a small document, which starts fast: a chat at as many paths as a test needs.
 
 `project(...)` is the text of its gateway.yaml; the OpenAI SDK finds the chat `n` at `/v1/n`.
 """
@@ -21,7 +21,7 @@ _SCHEMA = {
     "required": ["model"],
     "properties": {"model": {"type": "string"}, "max_tokens": {"type": "integer"}},
 }
-WHOLE = {
+COMPLETION = {
     "id": "chatcmpl-1",
     "object": "chat.completion",
     "created": 1,
@@ -31,11 +31,11 @@ WHOLE = {
     ],
     "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
 }
-"""What an upstream of a small gateway answers, if a test does not say otherwise."""
+"""A chat completion, the default answer of the upstream."""
 
 
 def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
-    """Wait until something is true, and return it. AssertionError when it takes too long."""
+    """Wait for a true result, and return it. AssertionError after `patience` seconds."""
     deadline = time.monotonic() + patience
     while not (result := condition()):
         assert time.monotonic() < deadline, f"not in {patience} s: {what}"

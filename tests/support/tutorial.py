@@ -1,4 +1,4 @@
-"""A page whose files are written and whose commands are run in one shell, in their order."""
+"""Runs a tutorial: writes its files, and runs its commands in one shell, in order."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Shell:
         )
 
     def run(self, command: str) -> str:
-        """What a command prints; notes of the shell about its jobs are left out."""
+        """The output of a command, without the shell's lines about jobs."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{command}\necho; echo '{_END}'\n")

@@ -81,9 +81,9 @@ def test_a_wrong_checksum_is_a_failure_behind_the_events_before_it() -> None:
     assert read.read() == AS_EVENTS[0]
     with pytest.raises(
         InvalidAnswer, match="event stream has a message with a wrong checksum"
-    ) as e:
+    ) as excinfo:
         read.read()
-    assert (e.value.request_sent, e.value.response_started) == (True, True)
+    assert (excinfo.value.request_sent, excinfo.value.response_started) == (True, True)
     assert received.closed
 
 
@@ -98,9 +98,9 @@ def test_a_wrong_checksum_ends_what_is_passed() -> None:
 def test_a_failure_of_the_connection_is_raised_as_it_is() -> None:
     read, _ = response(A, Reset())
     assert read.read() == AS_EVENTS[0]
-    with pytest.raises(UpstreamFailure) as raised:
+    with pytest.raises(UpstreamFailure) as excinfo:
         read.read()
-    assert raised.type is Reset
+    assert excinfo.type is Reset
 
 
 def test_a_silence_is_raised_and_can_be_read_on_behind() -> None:

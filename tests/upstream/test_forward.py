@@ -82,9 +82,9 @@ def send(
 
 
 def refusal(request: Exchange, *targets: Any) -> GatewayError:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         send(request, *targets)
-    return caught.value
+    return excinfo.value
 
 
 # The name of the model.
@@ -429,9 +429,9 @@ class Sender:
         return send(self.request, *self.targets, **self.more)
 
     def refusal(self) -> GatewayError:
-        with pytest.raises(GatewayError) as caught:
+        with pytest.raises(GatewayError) as excinfo:
             self()
-        return caught.value
+        return excinfo.value
 
 
 def fake_response(

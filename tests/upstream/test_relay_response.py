@@ -59,9 +59,9 @@ def headers_of(response: Response, name: str) -> list[str]:
 
 
 def refusal(dialect: Any, fake_response: FakeResponse) -> GatewayError:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         relayed(dialect, fake_response)
-    return caught.value
+    return excinfo.value
 
 
 # What is relayed.

@@ -41,9 +41,9 @@ def server() -> Iterator[Recorder]:
 
 
 def failure(**options: str) -> CredentialUnavailable:
-    with pytest.raises(CredentialUnavailable) as raised:
+    with pytest.raises(CredentialUnavailable) as excinfo:
         fetch({**OPTIONS, **options})
-    return raised.value
+    return excinfo.value
 
 
 def assert_for_an_hour(fetched: tuple[dict[str, str], float | None]) -> None:
@@ -152,7 +152,7 @@ def test_the_role_of_an_instance_is_asked_by_version_2(
     assert_for_an_hour(fetch(OPTIONS))
 
 
-def test_without_any_keys_that_is_said() -> None:
+def test_missing_keys_are_an_error() -> None:
     failed = failure()
     assert failed.words == "no AWS keys were found"
     assert "AWS_ACCESS_KEY_ID" in failed.detail

@@ -42,7 +42,7 @@ def server() -> Iterator[Recorder]:
         yield recording
 
 
-def written(folder: Path, **document: Any) -> str:
+def write_credentials(folder: Path, **document: Any) -> str:
     path = folder / "credentials.json"
     path.write_text(json.dumps(document))
     return str(path)
@@ -54,7 +54,7 @@ def service_account(folder: Path, url: str, key: rsa.RSAPrivateKey = KEY) -> str
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    return written(
+    return write_credentials(
         folder,
         type="service_account",
         project_id="p",
@@ -78,8 +78,8 @@ def google(received: ReceivedRequest, sock: socket.socket) -> None:
             audience=["https://oauth2.googleapis.com/token", f"http://{host}/token"],
         )
     except jwt.InvalidTokenError:
-        refused = {"error": "invalid_grant", "error_description": "Invalid JWT Signature."}
-        json_answer(refused, 400)(received, sock)
+        error = {"error": "invalid_grant", "error_description": "Invalid JWT Signature."}
+        json_answer(error, 400)(received, sock)
         return
     email, scope = claims["iss"], claims["scope"]
     document = {"access_token": f"{email} {scope}", "expires_in": 3599, "token_type": "Bearer"}
@@ -87,9 +87,9 @@ def google(received: ReceivedRequest, sock: socket.socket) -> None:
 
 
 def failure(**options: str) -> CredentialUnavailable:
-    with pytest.raises(CredentialUnavailable) as raised:
+    with pytest.raises(CredentialUnavailable) as excinfo:
         fetch({**OPTIONS, **options})
-    return raised.value
+    return excinfo.value
 
 
 def test_a_service_account_proves_itself_by_its_key(server: Recorder, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_key_is_named(tmp_path: Path) -> None:
-    file = written(tmp_path, type="service_account", client_email="a", token_uri="b")
+    file = write_credentials(tmp_path, type="service_account", client_email="a", token_uri="b")
     failed = failure(file=file)
     assert failed.lasting
     assert file in failed.detail
@@ -150,7 +150,7 @@ def test_a_workload_identity_exchanges_its_token(server: Recorder, tmp_path: Pat
         "expires_in": 600,
     }
     server.speak = by_path({"/v1/token": json_answer(exchanged)})
-    file = written(
+    file = write_credentials(
         tmp_path,
         type="external_account",
         audience="//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/k",
@@ -185,7 +185,7 @@ def test_a_file_that_the_environment_names_and_that_is_not_there_is_named(
     assert failed.lasting
 
 
-def test_without_any_credentials_that_is_said() -> None:
+def test_missing_credentials_are_an_error() -> None:
     failed = failure()
     assert failed.words == "no Google credentials were found"
     assert failed.lasting

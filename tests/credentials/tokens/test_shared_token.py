@@ -27,8 +27,8 @@ class Worker:
         gevent.sleep(self.seconds)
         return Token({"token": f"{self.name}-{self.fetches}"}, self.now, self.now + 1000)
 
-    def get(self, refused: Token | None = None) -> str:
-        return self.shared.get(refused, self.fetch).values["token"]
+    def get(self, rejected_token: Token | None = None) -> str:
+        return self.shared.get(rejected_token, self.fetch).values["token"]
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_a_token_whose_renewal_is_due_is_fetched_again(
 def test_a_refused_token_is_not_taken_from_another_worker(folder: Path) -> None:
     one, two = Worker(folder, "one"), Worker(folder, "two")
     one.get()
-    refused = Token({"token": "one-1"}, 0, 1000)
-    assert two.get(refused) == "two-1"
-    assert one.get(refused) == "two-1"
+    rejected_token = Token({"token": "one-1"}, 0, 1000)
+    assert two.get(rejected_token) == "two-1"
+    assert one.get(rejected_token) == "two-1"
 
 
 def test_tokens_of_other_credentials_are_apart(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""One side on its socket: what waits, what is answered, how it ends; plain and over TLS."""
+"""One side of a WebSocket on its socket: queues, pongs, ends; plain and over TLS."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sides(request: pytest.FixtureRequest, contexts: tuple[Any, Any]) -> Iterator
 
 
 def begin(channel: Channel) -> tuple[Any, list[RawFrame]]:
-    """A greenlet that takes all frames of a channel, and what it has taken."""
+    """A greenlet that reads all frames of a channel, and the list of them."""
     frames_read: list[RawFrame] = []
 
     def take() -> None:
@@ -129,7 +129,7 @@ def test_a_close_of_ours_is_waited_for(sides: Any) -> None:
     assert channel.closed == Close(1011, "")
 
 
-def test_one_who_says_nothing_is_not_waited_for_long(sides: Any) -> None:
+def test_a_silent_side_is_closed_after_a_short_wait(sides: Any) -> None:
     channel, _ = sides
     channel.send(BINARY, b"x" * 500_000)
     channel.close(Close(1001, ""))
@@ -138,7 +138,7 @@ def test_one_who_says_nothing_is_not_waited_for_long(sides: Any) -> None:
     assert channel.outbox.broken
 
 
-def test_one_who_leaves_is_gone(sides: Any) -> None:
+def test_a_closed_connection_ends_the_channel(sides: Any) -> None:
     channel, peer = sides
     peer.text("a")
     peer.sock.close()
@@ -148,7 +148,7 @@ def test_one_who_leaves_is_gone(sides: Any) -> None:
     assert len(frames_read) == 1
 
 
-def test_who_waits_for_frames_can_be_stopped(sides: Any) -> None:
+def test_a_wait_for_frames_can_be_stopped(sides: Any) -> None:
     channel, peer = sides
     running, frames_read = begin(channel)
     peer.text("a")
@@ -182,7 +182,7 @@ def test_a_breach_is_raised(sides: Any) -> None:
         channel.finish(1e6)
 
 
-def test_a_pong_is_known_by_what_the_ping_said(sides: Any) -> None:
+def test_a_pong_is_matched_by_the_payload_of_the_ping(sides: Any) -> None:
     channel, peer = sides
     for data in (b"1", b"2", b"3"):
         channel.ping(data)
@@ -194,7 +194,7 @@ def test_a_pong_is_known_by_what_the_ping_said(sides: Any) -> None:
     assert not channel.answers(b"3")
 
 
-def test_nothing_is_sent_to_one_who_has_left(sides: Any) -> None:
+def test_nothing_is_sent_on_a_closed_connection(sides: Any) -> None:
     channel, peer = sides
     peer.sock.close()
     deadline = time.monotonic() + PATIENCE

@@ -45,11 +45,11 @@ def test_the_caller_is_told_how_the_upstream_failed(end, words):
 
 
 @pytest.mark.parametrize("end", [ending.restart(), ending.caller_violation(NOT_UTF8)])
-def test_no_failure_of_the_upstream_is_told_where_it_did_not_fail(end):
+def test_without_a_failure_of_the_upstream_none_is_recorded(end):
     assert end.failure == ""
 
 
-def test_a_side_that_broke_the_protocol_is_told_why_and_the_other_is_not_blamed():
+def test_a_protocol_violation_has_its_code_for_the_violator_alone():
     end = ending.caller_violation(NOT_UTF8)
     assert end.caller.reason == NOT_UTF8.words
     assert "caller" in end.upstream.reason

@@ -1,4 +1,4 @@
-"""Frames out of bytes: which are let through, and what is said to those that are not."""
+"""Frames from bytes: valid frames, and the close codes of violations."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_what_is_right_is_let_through(case, masked, step):
 @each("step", [0, 1])
 @each("masked", [True, False], ids=["client", "server"])
 @each("case", BAD)
-def test_what_is_wrong_is_told_by_its_code(case, masked, step):
+def test_a_violation_has_its_close_code(case, masked, step):
     data, code = BAD[case]
     good = joined(both(TEXT, b"before"), data)[0 if masked else 1]
     frames, violation = read(good, masked, step)
@@ -173,8 +173,8 @@ def test_what_a_head_shows_is_not_waited_for(head):
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 100_000])
 def test_what_is_written_is_read(masked, size):
-    written = FrameWriter(mask=masked).encode(Opcode.TEXT, b"x" * size)
-    assert read(written, masked, limit=10**6) == ([(TEXT, True, b"x" * size)], None)
+    data = FrameWriter(mask=masked).encode(Opcode.TEXT, b"x" * size)
+    assert read(data, masked, limit=10**6) == ([(TEXT, True, b"x" * size)], None)
 
 
 def test_masks_are_not_used_twice():
@@ -227,10 +227,10 @@ def test_what_cannot_be_unpacked_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("code", "sent"), [(1005, 1000), (1006, 1011), (1015, 1014), (1000, 1000), (4321, 4321)]
+    ("code", "expected"), [(1005, 1000), (1006, 1011), (1015, 1014), (1000, 1000), (4321, 4321)]
 )
-def test_codes_that_stand_for_no_frame_are_replaced(code, sent):
-    assert sendable(Close(code, "why")) == Close(sent, "why")
+def test_codes_that_stand_for_no_frame_are_replaced(code, expected):
+    assert sendable(Close(code, "why")) == Close(expected, "why")
 
 
 def test_words_are_shortened_to_whole_characters():

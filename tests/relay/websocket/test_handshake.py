@@ -81,9 +81,9 @@ def test_what_is_offered_is_read():
 )
 def test_a_request_that_asks_wrongly_or_not_at_all(more, status, code):
     environ = {key: value for key, value in {**RIGHT, **more}.items() if value is not None}
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         parse_request(environ)
-    error = raised.value
+    error = excinfo.value
     assert (error.status, error.code) == (status, code)
     assert "secret" not in error.message
     assert (("upgrade", "websocket") in error.headers) is (status == 426)
@@ -132,9 +132,9 @@ def test_compression_is_agreed_on_with_a_client_that_offers_it(offer, agreed):
 
 
 def test_an_offer_that_cannot_be_read_is_refused():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         deflating("permessage-deflate;;=")
-    assert raised.value.status == 400
+    assert excinfo.value.status == 400
 
 
 def test_what_is_offered_can_be_taken():

@@ -52,7 +52,7 @@ def until(condition):
 
 
 def turn_often():
-    """Let the event loop do all there is to do."""
+    """Run the event loop until it is idle."""
     for _ in range(100):
         gevent.sleep(0.001)
 
@@ -159,7 +159,7 @@ def test_pings_are_answered_while_the_other_side_takes_nothing(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_pings_are_answered_while_the_one_who_pings_is_being_sent_much(way):
+def test_pings_are_answered_during_a_large_transfer_to_the_sender(way):
     with session(SessionLimits(max_pings=2000), small=True) as between:
         here, there = ends(between, way)
         there.send(BINARY, b"x" * (FULL - 70_000))
@@ -171,29 +171,29 @@ def test_pings_are_answered_while_the_one_who_pings_is_being_sent_much(way):
         while pongs[-1] != b"999":
             pongs.append(here.next().data)
         assert pongs == sorted(pongs, key=int)
-        assert len(pongs) < 1000  # of those that had to wait only the last was kept
+        assert len(pongs) < 1000  # of the pongs that wait only the last is kept
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_slow_reader_stops_the_reading_of_the_other_side(way):
     with session(small=True) as between:
         here, there = ends(between, way)
-        sent = 0
+        size = 0
 
         def send():
-            nonlocal sent
+            nonlocal size
             for _ in range(400):
                 here.send(BINARY, b"x" * 10_000)
-                sent += 10_000
+                size += 10_000
 
         sending = gevent.spawn(send)
         sink = between.channels[1 if way == "caller" else 0].outbox
         until(lambda: sink.full)
         turn_often()
-        sent_before = sent
+        sent_before = size
         assert sink.backlog < FULL + 70_000
         turn_often()
-        assert sent == sent_before < 2_000_000
+        assert size == sent_before < 2_000_000
         for _ in range(400):
             assert len(there.next().data) == 10_000
         sending.get(timeout=PATIENCE)
@@ -256,7 +256,7 @@ def test_a_close_passes_with_its_code_and_reason(way, code, reason, passed):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_was_said_before_a_close_arrives_before_it(way):
+def test_messages_before_a_close_arrive_before_it(way):
     with session(small=True) as between:
         here, there = ends(between, way)
         here.send(BINARY, b"x" * 150_000)
@@ -277,7 +277,7 @@ def test_a_close_in_the_middle_of_a_message_is_a_close(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_one_who_never_answers_a_close_is_left(way):
+def test_a_close_without_an_answer_ends_the_session(way):
     with session() as between:
         here, there = ends(between, way)
         here.close(1000)
@@ -378,7 +378,7 @@ BREACHES = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", BREACHES)
-def test_who_breaks_the_rules_is_told_so_and_the_other_that_it_is_over(case, way):
+def test_a_violation_closes_both_sides_with_different_codes(case, way):
     make, code, passed = BREACHES[case]
     with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
         here, there = ends(between, way)
@@ -453,7 +453,7 @@ def answer_pings(peer, counter=None):
     return struct.unpack("!H", next_frame.data[:2])
 
 
-def test_two_who_answer_pings_may_be_silent_for_long():
+def test_a_silent_session_stays_open_while_pings_are_answered():
     with session(SessionLimits(ping=0.5)) as between:
         pings = {between.caller: 0, between.upstream: 0}
         answering = [gevent.spawn(answer_pings, peer, pings) for peer in pings]
@@ -553,7 +553,7 @@ def test_the_sockets_of_a_killed_session_close_at_once():
     upstream.close()
 
 
-# Whatever comes.
+# Random input.
 
 NOISE = st.lists(
     st.one_of(
@@ -588,7 +588,7 @@ def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
             while close_sent is None or close_sent.opcode != CLOSE:
                 close_sent = peer.next()
             if peer is here and not close_sent.data:
-                continue  # its own close said nothing, and that is the answer to it
+                continue  # its close frame was empty, and so is the answer
             code = struct.unpack("!H", close_sent.data[:2])[0]
             assert code in (*range(1000, 1004), *range(1007, 1015), *range(3000, 5000))
         there.close()

@@ -1,4 +1,4 @@
-"""The law of places and queues: examples, then random histories of several workers."""
+"""Places and queues: examples, then random histories of several workers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_worker_gives_back_no_more_than_it_holds():
     assert state.in_flight == 2
 
 
-def test_a_new_request_does_not_overtake_who_waits():
+def test_a_new_request_does_not_overtake_the_queue():
     state = full()
     waiting = joined(state)
     state.release(1)
@@ -128,7 +128,7 @@ def test_what_a_dead_worker_held_is_free():
     assert (state.in_flight, len(state.waiting)) == (0, 0)
 
 
-def test_who_leaves_is_not_served():
+def test_a_ticket_that_has_left_is_not_served():
     state = full()
     gone, following = joined(state), joined(state)
     state.leave(gone)

@@ -13,7 +13,7 @@ from engine.stores.counters.shared_memory import SharedMemory
 from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
 from tests.support.clock import MicrosecondClock
-from tests.support.counters import Limit, left, records_in, shared_rate, take
+from tests.support.counters import Limit, records_in, remaining_of, shared_rate, take
 
 
 def test_two_stores_of_one_process_count_together(path, store):
@@ -60,13 +60,13 @@ def test_expired_windows_of_the_calendar_are_swept_and_others_stay(path, store, 
             take(store, [Limit(f"caller-{day}-{caller}", 5, Calendar("day"))])
         clock.advance(86_400)
     assert 200 <= records_in(path) < 450
-    assert left(store, [Limit("caller-19-99", 5, Calendar("day"))]) == [5]
+    assert remaining_of(store, [Limit("caller-19-99", 5, Calendar("day"))]) == [5]
 
 
 def test_the_count_of_a_month_outlives_a_new_store_with_another_time_zone(path, store, clock):
     take(store, [Limit("money", 5, Calendar("month"), 5)])
     other = MemoryCounters(path, clock=clock, wall_clock=clock)
-    assert left(other, [Limit("money", 5, Calendar("month", "Europe/Vienna"))]) == [0]
+    assert remaining_of(other, [Limit("money", 5, Calendar("month", "Europe/Vienna"))]) == [0]
     other.close()
 
 
@@ -159,7 +159,7 @@ def test_a_late_correction_changes_nothing_in_another_database(path, store):
     other = MemoryCounters(path, clock=MicrosecondClock())
     take(other, slots)
     store.settle(late.receipt, [0])
-    assert left(other, slots) == [4]
+    assert remaining_of(other, slots) == [4]
     other.close()
 
 

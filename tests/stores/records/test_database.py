@@ -28,23 +28,23 @@ def test_an_unsupported_url_is_refused(url):
 def test_a_password_is_never_shown():
     database = open_database("postgresql+psycopg://me:geheim@127.0.0.1:1/x")
     assert "geheim" not in database.display_url
-    with pytest.raises(DatabaseAway) as raised:
+    with pytest.raises(DatabaseAway) as excinfo:
         database.read(select_one)
-    assert "geheim" not in str(raised.value)
-    assert "127.0.0.1" in str(raised.value)
+    assert "geheim" not in str(excinfo.value)
+    assert "127.0.0.1" in str(excinfo.value)
 
 
 def test_a_password_in_the_query_is_never_shown():
     database = open_database("postgresql+psycopg://me@127.0.0.1:1/x?password=geheim")
-    with pytest.raises(DatabaseAway) as raised:
+    with pytest.raises(DatabaseAway) as excinfo:
         database.read(select_one)
-    assert "geheim" not in f"{database.display_url} {raised.value}"
+    assert "geheim" not in f"{database.display_url} {excinfo.value}"
 
 
 def test_a_password_in_an_invalid_url_is_never_shown():
-    with pytest.raises(BadUrl) as raised:
+    with pytest.raises(BadUrl) as excinfo:
         open_database("postgresql me:geheim@host")
-    assert "geheim" not in str(raised.value)
+    assert "geheim" not in str(excinfo.value)
 
 
 @pytest.mark.parametrize("scheme", ["postgresql+psycopg", "postgresql", "postgres"])

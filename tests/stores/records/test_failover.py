@@ -72,13 +72,15 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
     database = open_database(hosts(primary, standby))
     journal = Journal(tmp_path)
     shipper = Shipper(journal, UsageTable(database), batch=20)
-    written, stop = [], threading.Event()
+    ids_written, stop = [], threading.Event()
 
     def write():
         while not stop.is_set():
-            entry = Entry(f"req_{len(written)}", 1000.0 + len(written), "a", cost=7, currency="USD")
+            entry = Entry(
+                f"req_{len(ids_written)}", 1000.0 + len(ids_written), "a", cost=7, currency="USD"
+            )
             journal.append(entry)
-            written.append(entry.id)
+            ids_written.append(entry.id)
             time.sleep(0.001)
 
     def fails():
@@ -105,9 +107,9 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
         thread.join()
     shipper.close()
     assert files(tmp_path) == []
-    assert sorted(ids(database)) == sorted(written)
+    assert sorted(ids(database)) == sorted(ids_written)
     (total,) = totals(database, "token", ALL)
-    assert (total.requests, total.cost) == (len(written), {"USD": 7 * len(written)})
+    assert (total.requests, total.cost) == (len(ids_written), {"USD": 7 * len(ids_written)})
     database.close()
 
 

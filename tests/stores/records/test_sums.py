@@ -1,4 +1,4 @@
-"""Sums of periods and of rows are what the rows add up to, to the second, in every time zone."""
+"""Reports from sums equal the sums of their rows, to the second, in every time zone."""
 
 from datetime import UTC, datetime
 from itertools import product

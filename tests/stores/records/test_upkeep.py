@@ -41,13 +41,13 @@ def delete_all_before(database, before, limit=50):
 def test_reports_are_exact_while_and_after_rows_are_deleted(records, days):
     UsageTable(records).insert(ROWS)
     before = START + days * DAY
-    left = [row for row in ROWS if row.time >= before]
+    remaining_rows = [row for row in ROWS if row.time >= before]
     UsageTable(records).delete_before(before, 50)
-    assert_totals(records, left)
+    assert_totals(records, remaining_rows)
     delete_all_before(records, before)
-    assert_totals(records, left)
+    assert_totals(records, remaining_rows)
     assert deleted_before(records) == before
-    assert count(records, "usage") == len(left)
+    assert count(records, "usage") == len(remaining_rows)
 
 
 def test_sums_of_what_is_deleted_are_deleted(records):

@@ -37,13 +37,13 @@ def test_a_row_counts_once_however_often_it_is_inserted(records):
     assert [(r["id"], r["cost"]) for r in entered(records)] == [("req_1", 2**62), ("req_2", 2**62)]
 
 
-REFUSED = [
+INVALID_CHANGES = [
     {"duration": None},
     {"cost": 2**64 - 1},
 ]
 
 
-@pytest.mark.parametrize("wrong", REFUSED)
+@pytest.mark.parametrize("wrong", INVALID_CHANGES)
 def test_a_row_at_fault_is_distinguished_from_an_unavailable_database(records, wrong):
     table = UsageTable(records)
     sound, bad = rows(ENTRY, ENTRY._replace(id="req_2"))

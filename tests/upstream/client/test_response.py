@@ -121,9 +121,9 @@ def test_a_response_can_be_read_on_after_a_silence(streamed: bool) -> None:
         passing = pieces.append if streamed else None
         assert response.read(passing) == b"a"  # it was there already
         for _ in range(2):
-            with pytest.raises(Silence) as caught:
+            with pytest.raises(Silence) as excinfo:
                 response.read(passing, 0.01)
-            assert caught.value.since_start
+            assert excinfo.value.since_start
         go.set()
         assert b"".join([*pieces, response.read(passing, 20.0)]) == b"b"
 
