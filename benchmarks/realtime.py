@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import gevent
@@ -28,10 +27,8 @@ import gevent.socket
 from gevent.server import StreamServer
 from websockets.utils import accept_key
 
-from benchmarks.serving import cpu_seconds, resident, start, workers
-from engine.values.caller import digest
+from benchmarks.serving import cpu_seconds, resident, start, workers, write_project
 from tests.support.ports import free_port
-from tests.support.running import with_telemetry
 
 SMALL = b"x" * 200
 LARGE = os.urandom(65_536)
@@ -173,13 +170,7 @@ def run_in_process(work: str, *arguments: object) -> None:
 def gateway(folder: str, upstream: int) -> Iterator[tuple[int, int]]:
     """Port and worker of a gateway in front of the upstream."""
     port = free_port()
-    init = [sys.executable, "-m", "engine", "init", f"{folder}/gw"]
-    subprocess.run(init, check=True, capture_output=True)
-    config = Path(folder, "gw", "gateway.yaml")
-    text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
-    text = text.replace("workers: 2", "workers: 1")
-    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n"
-    config.write_text(with_telemetry(text, "off"))
+    config = write_project(folder, port, "off")
     environ = {"OPENAI_UPSTREAM": f"http://127.0.0.1:{upstream}/v1", "OPENAI_API_KEY": "x"}
     process = start("serve", "--config", str(config), environ=environ)
     try:

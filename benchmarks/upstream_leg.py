@@ -26,10 +26,8 @@ from typing import Any
 import gevent
 from gevent.server import StreamServer
 
-from benchmarks.serving import cpu_seconds, resident, start, workers
-from engine.values.caller import digest
+from benchmarks.serving import cpu_seconds, resident, start, workers, write_project
 from tests.support.ports import free_port
-from tests.support.running import with_telemetry
 
 ANSWER = (
     b'{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,'
@@ -159,13 +157,7 @@ def start_process(work: str, *arguments: object) -> subprocess.Popen[bytes]:
 def gateway(folder: str, upstream: int, more: str = "") -> Iterator[tuple[int, int]]:
     """Port and worker of a gateway in front of the upstream; `more` ends its config."""
     port = free_port()
-    init = [sys.executable, "-m", "engine", "init", f"{folder}/gw"]
-    subprocess.run(init, check=True, capture_output=True)
-    config = Path(folder, "gw", "gateway.yaml")
-    text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
-    text = text.replace("workers: 2", "workers: 1")
-    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n{more}"
-    config.write_text(with_telemetry(text, "public"))
+    config = write_project(folder, port, "public", more)
     environ = {"OPENAI_UPSTREAM": f"http://127.0.0.1:{upstream}/v1", "OPENAI_API_KEY": "x"}
     process = start("serve", "--config", str(config), environ=environ)
     try:

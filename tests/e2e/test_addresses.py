@@ -17,7 +17,8 @@ import dns.rcode
 from tests.support.dns_server import dns_server
 from tests.support.recording import ReceivedRequest, Recorder, Wire, answer, ask, recorder
 from tests.support.running import Running, gateway
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 ANSWER = answer(json.dumps(COMPLETION).encode())
 SERVICE = "_http._tcp.models.test"

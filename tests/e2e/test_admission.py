@@ -27,7 +27,8 @@ from tests.support.recording import (
     recorder,
 )
 from tests.support.running import Running, gateway
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 PLACES = 8
 LOW = "mw-" + "d" * 64

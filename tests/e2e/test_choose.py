@@ -25,7 +25,7 @@ from tests.support.running import (
     replaced,
     shipped,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 _UPSTREAMS = """
   openai-2:

@@ -36,7 +36,7 @@ from tests.support.running import (
     shipped,
     start,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
 FINE = b'{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}'

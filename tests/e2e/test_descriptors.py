@@ -16,7 +16,8 @@ from pathlib import Path
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Wire, answer, ask, recorder, request
 from tests.support.running import Running, start, with_telemetry
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'

@@ -22,7 +22,8 @@ from tests.support.recording import (
 )
 from tests.support.running import gateway, start, with_telemetry
 from tests.support.scripted import stream_or_whole
-from tests.support.small import chat, project, until
+from tests.support.small import chat, project
+from tests.support.waiting import until
 
 DRAIN = "drain: {delay: 2s, grace: 20s}"
 

@@ -51,7 +51,7 @@ from tests.support.scripted import (
     script,
     unreachable,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 CONFIG = """
 version: 1
@@ -964,9 +964,7 @@ def test_caller_leaves_during_the_backoff(world: World) -> None:
     world.one.speak = answer(b"{}", ("Retry-After: 1",), 429)
     with Wire(world.port) as wire:
         wire.send(OPENAI.ask("again"))
-        deadline = time.monotonic() + PATIENCE
-        while not world.one.requests and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: world.one.requests, "the first attempt")
     time.sleep(1.2)
     assert len(world.one.requests) == 1
 

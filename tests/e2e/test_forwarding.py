@@ -35,7 +35,7 @@ from tests.support.running import (
     replaced,
     shipped,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"

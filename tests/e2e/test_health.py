@@ -21,7 +21,8 @@ from tests.support.crowd import crowd
 from tests.support.recording import ReceivedRequest, Recorder, Speak, Wire, answer, ask, recorder
 from tests.support.running import Running, gateway
 from tests.support.scripted import STALL, script, until_it_leaves
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 GOOD = answer(json.dumps(COMPLETION).encode())
 BAD = answer(b'{"error": {"message": "broken"}}', status=503)

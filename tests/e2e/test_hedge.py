@@ -14,7 +14,8 @@ import pytest
 
 from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder
 from tests.support.running import gateway
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 WHOLE_ANSWER = answer(json.dumps(COMPLETION).encode())
 MODEL = "one: {to: [{upstream: main, weight: 1000000}, {upstream: other}]}"

@@ -35,7 +35,8 @@ from tests.support.running import (
     shipped,
 )
 from tests.support.scripted import CLOSE, RESET, STALL, script
-from tests.support.small import COMPLETION, until
+from tests.support.small import COMPLETION
+from tests.support.waiting import until
 
 ONCE = "retry: {attempts: 1}, breaker: {failures: 1000}"
 UPSTREAMS = """

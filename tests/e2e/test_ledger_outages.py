@@ -15,7 +15,8 @@ from tests.support.crowd import crowd, traffic
 from tests.support.postgres import Postgres, running
 from tests.support.recording import Recorder, answer, ask, recorder
 from tests.support.running import gateway, modelway
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 
 @pytest.fixture(scope="module")

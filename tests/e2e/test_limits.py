@@ -32,7 +32,8 @@ from tests.support.running import (
     replaced,
     shipped,
 )
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 PRICES = """
 prices:

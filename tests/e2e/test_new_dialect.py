@@ -22,7 +22,7 @@ from tests.support.running import (
     modelway,
     start,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 DIALECT = '''
 """Acme's dialect: errors `{"fault": {...}}`, usage in `spent`, models in `catalog`."""

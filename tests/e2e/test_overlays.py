@@ -17,7 +17,8 @@ from engine.values.runtime_dir import runtime_directory
 from tests.support.ports import free_port
 from tests.support.recording import answer, ask, recorder
 from tests.support.running import Running, engine, modelway, start
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 FILES = {"MODELWAY_CONFIG": "gateway.yaml:prod.yaml"}
 OPTIONS = ("-c", "gateway.yaml", "-c", "prod.yaml")

@@ -16,7 +16,8 @@ from tests.support.crowd import crowd, traffic
 from tests.support.recording import SOON, Recorder, Wire, answer, assert_refused, recorder
 from tests.support.redis_server import RedisServer
 from tests.support.running import Running, gateway
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT)
 

@@ -27,7 +27,8 @@ from tests.support.each import each
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
 from tests.support.running import Running, engine, environment, gateway, modelway
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
 PACE, EVENTS = 0.1, 30

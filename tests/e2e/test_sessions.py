@@ -16,7 +16,7 @@ from websockets.sync.server import ServerConnection, serve
 from tests.support.books import Books
 from tests.support.peer import Authority
 from tests.support.running import ALL, TOKENS, Running, gateway
-from tests.support.small import until
+from tests.support.waiting import until
 
 DOCUMENT = """
 openapi: 3.1.0

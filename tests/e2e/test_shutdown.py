@@ -33,7 +33,8 @@ from tests.support.running import (
     start,
     with_telemetry,
 )
-from tests.support.small import chat, project, until
+from tests.support.small import chat, project
+from tests.support.waiting import until
 
 STREAMS, WAITING = 90, 10
 RECORDS = 'stores: {records: "sqlite:///records.db"}'

@@ -29,7 +29,8 @@ from tests.support.running import (
     environment,
     gateway,
 )
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 OPERATION = "small.chat"
 MISSING = request("/nowhere", token=ALL)

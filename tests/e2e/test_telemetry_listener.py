@@ -25,7 +25,8 @@ from tests.support.running import (
     start,
     with_telemetry,
 )
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 PAGES = ("/metrics", "/readyz", "/healthz")
 

@@ -31,7 +31,8 @@ from tests.support.recording import (
     request,
 )
 from tests.support.running import ALL, Running, gateway, modelway
-from tests.support.small import COMPLETION, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 TTL = 1.0
 ROUTES = {"chat": "[]", "other": "[]"}

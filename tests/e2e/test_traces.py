@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import socket
 import subprocess
@@ -25,6 +26,7 @@ from tests.support.running import (
     pointed_at,
     shipped,
 )
+from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
 MESSAGE = "what-nobody-but-the-model-reads"
@@ -201,13 +203,9 @@ def test_spans_are_posted_with_the_configured_headers(stage, served):
 
 
 def test_exported_spans_are_counted_in_the_metrics(stage, served):
-    deadline = time.monotonic() + 10
-    while (
-        "modelway_trace_spans_sent_total 0" in (page := metrics(stage)) or "spans_sent" not in page
-    ):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert "modelway_trace_spans_lost_total 0.0" in page
+    sent = re.compile(r"^modelway_trace_spans_sent_total [1-9]", re.MULTILINE)
+    until(lambda: sent.search(metrics(stage)), "a count of spans")
+    assert "modelway_trace_spans_lost_total 0.0" in metrics(stage)
 
 
 def metrics(stage):

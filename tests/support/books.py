@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from engine.stores.ledger.entry import decode
 from engine.stores.records.database import open_database
-from tests.support.small import until
+from tests.support.waiting import until
 
 Row = dict[str, Any]
 

@@ -6,15 +6,12 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.support.recording import request
 from tests.support.running import ALL, TOKENS
-
-PATIENCE = 20.0
 
 _SCHEMA = {
     "type": "object",
@@ -32,15 +29,6 @@ COMPLETION = {
     "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
 }
 """A chat completion, the default answer of the upstream."""
-
-
-def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
-    """Wait for a true result, and return it. AssertionError after `patience` seconds."""
-    deadline = time.monotonic() + patience
-    while not (result := condition()):
-        assert time.monotonic() < deadline, f"not in {patience} s: {what}"
-        time.sleep(0.01)
-    return result
 
 
 def chat(name: str = "chat", model: str = "one", token: str = ALL, **more: Any) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
+from functools import partial
 
 import gevent
 import gevent.socket
@@ -21,6 +22,7 @@ from engine.relay.websocket.outbox import FULL
 from engine.relay.websocket.session import Session, SessionLimits
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
+from tests.support import waiting
 from tests.support.frames import (
     BINARY,
     CLOSE,
@@ -44,11 +46,7 @@ def ends(between: Between, way: str):
     return both if way == "caller" else both[::-1]
 
 
-def until(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
-        gevent.sleep(0.005)
+until = partial(waiting.until, sleep=gevent.sleep)
 
 
 def turn_often():

@@ -27,6 +27,7 @@ from tests.support.paths import ROOT
 from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer
 from tests.support.postgres import running
 from tests.support.records import select_one
+from tests.support.waiting import until
 
 ALL = UsageFilter(0.0, 1e12)
 
@@ -50,13 +51,6 @@ def hosts(*servers):
 
 def ids(database):
     return database.read(lambda c: list(c.execute(select(ledger.c.id)).scalars()))
-
-
-def until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.02)
 
 
 def test_the_primary_is_found_whatever_the_order(servers):
@@ -93,15 +87,15 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        until(lambda: shipper.round() or shipper.shipped > 100)
+        until(lambda: shipper.round() or shipper.shipped > 100, patience=60)
         killer = threading.Timer(0.05, primary.kill)
         killer.start()
-        until(fails)
+        until(fails, patience=60)
         killer.join()
         assert fails()
         standby.promote()
         shipped = shipper.shipped
-        until(lambda: not fails() and shipper.shipped > shipped + 100)
+        until(lambda: not fails() and shipper.shipped > shipped + 100, patience=60)
     finally:
         stop.set()
         thread.join()
@@ -161,7 +155,7 @@ def test_a_row_that_the_standby_does_not_have_is_not_shipped(servers):
 
     with standby.paused():
         thread.start()
-        until(waits)
+        until(waits, patience=60)
         assert new == []
     thread.join()
     assert new == [1]
@@ -178,15 +172,15 @@ def test_rows_arrive_in_the_new_primary_through_poolers(servers, tmp_path):
         command = [sys.executable, "-m", "tests.support.ledger_worker", str(tmp_path), url, "w"]
         database = open_database(standby.url)
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as worker:
-            until(lambda: len(ids(database)) > 100)
+            until(lambda: len(ids(database)) > 100, patience=60)
             primary.kill()
             standby.promote()
             count = len(ids(database))
-            until(lambda: len(ids(database)) > count + 100)
+            until(lambda: len(ids(database)) > count + 100, patience=60)
             worker.kill()
             written = set(worker.stdout.read().split())
         shipper = Shipper(Journal(tmp_path), UsageTable(database))
-        until(lambda: shipper.round() or files(tmp_path) == [])
+        until(lambda: shipper.round() or files(tmp_path) == [], patience=60)
         shipper.close()
         assert len(set(ids(database))) == len(ids(database))
         assert written <= set(ids(database))
