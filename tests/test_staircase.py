@@ -221,12 +221,12 @@ def inherited_private_attributes(text: str) -> set[str]:
             module = node.module if isinstance(node, ast.ImportFrom) else ""
             names = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
             outside |= names if not (module or "").startswith("engine") else set()
-    found: set[str] = set()
+    private_names: set[str] = set()
     for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
         bases = {ast.unparse(base).partition(".")[0].partition("[")[0] for base in kind.bases}
         if bases & outside:
-            found |= _read_and_not_set(kind)
-    return found
+            private_names |= _read_and_not_set(kind)
+    return private_names
 
 
 def _read_and_not_set(kind: ast.ClassDef) -> set[str]:

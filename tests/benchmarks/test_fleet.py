@@ -75,8 +75,8 @@ def bed(tmp_path):
 
 
 def test_packets_cannot_be_dropped_on_loopback(bed) -> None:
-    one, other = bed.network.node("one"), bed.network.node("other")
-    with pytest.raises(NotOnLoopback), partition(bed.network, one, other):
+    first, second = bed.network.node("one"), bed.network.node("other")
+    with pytest.raises(NotOnLoopback), partition(bed.network, first, second):
         pass
 
 

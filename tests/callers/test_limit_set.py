@@ -80,9 +80,9 @@ def test_the_estimate_of_one_request_does_not_affect_another():
     kind, exchange = limits(TOKENS), new_exchange("POST", "/", "", {}, takes=Takes())
     exchange.record.estimate = Usage(100, 50)
     costs = kind.costs(exchange, PRICES)
-    other = new_exchange("POST", "/", "", {}, takes=Takes())
-    other.record.estimate = Usage(1, 1)
-    assert kind.costs(other, PRICES) == [2]
+    second_exchange = new_exchange("POST", "/", "", {}, takes=Takes())
+    second_exchange.record.estimate = Usage(1, 1)
+    assert kind.costs(second_exchange, PRICES) == [2]
     assert costs == [150]
 
 

@@ -9,18 +9,18 @@ def document(text, file="a.yaml"):
 
 
 def test_an_entry_stands_below_its_mapping_unless_it_is_noted_elsewhere():
-    one, other = document("{a: {b: 1, c: 2}}"), document("{x: 3}", "b.yaml")
-    origin = Origin(one)
-    origin.entry("a").below["c"] = Origin(other, ("x",))
+    first, second = document("{a: {b: 1, c: 2}}"), document("{x: 3}", "b.yaml")
+    origin = Origin(first)
+    origin.entry("a").below["c"] = Origin(second, ("x",))
     assert origin.child("a").child("b").path == ("a", "b")
-    assert origin.child("a").child("c").document is other
+    assert origin.child("a").child("c").document is second
 
 
 def test_a_joined_document_reads_places_and_references_in_the_file_of_a_value():
-    one = document("{a: 1}")
-    other = read("\nx: ${VAR}\n", "b.yaml", lambda text: "filled")
-    joined_config = joined(one)
-    joined_config.origin.below["b"] = Origin(other, ("x",))
+    first = document("{a: 1}")
+    second = read("\nx: ${VAR}\n", "b.yaml", lambda text: "filled")
+    joined_config = joined(first)
+    joined_config.origin.below["b"] = Origin(second, ("x",))
     assert joined_config.place(("a",)) == (1, 5)
     assert joined_config.place(("b",), key=True) == (2, 1)
     assert joined_config.reference(("b",)) == "${VAR}"
@@ -32,18 +32,18 @@ def test_a_value_has_the_tag_of_its_place():
 
 
 def test_the_sections_of_a_joined_document_are_copies():
-    one = document("{a: [1], b: {c: 2}}")
-    joined_config = joined(one)
+    first = document("{a: [1], b: {c: 2}}")
+    joined_config = joined(first)
     joined_config.value["a"].append(2)
     joined_config.value["b"]["d"] = 3
-    assert one.value == {"a": [1], "b": {"c": 2}}
+    assert first.value == {"a": [1], "b": {"c": 2}}
 
 
 def test_a_settled_document_hides_the_secrets_of_all_files():
-    one = read("a: 1\n", "a.yaml", lambda text: text)
-    other = read("x: ${VAR}\n", "b.yaml", lambda text: "a-long-secret")
-    joined_config = joined(one)
-    joined_config.files.append(other)
+    first = read("a: 1\n", "a.yaml", lambda text: text)
+    second = read("x: ${VAR}\n", "b.yaml", lambda text: "a-long-secret")
+    joined_config = joined(first)
+    joined_config.files.append(second)
     joined_config.settle()
-    assert other.text == ""
+    assert second.text == ""
     assert joined_config.redact("a-long-secret") == "${VAR}"

@@ -49,7 +49,7 @@ def upstream() -> Iterator[Recorder]:
 
 
 @pytest.fixture(scope="module")
-def served(
+def gateway_and_upstream(
     upstream: Recorder, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Running, Recorder]]:
     folder = tmp_path_factory.mktemp("bad") / "project"
@@ -59,9 +59,9 @@ def served(
 
 
 @pytest.fixture
-def port(served: tuple[Running, Recorder]) -> Iterator[int]:
+def port(gateway_and_upstream: tuple[Running, Recorder]) -> Iterator[int]:
     """The gateway's port. Afterwards no request has reached the upstream, and it still serves."""
-    running, upstream = served
+    running, upstream = gateway_and_upstream
     upstream.reset()
     workers = running.workers()
     yield running.port

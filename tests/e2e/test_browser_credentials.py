@@ -44,7 +44,9 @@ UPGRADE = [
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def gateway_and_upstream(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Running, Recorder]]:
     folder = tmp_path_factory.mktemp("browser")
     (folder / "things.yaml").write_text(DOCUMENT)
     with recorder() as upstream:
@@ -68,9 +70,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, 
     ],
 )
 def test_a_cookie_opens_nothing_for_another_page(
-    served: tuple[Running, Recorder], socket: bool, origins: list[str], allowed: bool
+    gateway_and_upstream: tuple[Running, Recorder], socket: bool, origins: list[str], allowed: bool
 ) -> None:
-    running, upstream = served
+    running, upstream = gateway_and_upstream
     upstream.reset()
     headers = [COOKIE, *origins, *(UPGRADE if socket else [])]
     target, body = ("/api/live", None) if socket else ("/api/things", b"a=b")
@@ -81,8 +83,10 @@ def test_a_cookie_opens_nothing_for_another_page(
         assert response.json()["error"]["code"] == "origin_not_allowed"
 
 
-def test_the_password_of_http_basic_is_the_token(served: tuple[Running, Recorder]) -> None:
-    running, upstream = served
+def test_the_password_of_http_basic_is_the_token(
+    gateway_and_upstream: tuple[Running, Recorder],
+) -> None:
+    running, upstream = gateway_and_upstream
     upstream.reset()
 
     def post(pair: str, *more: str) -> HttpAnswer:

@@ -207,8 +207,8 @@ def test_new_token_works_when_its_entry_is_pasted(tmp_path: Path) -> None:
         gateway(tmp_path / "project", config, pointed_at(upstream.url)) as running,
     ):
         assert ask(running.port, request(CHAT, FINE, token=secret[1])).status == 200
-        other = FINE.replace(b"gpt-4o", b"whisper-1")
-        assert ask(running.port, request(CHAT, other, token=secret[1])).status == 403
+        other_body = FINE.replace(b"gpt-4o", b"whisper-1")
+        assert ask(running.port, request(CHAT, other_body, token=secret[1])).status == 403
         assert ask(running.port, request(CHAT, FINE, token=ALL)).status == 401
         assert secret[1] not in running.output()
 
@@ -241,9 +241,9 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
     lines = []
     for name in ("anthropic.yaml", "gemini.yaml", "openai.yaml"):
         head, mark, rest = (project / "openapi" / name).read_text().partition("\n  schemas:\n")
-        broken = rest.replace("type: integer", "type: integr", 1)
-        (copy / "openapi" / name).write_text(head + mark + broken)
-        lines.append((name, (head + mark + broken).partition("integr")[0].count("\n") + 1))
+        invalid = rest.replace("type: integer", "type: integr", 1)
+        (copy / "openapi" / name).write_text(head + mark + invalid)
+        lines.append((name, (head + mark + invalid).partition("integr")[0].count("\n") + 1))
     result = modelway("serve", cwd=copy)
     assert result.returncode == 1
     problem = r"gateway.yaml:\d+:\d+: error: anthropic.createMessage cannot be served"
@@ -415,7 +415,7 @@ def own_gunicorn(port: int, *options: str) -> list[str]:
     return [sys.executable, *command, *options, "engine.wsgi:app"]
 
 
-def ended(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def failed_start(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """The result of a serving command that must fail."""
     return subprocess.run(
         command,
@@ -446,7 +446,7 @@ def test_own_gunicorn_serves_the_config_named_by_the_environment(
 def test_own_gunicorn_does_not_start_with_a_broken_config(copy: Path) -> None:
     line = changed(copy, "workers: 2", "workerz: 2")
     port = free_port()
-    result = ended(own_gunicorn(port), copy)
+    result = failed_start(own_gunicorn(port), copy)
     assert result.returncode != 0
     assert f"gateway.yaml:{line}:" in result.stderr
     assert not listens(port)
@@ -454,7 +454,7 @@ def test_own_gunicorn_does_not_start_with_a_broken_config(copy: Path) -> None:
 
 def test_own_gunicorn_refuses_preload(copy: Path) -> None:
     port = free_port()
-    result = ended(own_gunicorn(port, "--preload"), copy)
+    result = failed_start(own_gunicorn(port, "--preload"), copy)
     assert result.returncode == 4
     assert "leave out gunicorn's --preload" in result.stderr
     assert "Traceback" not in result.stderr

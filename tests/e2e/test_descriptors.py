@@ -65,12 +65,12 @@ def test_idle_connections_make_room_for_requests(tmp_path: Path) -> None:
     with limited(tmp_path, "-n 64") as (running, _), ExitStack() as crowd:
         for _ in range(100):
             crowd.enter_context(socket.create_connection(("127.0.0.1", running.port), 20))
-        until(lambda: _served(running), "a place")  # those that came last are fresh for a moment
+        until(lambda: is_served(running), "a place")  # those that came last are fresh for a moment
         assert Counter(ask(running.port, chat()).status for _ in range(50)) == Counter({200: 50})
         assert_calm(running)
 
 
-def _served(running: Running) -> bool:
+def is_served(running: Running) -> bool:
     return ask(running.port, chat()).status == 200
 
 
@@ -87,7 +87,7 @@ def test_without_idle_connections_the_answer_is_503_at_once(tmp_path: Path) -> N
         assert refusal.json()["error"]["code"] == "too_many_connections"
         assert refusal.value("retry-after") == "1"
         over.set()
-        until(lambda: _served(running), "a place")
+        until(lambda: is_served(running), "a place")
         assert_calm(running)
         assert '"code":"too_many_connections"' in running.output()
 

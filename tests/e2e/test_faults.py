@@ -583,7 +583,7 @@ def test_packed_error_is_unpacked(world: World) -> None:
 # A truncated body that is no event stream never looks complete
 
 
-def broken(world: World, data: bytes) -> tuple[int, Headers, bytes, bool]:
+def truncated(world: World, data: bytes) -> tuple[int, Headers, bytes, bool]:
     """Status, headers, the received body, and whether it was complete."""
     with Wire(world.port) as wire:
         wire.send(data)
@@ -599,7 +599,7 @@ def broken(world: World, data: bytes) -> tuple[int, Headers, bytes, bool]:
 def test_body_that_breaks_off_is_cut(world: World, end: str) -> None:
     world.one.speak = script(HEAD + b'Content-Length: 9\r\n\r\n{"a"', 0.05, end)
     model = "idle" if end == STALL else "one"
-    status, headers, raw, is_complete = broken(world, OPENAI.ask(model))
+    status, headers, raw, is_complete = truncated(world, OPENAI.ask(model))
     assert (status, dict(headers)["content-length"], raw, is_complete) == (200, "9", b'{"a"', False)
 
 
@@ -608,7 +608,7 @@ def test_truncated_chunk_is_cut(world: World, end: str) -> None:
     start = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     world.one.speak = script(start + b'9\r\n{"a"', 0.05, end)
     model = "idle" if end == STALL else "one"
-    status, _, raw, is_complete = broken(world, OPENAI.ask(model))
+    status, _, raw, is_complete = truncated(world, OPENAI.ask(model))
     assert (status, raw, is_complete) == (200, chunk(b'{"a"'), False)
 
 
@@ -632,7 +632,7 @@ def test_stream_that_breaks_ends_with_an_error_and_a_cut(
     events = chunk(way.beginning + way.content) + chunk(way.content)
     world.one.speak = script(SSE + events, *steps)
     model = f"spare-{TIMEOUTS[fault]}" if fault in TIMEOUTS else "spare"
-    body, is_complete = consumed(world, way.ask(model, stream=True))
+    body, is_complete = stream_body(world, way.ask(model, stream=True))
     assert not is_complete
     assert body.startswith(way.beginning + way.content * 2)
     assert b"[DONE]" not in body
@@ -650,7 +650,7 @@ def test_stream_that_breaks_ends_with_an_error_and_a_cut(
 def test_stream_beyond_its_total_time_is_cut(world: World, way: Way) -> None:
     steps = [step for _ in range(200) for step in (chunk(way.content), 0.05)]
     world.one.speak = script(SSE, *steps, END)
-    body, is_complete = consumed(world, way.ask("total", stream=True))
+    body, is_complete = stream_body(world, way.ask("total", stream=True))
     assert not is_complete
     assert 0 < body.count(way.content) < 200
     document = json.loads(body.rpartition(b"data: ")[2])
@@ -661,13 +661,13 @@ def test_stream_beyond_its_total_time_is_cut(world: World, way: Way) -> None:
 def test_error_event_in_mid_stream_is_relayed(world: World, way: Way) -> None:
     """The upstream's error event and the events after it are relayed."""
     world.one.speak = streaming(way.content, way.failing)
-    body, _ = consumed(world, way.ask("spare", stream=True))
+    body, _ = stream_body(world, way.ask("spare", stream=True))
     assert body.startswith(way.content + way.failing)
     assert b"[DONE]" not in body
     assert world.two.requests == []
 
 
-def consumed(world: World, data: bytes) -> tuple[bytes, bool]:
+def stream_body(world: World, data: bytes) -> tuple[bytes, bool]:
     """The body of a chunked response 200, and whether it was complete."""
     body = b""
     with Wire(world.port) as wire:
@@ -1058,7 +1058,7 @@ def test_silent_stream_has_a_heartbeat(world: World, way: Way) -> None:
 def test_heartbeat_does_not_keep_a_dead_stream_alive(world: World, way: Way) -> None:
     world.one.speak = script(SSE, chunk(way.content), STALL)
     started = time.monotonic()
-    body, is_complete = consumed(world, way.ask("calm-idle", stream=True))
+    body, is_complete = stream_body(world, way.ask("calm-idle", stream=True))
     assert not is_complete
     assert 0.7 < time.monotonic() - started < SOON
     document = json.loads(body.rpartition(b"data: ")[2])
@@ -1069,7 +1069,7 @@ def test_no_heartbeat_falls_inside_an_event(world: World) -> None:
     half = len(OPENAI.content) // 2
     first, second = OPENAI.content[:half], OPENAI.content[half:]
     world.one.speak = script(SSE, chunk(OPENAI.content), chunk(first), 0.25, chunk(second), END)
-    body, _ = consumed(world, OPENAI.ask("calm", stream=True))
+    body, _ = stream_body(world, OPENAI.ask("calm", stream=True))
     assert body.replace(OPENAI.heartbeat, b"") == OPENAI.content * 2
     assert body.endswith(OPENAI.content)
 

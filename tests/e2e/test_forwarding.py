@@ -112,7 +112,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
         yield running
 
 
-def passed(port: int, upstream: Recorder, data: bytes) -> ReceivedRequest:
+def forwarded(port: int, upstream: Recorder, data: bytes) -> ReceivedRequest:
     """Send a request with the status 200; the request that the upstream received."""
     response = ask(port, data)
     assert response.status == 200, response
@@ -157,25 +157,25 @@ def test_json_is_changed_in_the_models_name_alone(
     expected = expected.replace(
         b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]'
     )
-    received = passed(port, upstream, request(target, body, token=ALL))
+    received = forwarded(port, upstream, request(target, body, token=ALL))
     assert received.body == expected
     assert received.values("content-length") == [str(len(expected))]
 
 
 def test_json_is_not_touched_where_the_name_stays(port: int, upstream: Recorder) -> None:
     body = b' {"model" : "gpt-\\u0034o", "messages":[ {"role":"user","content":"hi"} ] }'
-    assert passed(port, upstream, request(CHAT, body, token=ALL)).body == body
+    assert forwarded(port, upstream, request(CHAT, body, token=ALL)).body == body
 
 
 def test_name_of_any_characters_is_written_as_json(port: int, upstream: Recorder) -> None:
     body = FINE.replace(b"gpt-4o", b"quoted")
-    received = passed(port, upstream, request(CHAT, body, token=ALL))
+    received = forwarded(port, upstream, request(CHAT, body, token=ALL))
     assert json.loads(received.body)["model"] == '\u00fcn"q\\/\U0001f600'
 
 
 def test_model_name_deep_in_the_body_is_changed(port: int, upstream: Recorder) -> None:
     body = b'{"mod/el": 1, "deep": [ {"mod/el" : "odd-one"}, {"mod/el": "odd-one"} ]}'
-    received = passed(port, upstream, request("/odd/nested", body, token=ALL))
+    received = forwarded(port, upstream, request("/odd/nested", body, token=ALL))
     assert received.body == body.replace(b"odd-one", b"the real/name", 1)
 
 
@@ -187,7 +187,7 @@ def test_chunked_body_arrives_with_a_length(port: int, upstream: Recorder) -> No
         headers=["Content-Type: application/json", "Transfer-Encoding: chunked"],
     )
     chunks = b"".join(b"1;ext=1\r\n%c\r\n" % byte for byte in FINE)
-    received = passed(port, upstream, head + chunks + b"0\r\nX-Trailer: dropped\r\n\r\n")
+    received = forwarded(port, upstream, head + chunks + b"0\r\nX-Trailer: dropped\r\n\r\n")
     assert received.body == FINE
     assert received.values("content-length") == [str(len(FINE))]
     assert {"transfer-encoding", "x-trailer", "trailer"}.isdisjoint(received.names())
@@ -218,7 +218,7 @@ def test_multipart_is_changed_in_the_models_name_alone(
     expected: tuple[tuple[str, bytes], ...],
 ) -> None:
     data = request(TRANSCRIBE, multipart(*parts), token=ALL, media_type=MULTIPART)
-    received = passed(port, upstream, data)
+    received = forwarded(port, upstream, data)
     assert received.body == multipart(*expected)
     assert received.values("content-type") == [MULTIPART]
 
@@ -230,7 +230,7 @@ def test_form_is_changed_in_the_models_name_alone(port: int, upstream: Recorder)
         token=ALL,
         media_type="application/x-www-form-urlencoded",
     )
-    body = passed(port, upstream, data).body
+    body = forwarded(port, upstream, data).body
     assert body in (
         b"a=%7e+%20&model=the%20real%2Fname&b=model&&c",
         b"a=%7e+%20&model=the+real%2Fname&b=model&&c",
@@ -247,7 +247,7 @@ IMAGE = ('name="image"; filename="a.png"\r\nContent-Type: image/png', b"\x89PNG"
     "body", [b'{"input":"hi"}', b' { "input" : "hi" } ', b'{"model":null,"input":"hi"}']
 )
 def test_default_model_is_written_into_json(port: int, upstream: Recorder, body: bytes) -> None:
-    received = passed(port, upstream, request("/v1/moderations", body, token=ALL))
+    received = forwarded(port, upstream, request("/v1/moderations", body, token=ALL))
     assert json.loads(received.body) == {"input": "hi", "model": "omni-moderation-latest"}
     if b"null" not in body:
         assert received.body.replace(b'"model":"omni-moderation-latest",', b"") == body
@@ -256,12 +256,12 @@ def test_default_model_is_written_into_json(port: int, upstream: Recorder, body:
 def test_default_model_is_written_into_a_form(port: int, upstream: Recorder) -> None:
     body = multipart(PART, IMAGE)
     data = request("/v1/images/edits", body, token=ALL, media_type=MULTIPART)
-    received = passed(port, upstream, data)
+    received = forwarded(port, upstream, data)
     assert received.body == multipart(('name="model"', b"gpt-image-1"), PART, IMAGE)
 
 
 def test_default_model_is_written_into_the_query(port: int, upstream: Recorder) -> None:
-    assert passed(port, upstream, request("/odd/query?a=%7e", token=ALL)).target == (
+    assert forwarded(port, upstream, request("/odd/query?a=%7e", token=ALL)).target == (
         "/base/query?a=%7e&model=the%20real%2Fname&k%20y=s%2Fcret"
     )
 
@@ -271,12 +271,12 @@ def test_default_model_is_written_into_the_query(port: int, upstream: Recorder) 
 
 def test_path_and_query_arrive_as_they_were(port: int, upstream: Recorder) -> None:
     target = f"{CHAT}?api-version=1&x=%7e%20+&empty=&flag&x=2"
-    assert passed(port, upstream, request(target, FINE, token=ALL)).target == target
+    assert forwarded(port, upstream, request(target, FINE, token=ALL)).target == target
 
 
 def test_absolute_target_is_taken_by_its_path(port: int, upstream: Recorder) -> None:
     data = request(f"http://gateway{CHAT}", FINE, token=ALL)
-    assert passed(port, upstream, data).target == CHAT
+    assert forwarded(port, upstream, data).target == CHAT
 
 
 @pytest.mark.parametrize("mount", ["/v1beta", "/v1", "/v1alpha"])
@@ -284,26 +284,26 @@ def test_mount_is_replaced_by_the_upstreams_own_path(
     port: int, upstream: Recorder, mount: str
 ) -> None:
     target = f"{mount}/models/gemini-2.5-flash:generateContent?key={ALL}"
-    assert passed(port, upstream, request(target, CONTENTS)).target == GENERATE
+    assert forwarded(port, upstream, request(target, CONTENTS)).target == GENERATE
 
 
 def test_models_name_in_the_path_is_replaced(port: int, upstream: Recorder) -> None:
     target = f"/v1/models/g%2Drenamed:streamGenerateContent?alt=sse&key={ALL}&x=%7e"
-    assert passed(port, upstream, request(target, CONTENTS)).target == (
+    assert forwarded(port, upstream, request(target, CONTENTS)).target == (
         "/v1beta/models/the%2Freal%3An%C3%A4me:streamGenerateContent?alt=sse&x=%7e"
     )
 
 
 def test_models_name_in_the_query_is_replaced(port: int, upstream: Recorder) -> None:
     target = "/odd/query?a=%7e&model=odd%2Done&b=model"
-    assert passed(port, upstream, request(target, token=ALL)).target == (
+    assert forwarded(port, upstream, request(target, token=ALL)).target == (
         "/base/query?a=%7e&model=the%20real%2Fname&b=model&k%20y=s%2Fcret"
     )
 
 
 def test_models_name_in_a_header_is_replaced(port: int, upstream: Recorder) -> None:
     data = request("/odd/header", token=ALL, headers=["X-Model: odd-one"])
-    received = passed(port, upstream, data)
+    received = forwarded(port, upstream, data)
     assert received.values("x-model") == ["the real/name"]
     assert received.body == b""
     assert "content-length" not in received.names()
@@ -344,7 +344,7 @@ KEPT_HERE = [
 
 def test_headers_pass_by_an_allow_list(port: int, upstream: Recorder) -> None:
     headers = [f"{name}: {value}" for name, value in HEADERS.items()] + KEPT_HERE
-    received = passed(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
+    received = forwarded(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
     own_headers = {
         "host": f"127.0.0.1:{upstream.port}",
         "authorization": f"Bearer {CREDENTIAL}",
@@ -386,7 +386,7 @@ def test_headers_by_which_clients_correlate_requests_pass(
     header_lines = CORRELATION[target]
     lines = [f"{name}: {value}" for name, value in header_lines.items()]
     body = {CHAT: FINE, MESSAGES: MESSAGES_REQUEST, GENERATE: CONTENTS}[target]
-    passed(port, upstream, request(target, body, headers=[*lines, *KEPT_HERE, carrier(target)]))
+    forwarded(port, upstream, request(target, body, headers=[*lines, *KEPT_HERE, carrier(target)]))
     for name, value in header_lines.items():
         assert upstream.last.values(name) == [value]
     removed_pairs = {
@@ -420,13 +420,13 @@ def test_other_names_with_an_underscore_are_refused(port: int, upstream: Recorde
 def test_header_named_in_connection_is_not_forwarded(port: int, upstream: Recorder) -> None:
     """RFC 9110 section 7.6.1."""
     headers = ["Connection: keep-alive, Idempotency-Key", "Idempotency-Key: i-1"]
-    received = passed(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
+    received = forwarded(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
     assert received.values("idempotency-key") == []
 
 
 def test_anthropic_headers_pass(port: int, upstream: Recorder) -> None:
     headers = [f"x-api-key: {ALL}", "anthropic-version: 2023-06-01", "anthropic-beta: a,b"]
-    received = passed(
+    received = forwarded(
         port, upstream, request(f"{MESSAGES}?beta=true", MESSAGES_REQUEST, headers=headers)
     )
     assert received.target == f"{MESSAGES}?beta=true"
@@ -438,7 +438,7 @@ def test_anthropic_headers_pass(port: int, upstream: Recorder) -> None:
 
 def test_forward_headers_pass_to_their_upstream(port: int, upstream: Recorder) -> None:
     headers = ["X-Custom: 1", "x-other: 2", "X-Third: 3", "X-Model: odd-same"]
-    received = passed(port, upstream, request("/odd/header", token=ALL, headers=headers))
+    received = forwarded(port, upstream, request("/odd/header", token=ALL, headers=headers))
     assert (received.values("x-custom"), received.values("x-other")) == (["1"], ["2"])
     assert received.values("x-third") == []
 
@@ -466,7 +466,7 @@ def test_token_never_reaches_the_upstream(
 ) -> None:
     body = {CHAT: FINE, MESSAGES: MESSAGES_REQUEST}.get(target, CONTENTS)
     data = request(target, None if target.startswith("/odd") else body, headers=headers)
-    received = passed(port, upstream, data)
+    received = forwarded(port, upstream, data)
     everything = repr(received)
     assert ALL not in everything
     assert LIMITED not in everything

@@ -56,10 +56,10 @@ def rows(folder: Path, count: int) -> list[dict[str, Any]]:
         connection = sqlite3.connect(folder / "records.db")
         connection.row_factory = sqlite3.Row
         try:
-            found = connection.execute("SELECT * FROM usage ORDER BY id").fetchall()
+            selected = connection.execute("SELECT * FROM usage ORDER BY id").fetchall()
         finally:
             connection.close()
-        return [dict(row) for row in found] if len(found) >= count else []
+        return [dict(row) for row in selected] if len(selected) >= count else []
 
     return list(until(read, f"{count} rows of the ledger"))
 

@@ -48,7 +48,7 @@ def write(folder: Path, url: str, port: int, more: str = "") -> None:
     (folder / "gateway.yaml").write_text(config.replace("{listen}", f"127.0.0.1:{port}"))
 
 
-def ended(folder: Path, *mounts: str) -> str:
+def failed_start(folder: Path, *mounts: str) -> str:
     """The output of a gateway that cannot start."""
     result = subprocess.run(
         isolated(folder, *mounts),
@@ -81,7 +81,7 @@ def test_a_tmpfs_in_memory_is_all_that_serving_needs(folder: Path) -> None:
 
 def test_without_any_writable_folder_one_sentence_says_what_is_needed(folder: Path) -> None:
     write(folder, "http://127.0.0.1:9", free_port())
-    output = ended(folder, NO_MEMORY)
+    output = failed_start(folder, NO_MEMORY)
     assert "no folder can be written for the gateway's runtime files: mount a tmpfs" in output
     assert output.count("\n") == 1
 
@@ -90,7 +90,7 @@ def test_a_journal_that_cannot_be_written_is_said_before_anything_is_served(fold
     records = 'stores: {records: "sqlite:////dev/shm/modelway-test-read-only.db"}'
     write(folder, "http://127.0.0.1:9", free_port(), records)
     try:
-        output = ended(folder)
+        output = failed_start(folder)
     finally:
         for path in Path("/dev/shm").glob("modelway-test-read-only.db*"):
             path.unlink()

@@ -20,7 +20,9 @@ TOTAL = 1.5
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def gateway_and_upstream(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Running, Recorder]]:
     folder = tmp_path_factory.mktemp("bodies")
     with recorder() as upstream:
         upstream.speak = answer(json.dumps(COMPLETION).encode())
@@ -31,8 +33,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, 
 
 
 @pytest.fixture
-def port(served: tuple[Running, Recorder]) -> Iterator[int]:
-    running, upstream = served
+def port(gateway_and_upstream: tuple[Running, Recorder]) -> Iterator[int]:
+    running, upstream = gateway_and_upstream
     upstream.requests.clear()
     yield running.port
     assert "Traceback" not in running.output()
@@ -152,9 +154,9 @@ def test_a_malformed_body_for_a_page_is_400_and_cut(port: int, target: str, case
 @pytest.mark.parametrize("case", MALFORMED)
 @pytest.mark.parametrize("target", ["/metrics", "/readyz", "/healthz", "/nowhere"])
 def test_a_malformed_body_is_refused_on_the_telemetry_listener(
-    served: tuple[Running, Recorder], port: int, target: str, case: str
+    gateway_and_upstream: tuple[Running, Recorder], port: int, target: str, case: str
 ) -> None:
-    with Wire(served[0].telemetry) as wire:
+    with Wire(gateway_and_upstream[0].telemetry) as wire:
         wire.send(head("Transfer-Encoding: chunked", target=target, method="GET"))
         wire.send(MALFORMED[case])
         response = wire.answer()

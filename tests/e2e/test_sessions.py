@@ -102,9 +102,9 @@ def test_a_session_is_one_request_under_way_as_long_as_it_lasts(front: Running) 
         assert response.status_code == 429
         assert json.loads(response.body)["error"]["code"] == "concurrency_limit_exceeded"
 
-    with next_session(front) as other:
-        other.send("b")
-        assert other.recv(20) == "b"
+    with next_session(front) as second_session:
+        second_session.send("b")
+        assert second_session.recv(20) == "b"
 
 
 def test_the_log_has_the_messages_and_bytes(front: Running) -> None:

@@ -117,7 +117,7 @@ class Deployment:
 
 
 @contextmanager
-def served(
+def serve(
     folder: Path, server: str = "grace: 4s", speak: Callable[..., None] | None = None
 ) -> Iterator[Deployment]:
     """`modelway serve` in front of an endless upstream."""
@@ -182,7 +182,7 @@ def assert_nothing_is_lost(front: Deployment, callers: list[Caller]) -> None:
 def test_100_requests_longer_than_the_grace_lose_no_row_when_the_gateway_stops(
     tmp_path: Path, sig: signal.Signals
 ) -> None:
-    with served(tmp_path) as front:
+    with serve(tmp_path) as front:
         callers = front.callers(STREAMS, WAITING)
         front.running.process.send_signal(sig)
         assert front.running.process.wait(30) == 0
@@ -191,7 +191,7 @@ def test_100_requests_longer_than_the_grace_lose_no_row_when_the_gateway_stops(
 
 
 def test_100_requests_longer_than_the_grace_lose_no_row_on_a_reload(tmp_path: Path) -> None:
-    with served(tmp_path) as front:
+    with serve(tmp_path) as front:
         old = set(front.running.workers())
         callers = front.callers(STREAMS, WAITING)
         front.running.process.send_signal(signal.SIGHUP)
@@ -211,7 +211,7 @@ def test_own_gunicorn_loses_no_row(tmp_path: Path, worker: str) -> None:
 
 
 def test_workers_whose_master_was_killed_end_their_requests(tmp_path: Path) -> None:
-    with served(tmp_path) as front:
+    with serve(tmp_path) as front:
         callers = front.callers(4, 2)
         front.running.process.kill()
         assert_nothing_is_lost(front, callers)
@@ -220,7 +220,7 @@ def test_workers_whose_master_was_killed_end_their_requests(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("grace", ["0s", "500ms", "1s"])
 def test_a_very_short_grace_loses_no_row(tmp_path: Path, grace: str) -> None:
-    with served(tmp_path, f"grace: {grace}") as front:
+    with serve(tmp_path, f"grace: {grace}") as front:
         callers = front.callers(18, 2)
         front.running.process.send_signal(signal.SIGTERM)
         assert front.running.process.wait(30) == 0
@@ -229,7 +229,7 @@ def test_a_very_short_grace_loses_no_row(tmp_path: Path, grace: str) -> None:
 
 def test_a_caller_who_takes_nothing_is_cut_and_has_its_row(tmp_path: Path) -> None:
     large = EVENT.replace(b"w ", b"w" * 100_000)
-    with served(tmp_path, speak=Endless(pace=0.001, event=large)) as front:
+    with serve(tmp_path, speak=Endless(pace=0.001, event=large)) as front:
         with Wire(front.running.port) as wire:
             wire.send(chat("chat", stream=True))
             wire.head()  # reads no more: the buffers of both sides fill up
@@ -252,7 +252,7 @@ def _is_full(wire: Wire) -> bool:
 
 
 def test_a_body_that_is_still_coming_is_answered_503(tmp_path: Path) -> None:
-    with served(tmp_path) as front, Wire(front.running.port) as wire:
+    with serve(tmp_path) as front, Wire(front.running.port) as wire:
         head, _, body = chat("chat").partition(b"\r\n\r\n")
         wire.send(head + b"\r\nExpect: 100-continue\r\n\r\n")
         assert wire.head()[0] == 100  # from now on the gateway waits for the body
@@ -266,7 +266,7 @@ def test_a_body_that_is_still_coming_is_answered_503(tmp_path: Path) -> None:
 
 
 def test_a_flood_of_hangups_is_two_reloads(tmp_path: Path) -> None:
-    with served(tmp_path) as front:
+    with serve(tmp_path) as front:
         callers = front.callers(2)  # the first reload lasts until they end
         front.running.process.send_signal(signal.SIGHUP)
         until(lambda: _reloads(front) == 1, "the first reload")
@@ -286,7 +286,7 @@ def _reloads(front: Deployment) -> int:
 
 
 def test_a_reload_that_waits_for_its_old_workers_does_not_delay_the_end(tmp_path: Path) -> None:
-    with served(tmp_path, "grace: 20s") as front:
+    with serve(tmp_path, "grace: 20s") as front:
         old = set(front.running.workers())
         front.callers(1)
         front.running.process.send_signal(signal.SIGHUP)

@@ -129,8 +129,8 @@ def test_a_unix_socket_serves_whoever_may_open_it(tmp_path: Path, upstream: Reco
 
 def test_an_address_in_use_is_named_with_its_key(tmp_path: Path, upstream: Recorder) -> None:
     text = project(tmp_path, upstream.url, {"chat": "[]"})
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        address = f"127.0.0.1:{other.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        address = f"127.0.0.1:{sock.getsockname()[1]}"
         text = with_telemetry(text, address).replace("{listen}", f"127.0.0.1:{free_port()}")
         text += "stores: {records: 'sqlite:///records.db'}\n"
         (tmp_path / "gateway.yaml").write_text(text)
@@ -165,10 +165,10 @@ def test_a_reload_moves_the_listener_and_keeps_the_other(
 def test_a_reload_onto_an_address_in_use_changes_nothing(
     tmp_path: Path, upstream: Recorder
 ) -> None:
-    with running(tmp_path, upstream) as front, socket.create_server(("127.0.0.1", 0)) as other:
+    with running(tmp_path, upstream) as front, socket.create_server(("127.0.0.1", 0)) as sock:
         config = tmp_path / "gateway.yaml"
         until(lambda: read(runtime_directory(config)), "the state of the master")
-        used_port = other.getsockname()[1]
+        used_port = sock.getsockname()[1]
         config.write_text(config.read_text().replace(f":{front.telemetry}", f":{used_port}"))
         result = modelway("reload", "-c", config)
         assert result.returncode == 1

@@ -249,14 +249,14 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, upstream: Reco
     with sqlite3.connect(tmp_path / "records.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
-    served = modelway("serve", cwd=tmp_path)
+    process = modelway("serve", cwd=tmp_path)
     config = ("--config", str(tmp_path / "gateway.yaml"))
     commands = [
         CliRunner().invoke(main, [*words, *config]) for words in (("token", "list"), ("usage",))
     ]
-    codes = [served.returncode, *(each.exit_code for each in commands)]
+    codes = [process.returncode, *(each.exit_code for each in commands)]
     assert all(codes), codes
-    for output in (served.stdout + served.stderr, *(each.output for each in commands)):
+    for output in (process.stdout + process.stderr, *(each.output for each in commands)):
         assert "made by a newer Modelway" in output, output
         assert "run that version, or put back the copy" in output
         assert "Traceback" not in output
@@ -274,17 +274,17 @@ def test_tokens_seen_before_work_while_postgresql_is_away(
 ) -> None:
     more = f'stores: {{records: "{database.url}", token_ttl: 100ms}}\n'
     with gateway(tmp_path, project(tmp_path, upstream.url, ROUTES, more=more)) as front:
-        used_token, other = create(front, "seen"), create(front, "other")
+        used_token, unused_token = create(front, "seen"), create(front, "other")
         assert [status(front, used_token) for _ in range(8)] == [200] * 8
         with traffic(front.port, chat(token=used_token), 2) as load:
             until(lambda: load.count(200) > 100, "answers")
             database.kill()
             before = load.count(200)
             until(lambda: load.count(200) > before + 300, "answers")
-            assert_refused(ask(front.port, chat(token=other)), 503, "store_unavailable")
+            assert_refused(ask(front.port, chat(token=unused_token)), 503, "store_unavailable")
             assert status(front, ALL) == 200
             database.start()
-            until(lambda: status(front, other) == 200, "a look-up")
+            until(lambda: status(front, unused_token) == 200, "a look-up")
         assert set(load.ids) == {200}, {k: len(v) for k, v in load.ids.items()}
         assert not load.broken
         assert front.output().count("tokens cannot be looked up") <= 2, "once for each worker"

@@ -89,15 +89,15 @@ def fresh(request):
 
 
 @pytest.fixture(scope="module")
-def served(stage):
+def traced_request(stage):
     """One successful request: its response, the request at the upstream, and two spans."""
     stage.upstream.speak = answer(USED)
     trace, response = stage.ask()
     return response, stage.upstream.last, stage.collector.trace(trace, 2)
 
 
-def test_a_trace_passes_through_the_gateway(served):
-    response, received, (server, client) = served
+def test_a_trace_passes_through_the_gateway(traced_request):
+    response, received, (server, client) = traced_request
     assert response.status == 200
     assert (server.parent_id, client.parent_id) == ("00f067aa0ba902b7", server.span_id)
     (parent,) = received.values("traceparent")
@@ -110,8 +110,8 @@ def test_a_trace_passes_through_the_gateway(served):
     assert not client.error
 
 
-def test_spans_say_what_the_conventions_have_names_for(stage, served):
-    response, _, (server, client) = served
+def test_spans_say_what_the_conventions_have_names_for(stage, traced_request):
+    response, _, (server, client) = traced_request
     expected = {
         "http.request.method": "POST",
         "http.response.status_code": 200,
@@ -134,7 +134,7 @@ def test_spans_say_what_the_conventions_have_names_for(stage, served):
     assert client.attributes | expected == client.attributes
 
 
-def test_the_resource_is_named_by_the_environment(stage, served):
+def test_the_resource_is_named_by_the_environment(stage, traced_request):
     assert stage.collector.resources()[0]["service.name"] == "shop-gateway"
 
 
@@ -195,14 +195,14 @@ def test_a_trace_that_is_not_sampled_is_propagated_and_not_exported(stage):
     assert trace not in {span.trace_id for span in stage.collector.spans()}
 
 
-def test_spans_are_posted_with_the_configured_headers(stage, served):
+def test_spans_are_posted_with_the_configured_headers(stage, traced_request):
     export = stage.collector.requests[-1]
     assert export.target == "/v1/traces"
     assert export.values("content-type") == ["application/x-protobuf"]
     assert export.values("authorization") == [OTLP_SECRET]
 
 
-def test_exported_spans_are_counted_in_the_metrics(stage, served):
+def test_exported_spans_are_counted_in_the_metrics(stage, traced_request):
     sent = re.compile(r"^modelway_trace_spans_sent_total [1-9]", re.MULTILINE)
     until(lambda: sent.search(metrics(stage)), "a count of spans")
     assert "modelway_trace_spans_lost_total 0.0" in metrics(stage)

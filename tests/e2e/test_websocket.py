@@ -172,7 +172,7 @@ REALTIME = "/v1/realtime?model=gpt-realtime"
 
 
 @contextmanager
-def opened(
+def open_session(
     port: int, target: str = ROOM, *more: str, token: str = ALL, behind: bytes = b""
 ) -> Iterator[tuple[Peer, dict[str, str]]]:
     """A caller's end of a session, and the headers of its 101."""
@@ -198,18 +198,18 @@ def opened(
 
 
 def test_any_api_passes_frames_both_ways(port: int, upstream: Recorder, live: Live) -> None:
-    with opened(port, f"{ROOM}?pace=3", "Origin: https://x") as (caller, headers):
+    with open_session(port, f"{ROOM}?pace=3", "Origin: https://x") as (caller, headers):
         peer = live.peer()
-        for here, there in ((caller, peer), (peer, caller)):
-            here.text("grüße")
-            assert there.next() == RawFrame(TEXT, True, "grüße".encode())
-            here.send(BINARY, b"\x00\xff" * 50_000)
-            assert there.next() == RawFrame(BINARY, True, b"\x00\xff" * 50_000)
-            here.send(TEXT, b"\xc3", fin=False)
-            here.send(PING, b"p")
-            here.send(CONT, b"\xa9")
-            assert [there.next().opcode for _ in range(3)] == [TEXT, PING, CONT]
-            assert here.next() == RawFrame(PONG, True, b"p")
+        for sender, receiver in ((caller, peer), (peer, caller)):
+            sender.text("grüße")
+            assert receiver.next() == RawFrame(TEXT, True, "grüße".encode())
+            sender.send(BINARY, b"\x00\xff" * 50_000)
+            assert receiver.next() == RawFrame(BINARY, True, b"\x00\xff" * 50_000)
+            sender.send(TEXT, b"\xc3", fin=False)
+            sender.send(PING, b"p")
+            sender.send(CONT, b"\xa9")
+            assert [receiver.next().opcode for _ in range(3)] == [TEXT, PING, CONT]
+            assert sender.next() == RawFrame(PONG, True, b"p")
         caller.close(4321, b"bye")
         assert peer.closed() == (4321, "bye")
         peer.close(4321, b"bye")
@@ -233,7 +233,7 @@ def test_frames_in_the_segment_of_the_handshake_are_not_lost(port: int, upstream
     )
     try:
         early = frame(TEXT, b"early", mask=MASK)
-        with opened(port, behind=early) as (caller, headers):
+        with open_session(port, behind=early) as (caller, headers):
             assert live.peer().next().data == b"early"
             assert caller.next().data == b"first"
             assert headers["x-hint"] == "yes"
@@ -256,7 +256,7 @@ def test_one_subprotocol_is_answered(
     upstream.speak = live = Live(*([f"Sec-WebSocket-Protocol: {chosen}"] if chosen else []))
     try:
         more = [f"Sec-WebSocket-Protocol: {offered}"] if offered else []
-        with opened(port, ROOM, *more) as (_, headers):
+        with open_session(port, ROOM, *more) as (_, headers):
             assert headers.get("sec-websocket-protocol") == expected
     finally:
         live.end()
@@ -265,7 +265,7 @@ def test_one_subprotocol_is_answered(
 
 def test_compression_is_agreed_on_with_each_side_alone(port: int, live: Live) -> None:
     offer = "Sec-WebSocket-Extensions: permessage-deflate"
-    with opened(port, ROOM, offer) as (caller, headers):
+    with open_session(port, ROOM, offer) as (caller, headers):
         assert headers["sec-websocket-extensions"].startswith("permessage-deflate")
         peer = live.peer()
         packed = bytes.fromhex("f248cdc9c90700")  # "Hello" (RFC 7692 7.2.3.1)
@@ -274,12 +274,15 @@ def test_compression_is_agreed_on_with_each_side_alone(port: int, live: Live) ->
 
 
 def test_compression_is_off_where_it_is_not_asked_for(port: int, live: Live) -> None:
-    with opened(port, REALTIME, "Sec-WebSocket-Extensions: permessage-deflate") as (_, headers):
+    with open_session(port, REALTIME, "Sec-WebSocket-Extensions: permessage-deflate") as (
+        _,
+        headers,
+    ):
         assert "sec-websocket-extensions" not in headers
 
 
 def test_another_target_is_asked_when_one_cannot_be_reached(port: int, live: Live) -> None:
-    with opened(port, "/api/brief/x") as (caller, headers):
+    with open_session(port, "/api/brief/x") as (caller, headers):
         assert headers["x-modelway-target"] == "live"
         live.peer().text("here")
         assert caller.next().data == b"here"
@@ -294,7 +297,7 @@ def test_a_token_in_a_subprotocol_is_not_forwarded(
     upstream.speak = live = Live("Sec-WebSocket-Protocol: realtime")
     offered = f"realtime, openai-insecure-api-key.{ALL}, openai-organization.org-1"
     try:
-        with opened(
+        with open_session(
             port, REALTIME, f"Sec-WebSocket-Protocol: {offered}, openai-beta.realtime-v1", token=""
         ) as (caller, headers):
             assert headers["sec-websocket-protocol"] == "realtime"
@@ -316,14 +319,17 @@ def test_realtime_is_answered_also_when_the_upstream_chooses_nothing(
 ) -> None:
     names = ["realtime", f"openai-insecure-api-key.{ALL}"]
     offered = ",".join(names[at] for at in order)
-    with opened(port, REALTIME, f"Sec-WebSocket-Protocol: {offered}", token="") as (_, headers):
+    with open_session(port, REALTIME, f"Sec-WebSocket-Protocol: {offered}", token="") as (
+        _,
+        headers,
+    ):
         assert headers["sec-websocket-protocol"] == "realtime"
 
 
 def test_the_default_model_and_the_beta_header_reach_the_upstream(
     port: int, upstream: Recorder, live: Live
 ) -> None:
-    with opened(port, "/v1/realtime", "OpenAI-Beta: realtime=v1"):
+    with open_session(port, "/v1/realtime", "OpenAI-Beta: realtime=v1"):
         live.peer()
     assert upstream.last.line == "GET /v1/realtime?model=the-real-name HTTP/1.1"
     assert upstream.last.values("openai-beta") == ["realtime=v1"]
@@ -455,7 +461,7 @@ def test_an_upstream_that_is_silent_is_too_late(port: int, upstream: Recorder) -
 def test_a_caller_is_told_in_the_dialects_words_that_the_upstream_left(
     port: int, live: Live
 ) -> None:
-    with opened(port, REALTIME) as (caller, headers):
+    with open_session(port, REALTIME) as (caller, headers):
         peer = live.peer()
         peer.text("{}")
         assert caller.next().data == b"{}"
@@ -470,7 +476,7 @@ def test_a_caller_is_told_in_the_dialects_words_that_the_upstream_left(
 
 
 def test_an_upstream_is_closed_soon_after_its_caller_leaves(port: int, live: Live) -> None:
-    with opened(port) as (caller, _):
+    with open_session(port) as (caller, _):
         caller.text("x")
         peer = live.peer()
         assert peer.next().data == b"x"
@@ -499,11 +505,11 @@ def test_a_caller_who_leaves_during_the_handshake_ends_it(port: int, upstream: R
 
 
 def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
-    with opened(port, "/api/brief/x") as (caller, _):
+    with open_session(port, "/api/brief/x") as (caller, _):
         peer = live.peer()
         caller.send(BINARY, b"x" * 1001)
         assert caller.closed()[0] == peer.closed()[0] == 1009
-    with opened(port, "/api/brief/x") as (caller, _):
+    with open_session(port, "/api/brief/x") as (caller, _):
         assert caller.closed() == (1001, "nothing was said for 1 s")
         assert live.peer().closed()[0] == 1001
 
@@ -519,7 +525,7 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
     with any_live_api(tmp_path / "p") as recorded:
         running = recorded.gateway
         recorded.upstream.speak = live = Live()
-        with opened(running.port) as (caller, _):
+        with open_session(running.port) as (caller, _):
             peer = live.peer()
             running.process.send_signal(signal.SIGTERM)
             while listens(running.port):
@@ -549,11 +555,11 @@ def test_random_bytes_end_in_a_close(
 ) -> None:
     upstream.speak = live = Live()
     try:
-        with opened(port) as (caller, _):
+        with open_session(port) as (caller, _):
             peer = live.peer()
-            here = peer if from_upstream else caller
-            here.sock.sendall(noise)
-            here.sock.shutdown(socket.SHUT_WR)
+            sender = peer if from_upstream else caller
+            sender.sock.sendall(noise)
+            sender.sock.shutdown(socket.SHUT_WR)
             for end in (caller, peer):
                 while (last := end.next()).opcode != CLOSE:
                     assert last.opcode in (TEXT, BINARY, CONT, PING, PONG)

@@ -25,8 +25,8 @@ def test_a_socket_that_was_left_behind_is_not_in_the_way(tmp_path):
 
 
 def test_an_address_in_use_cannot_be_listened_on():
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        listen = f"127.0.0.1:{other.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        listen = f"127.0.0.1:{sock.getsockname()[1]}"
         assert (
             wrong_with(listen)
             == f"cannot listen on {listen} (server.listen): Address already in use"
@@ -34,11 +34,11 @@ def test_an_address_in_use_cannot_be_listened_on():
 
 
 def test_a_port_that_is_reused_may_be_in_use():
-    with socket.socket() as other:
-        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        listen = f"127.0.0.1:{other.getsockname()[1]}"
+    with socket.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        listen = f"127.0.0.1:{sock.getsockname()[1]}"
         assert wrong_with(listen) is not None
         assert why_unavailable({"server.listen": listen}, reuse_port=True) is None
         assert why_unavailable({"telemetry.listen": listen}, reuse_port=True) is not None

@@ -49,4 +49,4 @@ def violations(page: Driver, axe: str, within: str = "document") -> list[str]:
     options: dict[str, Any] = {"runOnly": {"type": "tag", "values": _RULES}}
     results = page.run(_FIND % (within, json.dumps(options)))
     assert isinstance(results, list)
-    return [str(one) for one in results]
+    return [str(violation) for violation in results]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -60,8 +61,8 @@ class Traffic:
 
 
 @contextmanager
-def traffic(port: int, data: bytes, callers: int = 4) -> Iterator[Traffic]:
-    """Callers who send a request again and again, until the block ends."""
+def traffic(port: int, data: bytes, callers: int = 4, *, pause: float = 0.0) -> Iterator[Traffic]:
+    """Callers that send requests until the block ends, each `pause` seconds after a response."""
     counts, ending = Traffic(), threading.Event()
 
     def call() -> None:
@@ -73,6 +74,7 @@ def traffic(port: int, data: bytes, callers: int = 4) -> Iterator[Traffic]:
                         status, name = _ask(sock, data)
                         counts.ids.setdefault(status, []).append(name)
                         responses += 1
+                        time.sleep(pause)
             except (OSError, EOFError) as error:
                 counts.broken += 1
                 counts.lost += responses == 0 or "middle" in str(error)

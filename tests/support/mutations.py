@@ -224,7 +224,7 @@ def _near(value: Any, dice: random.Random) -> Any:
             (value + 1, value - 1, value * 10, value / 3, 0, 1, -value, float(value))
         )
     if isinstance(value, list):
-        entries = [one for one in value if dice.random() < 0.5]
+        entries = [entry for entry in value if dice.random() < 0.5]
         return dice.choice((entries, value[::-1], value * 2, []))
     if isinstance(value, dict):
         return {key: below for key, below in value.items() if dice.random() < 0.7}

@@ -51,11 +51,11 @@ def session(
     **more: Any,
 ) -> Iterator[Between]:
     """A running session, ended with the block. Raises its error, if any."""
-    (one, caller), (two, upstream) = pair(small), pair(small)
+    (near, caller), (far, upstream) = pair(small), pair(small)
     limit = limits.max_message
     channels = (
-        Channel(one, client=True, limit=limit, extensions=extensions[0]),
-        Channel(two, client=False, limit=limit, extensions=extensions[1]),
+        Channel(near, client=True, limit=limit, extensions=extensions[0]),
+        Channel(far, client=False, limit=limit, extensions=extensions[1]),
     )
     sessions, traffic = Sessions(), Traffic()
     new_session = Session(*channels, limits, traffic, **more)
@@ -64,8 +64,8 @@ def session(
         try:
             sessions.run(new_session)
         finally:
-            one.close()
-            two.close()
+            near.close()
+            far.close()
 
     running = gevent.spawn(run)
     between = Between(

@@ -74,10 +74,10 @@ def turn_often():
 )
 def test_frames_pass_as_they_came(way, frames):
     with session() as between:
-        here, there = ends(between, way)
+        sender, receiver = ends(between, way)
         for each_frame in frames:
-            here.send(each_frame.opcode, each_frame.data, fin=each_frame.fin)
-            assert there.next() == each_frame
+            sender.send(each_frame.opcode, each_frame.data, fin=each_frame.fin)
+            assert receiver.next() == each_frame
 
 
 def test_errors_of_the_upstream_are_redacted():
@@ -96,49 +96,49 @@ def test_errors_of_the_upstream_are_redacted():
 @pytest.mark.parametrize("way", WAYS)
 def test_many_frames_in_one_packet_and_one_frame_in_many(way):
     with session() as between:
-        here, there = ends(between, way)
-        many = [frame(TEXT, b"%d" % i, mask=here.mask) for i in range(100)]
-        here.sock.sendall(b"".join(many))
-        assert [there.next().data for _ in range(100)] == [b"%d" % i for i in range(100)]
-        for byte in frame(TEXT, b"slowly", mask=here.mask):
-            here.sock.sendall(bytes([byte]))
+        sender, receiver = ends(between, way)
+        many = [frame(TEXT, b"%d" % i, mask=sender.mask) for i in range(100)]
+        sender.sock.sendall(b"".join(many))
+        assert [receiver.next().data for _ in range(100)] == [b"%d" % i for i in range(100)]
+        for byte in frame(TEXT, b"slowly", mask=sender.mask):
+            sender.sock.sendall(bytes([byte]))
             gevent.sleep(0)
-        assert there.next().data == b"slowly"
+        assert receiver.next().data == b"slowly"
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_ping_is_answered_once_and_passed_on(way):
     with session() as between:
-        here, there = ends(between, way)
-        here.send(PING, b"p1")
-        assert here.next() == RawFrame(PONG, True, b"p1")
-        assert there.next() == RawFrame(PING, True, b"p1")
-        there.send(PONG, b"p1")  # this one ends at the gateway
-        there.send(PONG, b"unasked")
-        assert here.next() == RawFrame(PONG, True, b"unasked")
+        sender, receiver = ends(between, way)
+        sender.send(PING, b"p1")
+        assert sender.next() == RawFrame(PONG, True, b"p1")
+        assert receiver.next() == RawFrame(PING, True, b"p1")
+        receiver.send(PONG, b"p1")  # this one ends at the gateway
+        receiver.send(PONG, b"unasked")
+        assert sender.next() == RawFrame(PONG, True, b"unasked")
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_one_pong_may_answer_several_pings(way):
     with session() as between:
-        here, there = ends(between, way)
+        sender, receiver = ends(between, way)
         for data in (b"1", b"2", b"3"):
-            here.send(PING, data)
-            assert there.next() == RawFrame(PING, True, data)
-        there.send(PONG, b"3")
-        there.send(PONG, b"1")
-        assert [here.next().data for _ in range(4)] == [b"1", b"2", b"3", b"1"]
+            sender.send(PING, data)
+            assert receiver.next() == RawFrame(PING, True, data)
+        receiver.send(PONG, b"3")
+        receiver.send(PONG, b"1")
+        assert [sender.next().data for _ in range(4)] == [b"1", b"2", b"3", b"1"]
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_ping_in_the_middle_of_a_message_is_answered_there(way):
     with session() as between:
-        here, there = ends(between, way)
-        here.send(TEXT, b"be", fin=False)
-        here.send(PING, b"p")
-        assert here.next() == RawFrame(PONG, True, b"p")
-        here.send(CONT, b"gin")
-        frames_read = [there.next() for _ in range(3)]
+        sender, receiver = ends(between, way)
+        sender.send(TEXT, b"be", fin=False)
+        sender.send(PING, b"p")
+        assert sender.next() == RawFrame(PONG, True, b"p")
+        sender.send(CONT, b"gin")
+        frames_read = [receiver.next() for _ in range(3)]
         assert [(g.opcode, g.data) for g in frames_read] == [
             (TEXT, b"be"),
             (PING, b"p"),
@@ -149,25 +149,25 @@ def test_a_ping_in_the_middle_of_a_message_is_answered_there(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_pings_are_answered_while_the_other_side_takes_nothing(way):
     with session(small=True) as between:
-        here, there = ends(between, way)
-        here.send(BINARY, b"x" * (FULL - 70_000))
-        here.send(PING, b"are you there")
-        assert here.next() == RawFrame(PONG, True, b"are you there")
-        assert there.next().data == b"x" * (FULL - 70_000)
+        sender, receiver = ends(between, way)
+        sender.send(BINARY, b"x" * (FULL - 70_000))
+        sender.send(PING, b"are you there")
+        assert sender.next() == RawFrame(PONG, True, b"are you there")
+        assert receiver.next().data == b"x" * (FULL - 70_000)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_pings_are_answered_during_a_large_transfer_to_the_sender(way):
     with session(SessionLimits(max_pings=2000), small=True) as between:
-        here, there = ends(between, way)
-        there.send(BINARY, b"x" * (FULL - 70_000))
+        sender, receiver = ends(between, way)
+        receiver.send(BINARY, b"x" * (FULL - 70_000))
         until(lambda: between.channels[0 if way == "caller" else 1].outbox.backlog)
         for number in range(1000):
-            here.send(PING, b"%d" % number)
-        assert here.next() == RawFrame(BINARY, True, b"x" * (FULL - 70_000))
-        pongs = [here.next().data]
+            sender.send(PING, b"%d" % number)
+        assert sender.next() == RawFrame(BINARY, True, b"x" * (FULL - 70_000))
+        pongs = [sender.next().data]
         while pongs[-1] != b"999":
-            pongs.append(here.next().data)
+            pongs.append(sender.next().data)
         assert pongs == sorted(pongs, key=int)
         assert len(pongs) < 1000  # of the pongs that wait only the last is kept
 
@@ -175,13 +175,13 @@ def test_pings_are_answered_during_a_large_transfer_to_the_sender(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_slow_reader_stops_the_reading_of_the_other_side(way):
     with session(small=True) as between:
-        here, there = ends(between, way)
+        sender, receiver = ends(between, way)
         size = 0
 
         def send():
             nonlocal size
             for _ in range(400):
-                here.send(BINARY, b"x" * 10_000)
+                sender.send(BINARY, b"x" * 10_000)
                 size += 10_000
 
         sending = gevent.spawn(send)
@@ -193,7 +193,7 @@ def test_a_slow_reader_stops_the_reading_of_the_other_side(way):
         turn_often()
         assert size == sent_before < 2_000_000
         for _ in range(400):
-            assert len(there.next().data) == 10_000
+            assert len(receiver.next().data) == 10_000
         sending.get(timeout=PATIENCE)
 
 
@@ -243,12 +243,12 @@ def test_a_side_may_be_compressed_and_the_other_not():
 )
 def test_a_close_passes_with_its_code_and_reason(way, code, reason, passed):
     with session() as between:
-        here, there = ends(between, way)
-        here.close(code, reason)
-        assert there.closed() == (passed or (code, reason.decode()))
-        there.close(code or 1000, reason)
-        assert here.closed() == (code, reason.decode())
-        assert (here.ended(), there.ended()) == (b"", b"")
+        sender, receiver = ends(between, way)
+        sender.close(code, reason)
+        assert receiver.closed() == (passed or (code, reason.decode()))
+        receiver.close(code or 1000, reason)
+        assert sender.closed() == (code, reason.decode())
+        assert (sender.ended(), receiver.ended()) == (b"", b"")
         between.over()
         assert between.traffic.code == (code or 1000)
 
@@ -256,32 +256,32 @@ def test_a_close_passes_with_its_code_and_reason(way, code, reason, passed):
 @pytest.mark.parametrize("way", WAYS)
 def test_messages_before_a_close_arrive_before_it(way):
     with session(small=True) as between:
-        here, there = ends(between, way)
-        here.send(BINARY, b"x" * 150_000)
-        here.close(1000)
-        assert there.next().data == b"x" * 150_000
-        assert there.closed() == (1000, "")
+        sender, receiver = ends(between, way)
+        sender.send(BINARY, b"x" * 150_000)
+        sender.close(1000)
+        assert receiver.next().data == b"x" * 150_000
+        assert receiver.closed() == (1000, "")
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_close_in_the_middle_of_a_message_is_a_close(way):
     with session() as between:
-        here, there = ends(between, way)
-        here.send(TEXT, b"be", fin=False)
-        here.close(1001)
-        assert there.next().data == b"be"
-        assert there.closed() == (1001, "")
-        assert here.closed() == (1001, "")
+        sender, receiver = ends(between, way)
+        sender.send(TEXT, b"be", fin=False)
+        sender.close(1001)
+        assert receiver.next().data == b"be"
+        assert receiver.closed() == (1001, "")
+        assert sender.closed() == (1001, "")
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_close_without_an_answer_ends_the_session(way):
     with session() as between:
-        here, there = ends(between, way)
-        here.close(1000)
-        assert here.closed() == (1000, "")
-        assert there.closed() == (1000, "")
-        assert there.ended() == b""
+        sender, receiver = ends(between, way)
+        sender.close(1000)
+        assert sender.closed() == (1000, "")
+        assert receiver.closed() == (1000, "")
+        assert receiver.ended() == b""
         between.over()
 
 
@@ -379,19 +379,19 @@ BREACHES = {
 def test_a_violation_closes_both_sides_with_different_codes(case, way):
     make, code, passed = BREACHES[case]
     with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
-        here, there = ends(between, way)
-        here.sock.sendall(make(here.mask))
-        code_sent, words = here.closed()
+        sender, receiver = ends(between, way)
+        sender.sock.sendall(make(sender.mask))
+        code_sent, words = sender.closed()
         assert (code_sent, bool(words)) == (code, True)
-        first_frames = [next_frame := there.next()]
+        first_frames = [next_frame := receiver.next()]
         while next_frame.opcode != CLOSE:
-            first_frames.append(next_frame := there.next())
+            first_frames.append(next_frame := receiver.next())
         assert struct.unpack("!H", next_frame.data[:2])[0] == passed
         amid = any(not frame.fin for frame in first_frames)
         events = [frame for frame in first_frames if frame.data == b"error"]
         assert len(events) == (way == "upstream" and not amid)
-        there.close()
-        assert here.ended() == there.ended() == b""
+        receiver.close()
+        assert sender.ended() == receiver.ended() == b""
         between.over()
         assert between.traffic.code == (code if way == "caller" else passed)
 
@@ -399,11 +399,11 @@ def test_a_violation_closes_both_sides_with_different_codes(case, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_what_comes_before_a_breach_passes(way):
     with session() as between:
-        here, there = ends(between, way)
-        good, bad = frame(TEXT, b"good", mask=here.mask), frame(TEXT, b"\xff", mask=here.mask)
-        here.sock.sendall(good + bad)
-        assert there.next() == RawFrame(TEXT, True, b"good")
-        assert here.closed()[0] == 1007
+        sender, receiver = ends(between, way)
+        good, bad = frame(TEXT, b"good", mask=sender.mask), frame(TEXT, b"\xff", mask=sender.mask)
+        sender.sock.sendall(good + bad)
+        assert receiver.next() == RawFrame(TEXT, True, b"good")
+        assert sender.closed()[0] == 1007
 
 
 def test_an_idle_session_is_closed_with_words():
@@ -434,10 +434,10 @@ def chatter(peer):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_side_that_is_silent_is_asked_and_then_given_up(way):
     with session(SessionLimits(ping=0.6)) as between:
-        here, there = ends(between, way)
-        answering = gevent.spawn(answer_pings, there)
-        assert here.next() == RawFrame(PING, True, b"")
-        code, _ = here.closed()
+        sender, receiver = ends(between, way)
+        answering = gevent.spawn(answer_pings, receiver)
+        assert sender.next() == RawFrame(PING, True, b"")
+        code, _ = sender.closed()
         assert code == 1011
         between.over()
         assert answering.get(timeout=PATIENCE)[0] == 1011
@@ -577,19 +577,19 @@ NOISE = st.lists(
 @given(noise=NOISE)
 def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
     with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
-        here, there = ends(between, way)
+        sender, receiver = ends(between, way)
         for data in noise:
-            here.sock.sendall(data)
-        here.sock.shutdown(gevent.socket.SHUT_WR)
-        for peer in (here, there):
+            sender.sock.sendall(data)
+        sender.sock.shutdown(gevent.socket.SHUT_WR)
+        for peer in (sender, receiver):
             close_sent = None
             while close_sent is None or close_sent.opcode != CLOSE:
                 close_sent = peer.next()
-            if peer is here and not close_sent.data:
+            if peer is sender and not close_sent.data:
                 continue  # its close frame was empty, and so is the answer
             code = struct.unpack("!H", close_sent.data[:2])[0]
             assert code in (*range(1000, 1004), *range(1007, 1015), *range(3000, 5000))
-        there.close()
+        receiver.close()
 
 
 # Pings without end.

@@ -85,11 +85,11 @@ def test_a_higher_priority_overtakes_and_a_lower_one_does_not():
 def test_turns_go_by_priority_and_then_by_arrival(ranks, turns):
     state = full()
     tickets = [joined(state, rank, worker=at) for at, rank in enumerate(ranks)]
-    served = []
+    admitted = []
     for _ in ranks:
         state.release(state.holders and next(w for w, count in state.holders.items() if count))
-        served += state.admit(tickets, 1, 0)
-    assert served == [tickets[at] for at in turns]
+        admitted += state.admit(tickets, 1, 0)
+    assert admitted == [tickets[at] for at in turns]
 
 
 def test_a_full_queue_refuses_an_equal():
@@ -275,10 +275,10 @@ def test_any_history_keeps_the_bounds_and_loses_no_place(bound, size, steps):
 def test_everybody_of_one_priority_is_served_in_the_order_of_arrival(ranks):
     state = full()
     tickets = [joined(state, rank, size=20) for rank in ranks]
-    served: list[int] = []
-    while len(served) < len(tickets):
+    admitted: list[int] = []
+    while len(admitted) < len(tickets):
         state.release(1)
-        served += state.admit(tickets, 1, 0)
+        admitted += state.admit(tickets, 1, 0)
     for rank in set(ranks):
         own = [number for number, of in zip(tickets, ranks, strict=True) if of == rank]
-        assert [number for number in served if number in own] == own
+        assert [number for number in admitted if number in own] == own

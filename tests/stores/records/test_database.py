@@ -69,13 +69,18 @@ def test_a_transaction_commits_all_or_nothing(records):
 
 def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
     url = f"sqlite:///{tmp_path}/x.db"
-    database, other = open_database(url), open_database(url, busy=0.0)
+    database, second_database = open_database(url), open_database(url, busy=0.0)
     upgrade(database)
 
     def writing(connection):
-        assert other.read(lambda c: c.exec_driver_sql("SELECT count(*) FROM tokens").scalar()) == 0
+        assert (
+            second_database.read(
+                lambda c: c.exec_driver_sql("SELECT count(*) FROM tokens").scalar()
+            )
+            == 0
+        )
         with pytest.raises(DatabaseAway, match="locked"):
-            other.write(select_one)
+            second_database.write(select_one)
 
     database.write(writing)
 

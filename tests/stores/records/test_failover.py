@@ -77,7 +77,7 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
             ids_written.append(entry.id)
             time.sleep(0.001)
 
-    def fails():
+    def is_away():
         try:
             shipper.round()
         except DatabaseAway:
@@ -90,12 +90,12 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
         until(lambda: shipper.round() or shipper.shipped > 100, patience=60)
         killer = threading.Timer(0.05, primary.kill)
         killer.start()
-        until(fails, patience=60)
+        until(is_away, patience=60)
         killer.join()
-        assert fails()
+        assert is_away()
         standby.promote()
         shipped = shipper.shipped
-        until(lambda: not fails() and shipper.shipped > shipped + 100, patience=60)
+        until(lambda: not is_away() and shipper.shipped > shipped + 100, patience=60)
     finally:
         stop.set()
         thread.join()
@@ -142,7 +142,7 @@ def test_without_a_primary_the_message_says_so(servers):
 def test_a_row_that_the_standby_does_not_have_is_not_shipped(servers):
     """At PostgreSQL's time limit, a commit that waits for its standby would succeed without it."""
     primary, standby = servers
-    database, other = open_database(primary.url), open_database(primary.url)
+    database, second_database = open_database(primary.url), open_database(primary.url)
     new = []
     thread = threading.Thread(target=lambda: new.append(UsageTable(database).insert([ENTRY])))
 
@@ -151,7 +151,7 @@ def test_a_row_that_the_standby_does_not_have_is_not_shipped(servers):
             "SELECT count(*) FROM pg_stat_activity "
             "WHERE wait_event = 'SyncRep' AND now() - query_start > interval '3 seconds'"
         )
-        return other.read(lambda c: c.exec_driver_sql(query).scalar()) == 1
+        return second_database.read(lambda c: c.exec_driver_sql(query).scalar()) == 1
 
     with standby.paused():
         thread.start()
@@ -159,7 +159,7 @@ def test_a_row_that_the_standby_does_not_have_is_not_shipped(servers):
         assert new == []
     thread.join()
     assert new == [1]
-    other.close()
+    second_database.close()
     database.close()
 
 

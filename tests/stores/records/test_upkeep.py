@@ -123,13 +123,13 @@ def test_made_sums_are_those_that_triggers_keep(migrated):
 
 
 def test_rows_that_come_while_sums_are_made_count_once(migrated):
-    other = open_database(str(migrated.engine.url))
+    second_database = open_database(str(migrated.engine.url))
 
     def insert():
         for row in ROWS[400:]:
             while True:
                 try:
-                    UsageTable(other).insert([row])
+                    UsageTable(second_database).insert([row])
                     break
                 except DatabaseAway:  # a statement may wait too long on a busy machine
                     continue
@@ -140,7 +140,7 @@ def test_rows_that_come_while_sums_are_made_count_once(migrated):
     while table.fill(rows=3) or thread.is_alive():
         pass
     thread.join()
-    other.close()
+    second_database.close()
     assert_totals(migrated, ROWS)
 
 

@@ -87,12 +87,12 @@ def test_the_retention_of_the_release_works(release):
 def test_rows_that_are_shipped_during_the_migration_count_once(release):
     """Both programs insert while the tables change under them."""
     database, stop = release.database, threading.Event()
-    other = open_database(str(database.engine.url))
+    second_database = open_database(str(database.engine.url))
     inserted: list[int] = []
 
     def ship():
         for row in ROWS[200:]:
-            inserted.append(Release(other).insert([row]))
+            inserted.append(Release(second_database).insert([row]))
             if stop.is_set():
                 return
 
@@ -101,7 +101,7 @@ def test_rows_that_are_shipped_during_the_migration_count_once(release):
     upgrade(database)
     stop.set()
     thread.join()
-    other.close()
+    second_database.close()
     table = UsageTable(database)
     while table.fill():
         pass

@@ -402,6 +402,6 @@ def test_a_body_is_read_up_to_a_limit(limit: int, data: bytes, complete: bool) -
 
 
 def test_a_body_that_breaks_off_is_incomplete() -> None:
-    broken = failure(failures.Truncated, response_started=True)
-    response: Any = FakeResponse(500, JSON, [b"ab", broken])
+    truncation = failure(failures.Truncated, response_started=True)
+    response: Any = FakeResponse(500, JSON, [b"ab", truncation])
     assert read_body(response, 100) == (b"ab", False)

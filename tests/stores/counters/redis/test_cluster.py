@@ -46,33 +46,33 @@ def test_costs_are_settled_on_every_node(cluster, store):
 
 def test_a_node_that_is_away_leaves_the_limits_of_others_exact(failing):
     store = ClusterCounters(failing.url)
-    here, there = (rate(failing.sharer_at(at), 5) for at in (0, 2))
-    assert take(store, [here, there]).denied is None
+    first, second = (rate(failing.sharer_at(at), 5) for at in (0, 2))
+    assert take(store, [first, second]).denied is None
     failing.replicas[0].kill()
     failing.masters[0].kill()
     failing.masters[1].say("CONFIG SET cluster-require-full-coverage no")
     failing.masters[2].say("CONFIG SET cluster-require-full-coverage no")
     for _ in range(3):
         with pytest.raises(CountersAway):
-            take(store, [here, there])
+            take(store, [first, second])
     wait_for_corrections(store)
-    assert [take(store, [there]).denied for _ in range(6)] == [None] * 4 + [0] * 2
-    assert store.in_doubt((counters.Limit(*there[:3]),)) == ()
+    assert [take(store, [second]).denied for _ in range(6)] == [None] * 4 + [0] * 2
+    assert store.in_doubt((counters.Limit(*second[:3]),)) == ()
     store.close()
 
 
 def test_after_a_failover_no_more_passes_than_the_replica_lacked(failing):
     store = ClusterCounters(failing.url)
-    here, there = (rate(failing.sharer_at(at), 10) for at in (0, 2))
-    assert [take(store, [here, there]).denied for _ in range(4)] == [None] * 4
+    first, second = (rate(failing.sharer_at(at), 10) for at in (0, 2))
+    assert [take(store, [first, second]).denied for _ in range(4)] == [None] * 4
     master, replica = failing.masters[0], failing.replicas[0]
     wait(lambda: failing.is_complete(replica))
     failing.cut(master, replica)
-    assert [take(store, [here]).denied for _ in range(3)] == [None] * 3
+    assert [take(store, [first]).denied for _ in range(3)] == [None] * 3
     master.kill()
     failing.wait_for_failover(replica)
-    back(lambda: take(store, [here._replace(cost=0)]))
-    passed = sum(take(store, [here]).denied is None for _ in range(20))
+    back(lambda: take(store, [first._replace(cost=0)]))
+    passed = sum(take(store, [first]).denied is None for _ in range(20))
     assert 4 + 3 + passed == 10 + 3
-    assert [take(store, [there]).denied for _ in range(8)] == [None] * 6 + [0] * 2
+    assert [take(store, [second]).denied for _ in range(8)] == [None] * 6 + [0] * 2
     store.close()

@@ -12,13 +12,13 @@ from tests.support.redis_cluster import tag_of
 
 
 def test_a_node_that_lost_its_data_makes_its_own_limits_doubtful(cluster, store):
-    here, there = (rate(cluster.sharer_at(at), 10) for at in (0, 2))
-    take(store, [here, there])
+    first_limit, second_limit = (rate(cluster.sharer_at(at), 10) for at in (0, 2))
+    take(store, [first_limit, second_limit])
     cluster.masters[0].say("FLUSHALL")
     for master in cluster.masters:
         master.say("CLIENT KILL TYPE normal SKIPME yes")
-    take(store, [here, there])
-    limits = tuple(counters.Limit(*limit[:3]) for limit in (there, here))
+    take(store, [first_limit, second_limit])
+    limits = tuple(counters.Limit(*limit[:3]) for limit in (second_limit, first_limit))
     assert store.in_doubt(limits) == (1,)
 
 
