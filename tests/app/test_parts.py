@@ -59,5 +59,5 @@ def test_a_worker_makes_the_models_that_metrics_show_before_their_first_request(
     models = shared.plan.config.models.values()
     names = [m.name for m in models if is_observed(m.to, m.choose, shared.plan.config)]
     assert names == expected
-    made = {entry for each in shared.upstreams.values() for entry, _ in each.states}
-    assert made == set(expected)
+    entries = {entry for each in shared.upstreams.values() for entry, _ in each.states}
+    assert entries == set(expected)

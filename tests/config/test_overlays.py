@@ -78,8 +78,8 @@ def test_an_overlay_changes_a_base(folder, case):
     ] == expected
     if "value" in content:
         assert joined.value == content["value"]
-        found = {p: str(place_of(joined, steps(p))) for p in content["places"]}
-        assert found == content["places"]
+        places = {p: str(place_of(joined, steps(p))) for p in content["places"]}
+        assert places == content["places"]
 
 
 def test_each_overlay_changes_the_result_of_those_before_it(folder):

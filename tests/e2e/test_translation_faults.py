@@ -1,5 +1,5 @@
 """Upstreams that fail while their answers are translated, in all crossings, through a real gateway:
-what a caller gets is whole, or an error in its own format. Upstreams are bytes written by a script.
+the caller gets a complete answer, or an error in its own format. Upstreams are scripted bytes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tests.support.translation_faults import (
     RawCaller,
     Reply,
     beginning,
+    body_of,
     calling,
     events,
     failing,
     refusing,
     stream,
-    whole,
 )
 
 LANGUAGES = [language.name for language in languages()]
@@ -131,7 +131,7 @@ def port(running: Running) -> Iterator[int]:
 
 
 def assert_refused(caller: RawCaller, reply: Reply, status: int) -> str:
-    """That a reply is an error of the caller's format and nothing else; its message."""
+    """Assert that a reply is only an error in the caller's format; its message."""
     assert (reply.status, reply.cut) == (status, False), reply
     assert reply.value("content-type") == "application/json"
     identity = reply.value("x-request-id")
@@ -176,7 +176,7 @@ def test_a_stream_that_breaks_off_ends_with_an_error_and_a_cut_connection(
 def test_a_stream_that_falls_silent_ends_with_an_error(
     caller: RawCaller, target: str, port: int, upstream: Recorder
 ) -> None:
-    upstream.speak = stream(*beginning(target), end=b"", then=STALL)
+    upstream.speak = stream(*beginning(target), end=b"", ending=STALL)
     reply = caller.ask(port, f"hasty-{target}", stream=True)
     assert (reply.cut, caller.ends(reply), caller.text(reply, stream=True)) == (True, 0, "Hello")
     [(message, *_)] = caller.errors(reply)
@@ -295,7 +295,7 @@ def test_rate_limits_have_the_names_of_the_callers_format(
     moment = "2000-01-01T00:00:00Z" if target == "messages" else "0s"
     limits = (f"{remaining}: 7", f"{reset}: {moment}")
     for speak in (
-        answer(whole(target), ("Content-Type: application/json", *limits)),
+        answer(body_of(target), ("Content-Type: application/json", *limits)),
         refusing(target, 429, *limits),
     ):
         upstream.speak = speak
@@ -348,7 +348,7 @@ def test_what_fails_before_content_goes_to_the_next_target(
     caller: RawCaller, target: str, streamed: bool, port: int, upstream: Recorder, spare: Recorder
 ) -> None:
     second = _spare(target)
-    spare.speak = stream(*events(second)) if streamed else answer(whole(second))
+    spare.speak = stream(*events(second)) if streamed else answer(body_of(second))
     faults: dict[str, Fault] = {
         **NOT_ITS_FORMAT,
         "an error first": failing,

@@ -1,4 +1,4 @@
-"""What the official SDKs offer beside text, with models whose vendors speak another language."""
+"""Images, parsing, parallel calls and errors of the official SDKs, with models of other vendors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SIGNATURES = {
     "messages": b'"EqQBCkYIBxgC"',
     "generate_content": b'"CiQBjz1rX7A="',
 }
-"""What the vendors that sign thoughts want back; each model has the name of its language."""
+"""The signatures that vendors require to be sent back, by language; models are named so."""
 
 CROSSINGS = pytest.mark.parametrize(
     ("caller", "model"),

@@ -1,4 +1,4 @@
-"""Web pages of other origins: nobody unless a config says so, and never with credentials."""
+"""CORS: no origin unless a config lists it, and never with credentials."""
 
 import falcon.testing
 import pytest

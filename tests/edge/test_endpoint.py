@@ -208,7 +208,7 @@ def test_the_exchange_ends_once_when_the_body_is_closed(how):
 
 
 def test_the_exchange_ends_before_the_last_byte_leaves():
-    """Whoever has all of an answer must be in the ledger, even if the worker is killed now."""
+    """A caller with a complete response must be in the ledger, even if the worker is killed now."""
     ended = []
 
     def stream():

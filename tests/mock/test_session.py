@@ -150,7 +150,7 @@ def test_it_stalls_and_stays_connected():
     assert line.closed == (1000, "")
 
 
-def test_it_says_an_error_in_mid_reply_and_goes_on():
+def test_an_error_event_in_mid_reply_ends_no_session():
     cleared = "input_audio_buffer.cleared"
     messages = [event(type="input_audio_buffer.clear")]
     line = Line(TURN, when={RESPONSE_DONE: messages, (cleared, 1): [CALLER_LEFT]})

@@ -32,8 +32,8 @@ def document(tmp_path, monkeypatch):
 def problems(operations="api.list", upstream="", target="", route=""):
     """Code and message of each error."""
     text = CONFIG.format(operations=operations, upstream=upstream, target=target, route=route)
-    found = make_plan(Path("gateway.yaml"), {}, text).findings.errors
-    return [(problem.code, problem.message) for problem in found]
+    errors = make_plan(Path("gateway.yaml"), {}, text).findings.errors
+    return [(problem.code, problem.message) for problem in errors]
 
 
 def test_a_queue_needs_a_bound():

@@ -22,7 +22,7 @@ def of_model(place: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("place", "found"),
+    ("place", "expected"),
     [
         ("$request.body#/messages", []),
         ("$request.path.model", []),  # one of its two operations has it
@@ -34,9 +34,9 @@ def of_model(place: str) -> dict[str, Any]:
     ],
 )
 def test_a_place_is_looked_for_in_all_operations_of_the_model(
-    tmp_path: Path, place: str, found: list[str]
+    tmp_path: Path, place: str, expected: list[str]
 ) -> None:
-    assert codes(tmp_path, of_model(place)) == found
+    assert codes(tmp_path, of_model(place)) == expected
 
 
 def test_a_fallback_with_a_price_does_not_help_its_model(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def problems(text, environ=None):
         "stores: {counters: 'redis://127.0.0.1:6379/0'}",
     ],
 )
-def test_good_addresses_are_not_told_of(text, tmp_path, monkeypatch):
+def test_valid_addresses_have_no_problems(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert problems(text) == []
 

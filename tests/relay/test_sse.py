@@ -172,6 +172,13 @@ def test_a_clean_stream_passes_byte_for_byte(words, cuts):
         assert through(kind, *pieces) == stream
 
 
+def test_a_clean_stream_may_be_cut_at_any_byte():
+    stream = A + B
+    for kind in KINDS:
+        for at in range(len(stream)):
+            assert through(kind, stream[:at], stream[at:]) == stream, (kind.name, at)
+
+
 def test_a_whole_clean_event_passes_as_the_very_bytes_that_came():
     for kind in KINDS:
         new_cleaner = cleaner(kind)

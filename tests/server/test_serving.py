@@ -35,9 +35,9 @@ def application(tmp_path, garbage_collector):
         each_application.close()
 
 
-def details_of(served):
+def details_of(app):
     """What operators see of the config on the page of readiness."""
-    client = TestClient(served.telemetry)
+    client = TestClient(app.telemetry)
     return client.simulate_get("/readyz", remote_addr="127.0.0.1").json["config"]
 
 
@@ -48,8 +48,8 @@ def test_the_application_is_frozen_for_the_garbage_collector(application):
 
 
 def test_the_page_of_readiness_shows_the_config_that_the_source_tells(application):
-    served = application(lambda: ("0123abcd", 5.0, "a reload failed"))
-    details = details_of(served)
+    app = application(lambda: ("0123abcd", 5.0, "a reload failed"))
+    details = details_of(app)
     assert (details["hash"], details["last_reload_error"]) == ("0123abcd", "a reload failed")
 
 

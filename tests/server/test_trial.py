@@ -14,7 +14,7 @@ from engine.server.trial import try_out
 from engine.source.child_process import MEMORY
 from engine.values.runtime_dir import NoWritableFolder
 from tests.support.shop import CONFIG, Shop
-from tests.support.small import until
+from tests.support.waiting import until
 
 
 @pytest.fixture

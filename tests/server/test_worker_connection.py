@@ -188,16 +188,16 @@ def test_the_head_of_a_response_is_sent_once(caller: Caller) -> None:
 
 
 class Room:
-    """A gevent socket that takes so many bytes at once, and all that it has to wait for."""
+    """A gevent socket with `room` for so many bytes; more are accepted only with a timeout."""
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.sent = b""
+        self.data = b""
 
     def send(self, data: bytes, flags: int = 0, timeout: Any = None) -> int:
         size = len(data) if timeout is None else min(self.room, len(data))
         self.room -= size
-        self.sent += data[:size]
+        self.data += data[:size]
         return size
 
 
@@ -222,7 +222,7 @@ def test_a_piece_that_is_sent_without_waiting_is_a_chunk(streamed: Caller) -> No
     connection, taking = streaming(streamed, 100)
     assert connection.try_send is not None
     assert connection.try_send(b"a" * 16)
-    assert taking.sent == b"10\r\n" + b"a" * 16 + b"\r\n"
+    assert taking.data == b"10\r\n" + b"a" * 16 + b"\r\n"
 
 
 @pytest.mark.parametrize("after", [b"", b"d"])
@@ -231,11 +231,11 @@ def test_bytes_unsent_by_try_send_are_sent_first(streamed: Caller, room: int, af
     connection, taking = streaming(streamed, room)
     assert connection.try_send is not None
     assert not connection.try_send(b"abc")
-    assert len(taking.sent) == room
+    assert len(taking.data) == room
     connection.send(after)
     connection.end_response()
     more = b"1\r\nd\r\n" if after else b""
-    assert taking.sent == b"3\r\nabc\r\n" + more + b"0\r\n\r\n"
+    assert taking.data == b"3\r\nabc\r\n" + more + b"0\r\n\r\n"
 
 
 def test_without_chunks_nothing_is_sent_without_waiting(caller: Caller) -> None:

@@ -47,6 +47,6 @@ def test_every_leaf_has_its_place_in_the_tree(fields: list[Any], tree: Any) -> N
 def test_a_name_that_readers_understand_differently_is_refused(
     fields: list[Any], message: str
 ) -> None:
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(Malformed) as excinfo:
         tree_of(fields, "f")
-    assert str(caught.value) == f"f: {message}"
+    assert str(excinfo.value) == f"f: {message}"

@@ -76,9 +76,9 @@ def run(rules, counters, request=None, following=None, **services):
 
 
 def refusal(rules, counters, **more):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         run(rules, counters, **more)
-    return raised.value
+    return excinfo.value
 
 
 def test_all_limits_are_taken_at_once():

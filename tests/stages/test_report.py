@@ -160,9 +160,9 @@ def test_unknown_members_are_dropped_from_the_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["strict", "report", "off"])
 def test_unknown_members_are_rejected_in_every_mode(tmp_path: Path, mode: str) -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         validated(tmp_path, exchange({"list": [{"n": 1, "z": 1}]}), mode, "reject")
-    assert (caught.value.status, caught.value.param) == (400, "list[0].z")
+    assert (excinfo.value.status, excinfo.value.param) == (400, "list[0].z")
 
 
 @pytest.mark.parametrize("mode", ["strict", "report", "off"])

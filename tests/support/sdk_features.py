@@ -27,7 +27,7 @@ PIXEL = (
 
 
 class Place(BaseModel):
-    """What an answer is parsed as."""
+    """The type that an answer is parsed into."""
 
     city: str
     n: float

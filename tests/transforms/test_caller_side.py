@@ -100,9 +100,9 @@ def test_a_body_that_is_no_form_passes_where_nothing_is_checked():
 
 @pytest.mark.parametrize("body", [{"rename": {"a": "b"}}, {"set": {"/a/c": 1}}])
 def test_a_member_that_is_there_twice_refuses_the_request(body):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         edit(exchange(b'{"a": {}, "a": {}}'), {"body": body})
-    assert (raised.value.status, raised.value.code) == (400, "invalid_value")
+    assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")
 
 
 def test_a_request_without_a_body_gets_none():

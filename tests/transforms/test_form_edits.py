@@ -81,6 +81,6 @@ def test_a_part_begins_where_the_one_before_it_ends():
 
 
 def test_a_value_with_the_boundary_is_refused():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         edited(set={"a": "{request.query.q}"})
-    assert raised.value.status == 400
+    assert excinfo.value.status == 400

@@ -11,7 +11,7 @@ from engine.upstream.client.request import UpstreamRequest
 from tests.support.exchanges import new_exchange
 
 
-def sent(*requests, path="/v1/chat", query="a=1", headers=(("x", "1"),)):
+def edited_request(*requests, path="/v1/chat", query="a=1", headers=(("x", "1"),)):
     configs = [TransformConfig({"request": request}, ()) for request in requests]
     request = UpstreamRequest("POST", "host", path, query, list(headers), b"{}")
     values = TemplateValues(new_exchange(), "main", "m")
@@ -20,7 +20,7 @@ def sent(*requests, path="/v1/chat", query="a=1", headers=(("x", "1"),)):
 
 
 def test_path_query_and_headers_are_edited():
-    request = sent(
+    request = edited_request(
         {
             "header": {"rename": {"x": "y"}},
             "query": {"set": {"b": "{target.path}"}},
@@ -32,11 +32,11 @@ def test_path_query_and_headers_are_edited():
 
 
 def test_a_later_transform_sees_what_an_earlier_one_made():
-    request = sent({"path": "/a{target.path}"}, {"path": {"/a/chat": "/b{target.path}"}})
+    request = edited_request({"path": "/a{target.path}"}, {"path": {"/a/chat": "/b{target.path}"}})
     assert request.path == "/v1/b/a/chat"
 
 
-def test_transforms_without_edits_are_none():
+def test_transforms_without_edits_are_left_out():
     assert not UpstreamEdits(compile_all([TransformConfig({"request": {}}, ())], upstream=True))
 
 

@@ -126,9 +126,9 @@ def test_an_interrupted_attempt_releases_its_response_and_counts_as_sent() -> No
 
 def test_a_request_that_cannot_be_built_was_not_sent() -> None:
     exchange = new_exchange("GET", "/x/../y", dialect=OPENAI)
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         run(exchange=exchange)
-    assert raised.value.status == 500
+    assert excinfo.value.status == 500
     assert not exchange.record.reached_upstream
 
 
@@ -220,10 +220,10 @@ def test_the_time_for_a_token_is_part_of_the_time_of_the_attempt() -> None:
     exchange = new_exchange("GET", "/x", dialect=OPENAI)
     request = build_request(east, exchange, east.upstream.headers(()), None)
     attempt(east, credential, request, exchange, OPENAI, 9.0)
-    [left] = client.totals
+    [total] = client.totals
     assert waits == [9.0]
-    assert left is not None
-    assert 8 < left <= 8.998
+    assert total is not None
+    assert 8 < total <= 8.998
 
 
 @each("dialect, status, renewals", [(PLAIN, 401, 1), (PLAIN, 403, 0), (OPENAI, 401, 0)])

@@ -111,5 +111,5 @@ def test_keys_that_a_window_does_not_have_are_refused(options, reason):
     [(3600.0, "1h", 3600.0, "3600"), (VIENNA, "month in Europe/Vienna", 2_629_746.0, "month")],
 )
 def test_a_window_for_people_for_comparisons_and_for_counters(window, text, seconds, key):
-    shown = window_text(window), window_seconds(window), window_key(window)
-    assert shown == (text, seconds, key)
+    texts = window_text(window), window_seconds(window), window_key(window)
+    assert texts == (text, seconds, key)

@@ -25,7 +25,7 @@ class Server:
         self.failure: Exception | None = None
         self.gate = Event()
         self.gate.set()
-        self.refused: list[Token | None] = []
+        self.rejected_tokens: list[Token | None] = []
         self.changes = 0
         self.source = TokenSource(
             "a client",
@@ -35,9 +35,9 @@ class Server:
             dice=lambda: self.dice,
         )
 
-    def fetch(self, refused: Token | None) -> Token:
-        self.refused.append(refused)
-        number = len(self.refused)
+    def fetch(self, rejected_token: Token | None) -> Token:
+        self.rejected_tokens.append(rejected_token)
+        number = len(self.rejected_tokens)
         self.gate.wait()
         if self.failure is not None:
             raise self.failure
@@ -55,7 +55,7 @@ class Server:
 
     @property
     def fetches(self) -> int:
-        return len(self.refused)
+        return len(self.rejected_tokens)
 
 
 def test_nothing_is_fetched_before_a_request_needs_it() -> None:
@@ -119,9 +119,9 @@ def test_after_a_failure_requests_fail_at_once_until_the_next_fetch() -> None:
     pauses, now = [1, 2, 4, 8, 16, 32, 60, 60], 0.0
     for index, pause in enumerate(pauses):
         for moment in (now, now + pause - 0.01):
-            with pytest.raises(CredentialUnavailable) as raised:
+            with pytest.raises(CredentialUnavailable) as excinfo:
                 server.get(moment)
-            assert raised.value.lasting
+            assert excinfo.value.lasting
         assert server.fetches == index + 1
         now += pause
     server.failure = None
@@ -148,7 +148,7 @@ def test_a_refused_token_is_fetched_anew() -> None:
     server.get(0)
     assert server.source.renew()
     assert server.get() == "2"
-    assert [token and token.values["token"] for token in server.refused] == [None, "1"]
+    assert [token and token.values["token"] for token in server.rejected_tokens] == [None, "1"]
 
 
 def test_refusals_of_requests_in_flight_do_not_fetch_again() -> None:

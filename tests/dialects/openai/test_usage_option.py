@@ -16,7 +16,7 @@ ENABLED = {"include_usage": True}
 
 
 def changed(text):
-    """The body with the change made; None when there is none."""
+    """The body after the edit; None if there is no edit."""
     data = text.encode()
     change = enable(data, orjson.loads(data))
     return None if change is None else bytes(Body(data).with_edits(change).buffer).decode()

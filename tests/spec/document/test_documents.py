@@ -210,9 +210,9 @@ def test_unusual_valid_requests_pass(name: str, case: dict[str, Any]) -> None:
 
 @each(("name", "case"), cases("broken"))
 def test_invalid_requests_are_refused_with_the_place(name: str, case: dict[str, Any]) -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         ask(OPERATIONS[name], *request(case))
-    error = caught.value
+    error = excinfo.value
     assert (error.status, error.param, error.code) == (400, case["param"], case["code"])
 
 

@@ -47,8 +47,8 @@ def test_an_entry_grows_by_its_fragments() -> None:
     ],
 )
 def test_an_entry_returns_as_it_came(entry: Json) -> None:
-    written, foreign = write_thoughts([read_detail(members(**entry))])
-    assert (written, foreign) == ({"reasoning_details": [entry]}, [])
+    result, foreign = write_thoughts([read_detail(members(**entry))])
+    assert (result, foreign) == ({"reasoning_details": [entry]}, [])
 
 
 def test_a_sealed_signature_survives() -> None:

@@ -78,7 +78,7 @@ def test_an_answer_without_id_and_model_has_those_of_the_request() -> None:
 
 
 @each(
-    ("block", "written"),
+    ("block", "expected"),
     [
         (
             ToolCall(id="call_1", name="f", arguments='{"b":1.0,"a":2}'),
@@ -119,8 +119,8 @@ def test_an_answer_without_id_and_model_has_those_of_the_request() -> None:
         ),
     ],
 )
-def test_blocks(block: Block, written: Any) -> None:
-    assert write(block)["content"] == [written]
+def test_blocks(block: Block, expected: Any) -> None:
+    assert write(block)["content"] == [expected]
 
 
 @each("block", [Text(), Reasoning(), Foreign(language="other", kind="k", raw=Raw(b"{}"))])
@@ -193,9 +193,9 @@ def test_a_message_without_a_stop_reason_is_broken(members: Any) -> None:
 
 
 def test_an_error_with_status_200_is_the_upstreams_error() -> None:
-    with pytest.raises(UpstreamError) as caught:
+    with pytest.raises(UpstreamError) as excinfo:
         read(type="error", error={"type": "overloaded_error", "message": "Overloaded"})
-    assert (caught.value.status, caught.value.message) == (503, "Overloaded")
+    assert (excinfo.value.status, excinfo.value.message) == (503, "Overloaded")
 
 
 @each("body", [b"", b"[]", b"<html>", b'{"content":{}}'])

@@ -45,9 +45,9 @@ def block_of(item: Json) -> Any:
 
 
 def place_of_error(item: Json) -> str:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         message_of(item)
-    return caught.value.place
+    return excinfo.value.place
 
 
 @each(
@@ -89,9 +89,9 @@ def test_an_item_that_the_vendor_keeps_is_refused_as_such(
     """It was taken for an assistant's turn, which models do not continue."""
     body = {"model": "m", "input": [{"role": "user", "content": "Hi"}, item]}
     translation = Translation(language("responses"), language(target))
-    with pytest.raises(GatewayError, match="another vendor") as caught:
+    with pytest.raises(GatewayError, match="another vendor") as excinfo:
         translation.request(json.dumps(body).encode(), RequestLine(), model, LossRules())
-    assert caught.value.param == "input[1]"
+    assert excinfo.value.param == "input[1]"
 
 
 CALL: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a":1.0}'}
