@@ -235,10 +235,11 @@ def test_an_unusual_answer_that_is_complete_is_translated(
 def test_an_error_before_content_has_its_status(
     caller: RawCaller, target: str, port: int, upstream: Recorder
 ) -> None:
-    upstream.speak = failing(target)
-    for streamed in (True, False):
-        reply = caller.ask(port, target, stream=streamed)
-        assert assert_refused(caller, reply, 429) == "too fast"
+    for before in ([], beginning(target)[:-1]):
+        upstream.speak = failing(target, *before)
+        for streamed in (True, False):
+            reply = caller.ask(port, target, stream=streamed)
+            assert assert_refused(caller, reply, 429) == "too fast"
 
 
 @every_crossing
@@ -362,6 +363,8 @@ def test_what_fails_before_content_goes_to_the_next_target(
     faults: dict[str, Fault] = {
         **NOT_ITS_FORMAT,
         "an error first": failing,
+        "an error before content": lambda language: failing(language, *beginning(language)[:-1]),
+        "an end before content": lambda language: stream(*beginning(language)[:-1]),
         "an error response": _unavailable,
     }
     for name, fault in faults.items():
