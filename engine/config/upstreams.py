@@ -103,7 +103,8 @@ class UpstreamConfig:
     """A server that requests are forwarded to.
 
     `dialect` "" is the dialect of the routed operation. `ask_usage`: requests for streams ask for
-    a report of usage. `missing_paths` are ends of paths of the dialect that it does not have.
+    a report of usage. `cache_in_input`: what it counts of the input in Anthropic's format includes
+    the prompt cache. `missing_paths` are ends of paths of the dialect that it does not have.
     `provider` "" is none; `variables` are all of the provider's.
     `transform` are the transforms in order: the provider's and its own.
     `max_in_flight` None is any number of requests at one time, `queue` None lets none wait.
@@ -127,6 +128,7 @@ class UpstreamConfig:
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
+    cache_in_input: bool = default("upstreams.*.cache_in_input")
     resolve: Resolve | None = None
     missing_paths: tuple[str, ...] = ()
     provider: str = ""
@@ -160,6 +162,7 @@ class UpstreamReader:
             timeouts=keys.fill(values.get("timeouts", {}), "upstreams.*.timeouts"),
             forward_headers=tuple(values.get("forward_headers", ())),
             ask_usage=values["ask_usage"],
+            cache_in_input=values["cache_in_input"],
             pool=_pool(values.get("pool", {})),
             proxy=values.get("proxy"),
             tls=Tls(

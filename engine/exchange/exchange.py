@@ -58,7 +58,8 @@ class Exchange:
     `edit_headers` changes the headers that pass to an upstream, None for none.
 
     `upstream_usage` reads the usage of an answer that is translated, in the upstream's format; None
-    where the answer that the caller gets is read.
+    where the answer that the caller gets is read. `cache_counted_twice`: the upstream's count of
+    the input includes the prompt cache, which its format adds to it.
 
     `upgrade` is present if the request asks for a WebSocket, `traffic` once it is one, `trace` if
     requests are traced. `on_end` holds what runs when the response is sent or the caller has left.
@@ -84,6 +85,7 @@ class Exchange:
     takes: Takes | None = None
     edit_headers: Callable[[Headers], Headers] | None = None
     upstream_usage: UsageReader | None = None
+    cache_counted_twice: bool = False
     trace: Trace | None = None
     connection: CallerConnection
 

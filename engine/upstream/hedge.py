@@ -210,6 +210,7 @@ class Hedging:
                 self._delay.note(side.candidate.target, attempt.seconds)
         shown = (winner or sides[0]).exchange
         exchange.upstream_usage = shown.upstream_usage
+        exchange.cache_counted_twice = shown.cache_counted_twice
         record.upstream, record.model = shown.record.upstream, shown.record.model
         record.upstream_model = shown.record.upstream_model
         record.served_entry = shown.record.served_entry
