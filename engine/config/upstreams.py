@@ -103,7 +103,8 @@ class UpstreamConfig:
     """A server to which requests are forwarded.
 
     `dialect` "" means the dialect of the routed operation. `ask_usage`: requests for streams ask
-    for usage. `missing_paths` are suffixes of the dialect's paths that the server does not have.
+    for usage. `cache_in_input`: its input counts in Anthropic's format include the prompt cache.
+    `missing_paths` are suffixes of the dialect's paths that the server does not have.
     `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
     transform, then the entry's. `max_in_flight` is None for no limit, `queue` None for no queue.
     """
@@ -126,6 +127,7 @@ class UpstreamConfig:
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
+    cache_in_input: bool = default("upstreams.*.cache_in_input")
     resolve: Resolve | None = None
     missing_paths: tuple[str, ...] = ()
     provider: str = ""
@@ -159,6 +161,7 @@ class UpstreamReader:
             timeouts=keys.fill(values.get("timeouts", {}), "upstreams.*.timeouts"),
             forward_headers=tuple(values.get("forward_headers", ())),
             ask_usage=values["ask_usage"],
+            cache_in_input=values["cache_in_input"],
             pool=_pool(values.get("pool", {})),
             proxy=values.get("proxy"),
             tls=Tls(

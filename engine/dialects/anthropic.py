@@ -255,6 +255,7 @@ DIALECT = Dialect(
         usage_of=_usage_of,
         tally=_LastFields,
         text_members=("text", "thinking", "partial_json"),
+        excludes_cache=True,
     ),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',
     request_headers=(

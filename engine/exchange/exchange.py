@@ -58,7 +58,8 @@ class Exchange:
     `edit_headers` changes the headers sent to an upstream; None for no change.
 
     `upstream_usage` reads usage from a response before it is translated; None if usage is read from
-    the response that the caller gets.
+    the response that the caller gets. `cache_counted_twice`: the upstream's count of the input
+    includes the prompt cache, which its format adds to it.
 
     `upgrade` is set if the request asks for a WebSocket, `traffic` once it is one, `trace` if
     requests are traced. `on_end` has the callbacks that run when the response was sent or the
@@ -84,6 +85,7 @@ class Exchange:
     takes: Takes | None = None
     edit_headers: Callable[[Headers], Headers] | None = None
     upstream_usage: UsageReader | None = None
+    cache_counted_twice: bool = False
     trace: Trace | None = None
     connection: CallerConnection
 

@@ -119,6 +119,8 @@ def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
     record = exchange.record
+    if exchange.cache_counted_twice and usage.source == "upstream":
+        usage = usage.without_cache_twice()
     record.usage = usage
     price = services.prices.find(
         record.model or exchange.model, record.upstream, record.upstream_model

@@ -58,6 +58,7 @@ class Upstream:
     heartbeat: float | None
     forward_headers: tuple[str, ...]
     ask_usage: bool = True
+    cache_in_input: bool = False
     url: str = ""
     redaction: Redaction = field(default_factory=lambda: Redaction(()))
     states: dict[tuple[str, ...], TargetState] = field(default_factory=dict)
@@ -227,6 +228,7 @@ def connect(
         heartbeat=config.heartbeat,
         forward_headers=config.forward_headers,
         ask_usage=config.ask_usage,
+        cache_in_input=config.cache_in_input,
         url=config.url,
         transforms=(
             *header_changes(config.headers, config.at),

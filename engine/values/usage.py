@@ -5,7 +5,7 @@ Money is counted in whole nano-units of the configured currency (10**-9), so tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -51,6 +51,12 @@ class Usage:
         sources = {self.source, other.source} - {"none"}
         source = "estimated" if "estimated" in sources else "upstream" if sources else "none"
         return Usage(**sums, source=source)
+
+    def without_cache_twice(self) -> Usage:
+        """The usage where the tokens of the prompt cache were added to an input that included
+        them."""
+        cache = self.cached + self.cache_write
+        return replace(self, input=max(self.input - cache, cache))
 
 
 NO_USAGE = Usage()

@@ -4,6 +4,7 @@ the caller gets a complete answer, or an error in its own format. Upstreams are 
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 
@@ -42,6 +43,14 @@ CROSSINGS = [
 ]
 every_crossing = pytest.mark.parametrize(("caller", "target"), CROSSINGS)
 
+INVALID: dict[str, Fault] = {
+    "format": NOT_ITS_FORMAT["JSON of another language"],
+    "order": BREAKING_OFF["events out of order"],
+    "end": BREAKING_OFF["a clean end without the last event"],
+    "arguments": lambda language: calling(language, "no JSON"),
+}
+"""Answers that no vendor gives, each of another kind."""
+
 _OPERATION = {
     "chat_completions": "operations: [openai.createChatCompletion], ",
     "responses": "operations: [openai.createResponse], ",
@@ -65,16 +74,16 @@ routes:
 
 
 def config(url: str, spare_url: str) -> str:
-    """Models by the language of their upstream: with a breaker that never opens, `fragile-` with
-    one that opens at the second failure, `hasty-` with a short idle timeout, `spare-` with a
-    fallback in another language."""
+    """Models by the language of their upstream: with a breaker that never opens, one for each kind
+    of INVALID with a breaker that opens at the second failure, `hasty-` with a short idle timeout,
+    `spare-` with a fallback in another language."""
     upstreams, models = [], []
     for name in LANGUAGES:
         common = "credential: {bearer: key-1}, pool: 0, proxy: ''"
         common += ", retry: {attempts: 1}"
         for kind, where, breaker in (
             ("", url, "failures: 1000000"),
-            ("fragile-", url, "failures: 2, cooldown: 60s"),
+            *((f"{fault}-", url, "failures: 2, cooldown: 60s") for fault in INVALID),
             ("second-", spare_url, "failures: 1000000"),
             ("hasty-", url, "failures: 1000000"),
         ):
@@ -226,10 +235,11 @@ def test_an_unusual_answer_that_is_complete_is_translated(
 def test_an_error_before_content_has_its_status(
     caller: RawCaller, target: str, port: int, upstream: Recorder
 ) -> None:
-    upstream.speak = failing(target)
-    for streamed in (True, False):
-        reply = caller.ask(port, target, stream=streamed)
-        assert assert_refused(caller, reply, 429) == "too fast"
+    for before in ([], beginning(target)[:-1]):
+        upstream.speak = failing(target, *before)
+        for streamed in (True, False):
+            reply = caller.ask(port, target, stream=streamed)
+            assert assert_refused(caller, reply, 429) == "too fast"
 
 
 @every_crossing
@@ -307,7 +317,7 @@ def test_rate_limits_have_the_names_of_the_callers_format(
             assert reply.value(remaining) is None
 
 
-@pytest.mark.parametrize("target", [each for each in LANGUAGES if each != "generate_content"])
+@pytest.mark.parametrize("target", LANGUAGES)
 def test_arguments_that_are_no_json_are_an_error_for_every_caller(
     target: str, port: int, upstream: Recorder
 ) -> None:
@@ -325,16 +335,17 @@ def test_arguments_that_are_no_json_are_an_error_for_every_caller(
             assert_refused(caller, caller.ask(port, target, stream=False), 502)
 
 
-@each("target", LANGUAGES)
+@each(("target", "fault"), itertools.product(LANGUAGES, INVALID))
 def test_the_breaker_learns_of_answers_that_cannot_be_translated(
-    target: str, port: int, upstream: Recorder
+    target: str, fault: str, port: int, upstream: Recorder
 ) -> None:
     caller = RawCaller("messages" if target != "messages" else "chat_completions")
     upstream.reset()
-    upstream.speak = NOT_ITS_FORMAT["JSON of another language"](target)
+    upstream.speak = INVALID[fault](target)
     for _ in range(2):
-        assert caller.ask(port, f"fragile-{target}", stream=True).status == 502
-    reply = caller.ask(port, f"fragile-{target}", stream=True)
+        reply = caller.ask(port, f"{fault}-{target}", stream=True)
+        assert reply.status == 502 or (reply.cut, caller.ends(reply)) == (True, 0), reply
+    reply = caller.ask(port, f"{fault}-{target}", stream=True)
     assert (reply.status, len(upstream.requests)) == (503, 2)
 
 
@@ -352,6 +363,8 @@ def test_what_fails_before_content_goes_to_the_next_target(
     faults: dict[str, Fault] = {
         **NOT_ITS_FORMAT,
         "an error first": failing,
+        "an error before content": lambda language: failing(language, *beginning(language)[:-1]),
+        "an end before content": lambda language: stream(*beginning(language)[:-1]),
         "an error response": _unavailable,
     }
     for name, fault in faults.items():

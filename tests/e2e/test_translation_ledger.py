@@ -39,9 +39,11 @@ prices: {{"*": {{input: 2.5, output: 10, cached_input: 1.25}}}}
   anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: "", COMMON}}
   gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: "", COMMON}}
   unasked:   {{url: "{url}/v1", dialect: openai, proxy: "", ask_usage: false, COMMON}}
+  inclusive: {{url: "{url}/v1", dialect: anthropic, proxy: "", cache_in_input: true, COMMON}}
 models:
 {models}
   unasked: {{to: [{{upstream: unasked, model: gpt-4o}}], translate: strict}}
+  inclusive: {{to: [{{upstream: inclusive, model: claude-sonnet-4-5}}], translate: strict}}
   openai-vectors: {{to: [{{upstream: openai}}], operations: [openai.createEmbedding]}}
   gemini-vectors: {{to: [{{upstream: gemini}}], operations: [gemini.batchEmbedContents]}}
 routes:
@@ -161,6 +163,29 @@ def test_the_upstreams_usage_is_charged_alike_in_every_format(
     rows = books.rows_of(ask_all, len(callers))
     assert [charged(row) for row in rows] == [CHARGED] * len(callers)
     assert {row["stream"] for row in rows} == {streamed}
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["stream", "whole"])
+def test_a_prompt_cache_inside_the_input_is_counted_once(
+    streamed: bool, running: Running, upstream: Recorder, books: Books
+) -> None:
+    texts = [
+        with_usage("messages", text).replace(b'"input_tokens": 150', b'"input_tokens": 1200')
+        for text in (events("messages") if streamed else [body_of("messages")])
+    ]
+    assert b'"input_tokens": 1200' in b"".join(texts)
+    upstream.speak = stream(*texts) if streamed else answer(texts[0])
+    callers = [RawCaller(language) for language in LANGUAGES]
+    replies: list[Reply] = []
+
+    def ask_all() -> None:
+        replies.extend(caller.ask(running.port, "inclusive", stream=streamed) for caller in callers)
+
+    rows = books.left_by(ask_all, len(callers))
+    assert [charged(row) for row in rows] == [CHARGED] * len(callers)
+    bodies = {each.language: reply.body for each, reply in zip(callers, replies, strict=True)}
+    assert b'"promptTokenCount":1200' in bodies["generate_content"]
+    assert b'"input_tokens":1200' in bodies["responses"]
 
 
 @pytest.mark.parametrize("target", [each for each in LANGUAGES if each != "generate_content"])

@@ -109,6 +109,22 @@ def test_a_translated_answer_is_charged_by_what_its_upstream_reports(body):
     assert request.record.cost == 8 * 10**9
 
 
+def test_a_prompt_cache_that_the_upstream_counts_twice_is_charged_once():
+    class CountsTwice:
+        def reported(self):
+            return Usage(input=40, output=2, cached=15, cache_write=5, source="upstream")
+
+    request = exchange()
+
+    def following(request):
+        request.upstream_usage, request.cache_counted_twice = CountsTwice(), True
+        return Response(200, JSON, iter([ANSWER]))
+
+    assert b"".join(run(request, following).body) == ANSWER
+    request.end()
+    assert request.record.usage.input == 20
+
+
 def test_the_price_is_that_of_the_model_that_served():
     request = exchange("other")
     request.record.model = "gpt"

@@ -339,6 +339,7 @@ def calling(language: str, arguments: str) -> Speak:
     call = {"index": 0, "id": "c1", "function": {"name": "look", "arguments": arguments}}
     block = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
     piece = {"type": "input_json_delta", "partial_json": arguments}
+    function_call = {"name": "look", "args": arguments}
     documents: dict[str, list[Any]] = {
         "chat_completions": [
             {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]},
@@ -358,6 +359,10 @@ def calling(language: str, arguments: str) -> Speak:
             {"type": "content_block_stop", "index": 0},
             {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
             {"type": "message_stop"},
+        ],
+        "generate_content": [
+            {"candidates": [{"content": {"parts": [{"functionCall": function_call}]}}]},
+            {"candidates": [{"finishReason": "STOP"}]},
         ],
     }
     return stream(*map(event, documents[language]))

@@ -54,6 +54,18 @@ def test_an_answer_that_is_not_translated_is_metered_as_the_caller_gets_it() -> 
     assert exchange.upstream_usage is None
 
 
+@pytest.mark.parametrize(("dialect", "expected"), [("openai", False), ("anthropic", True)])
+def test_a_prompt_cache_inside_the_input_is_counted_twice_by_anthropics_format_alone(
+    dialect: str, expected: bool
+) -> None:
+    east, spoken = target(Client(FakeResponse(200, EVENTS, [CONTENT]))), dialects.get(dialect)
+    east.upstream.cache_in_input = True
+    exchange = new_exchange("GET", "/x", dialect=spoken)
+    request = build_request(east, exchange, east.upstream.headers(()), None)
+    attempt(east, None, request, exchange, spoken, 9.0)
+    assert exchange.cache_counted_twice is expected
+
+
 @pytest.mark.parametrize(
     ("status", "expected"), [(400, ""), (401, "credential"), (429, "429"), (503, "5xx")]
 )

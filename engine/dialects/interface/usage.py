@@ -71,6 +71,7 @@ class Meter:
     an answer that `usage_of` reads, `image` the member that each image of an answer has.
     `schema_members`: an operation whose answers have none of these members has no usage.
     `text_members` are the members whose strings are output, from which it is estimated.
+    `excludes_cache`: the count of the input excludes the tokens of the prompt cache.
     """
 
     usage_of: Callable[[Any], Usage | None]
@@ -81,6 +82,7 @@ class Meter:
     schema_members: tuple[str, ...] = ("usage",)
     text_members: tuple[str, ...] = ("text",)
     image: str = ""
+    excludes_cache: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,19 @@ def test_two_targets_at_one_upstream_are_told_apart(tmp_path):
         assert outgoing["body"]["translated"]["model"] == outgoing["model"]
 
 
+def test_an_estimate_of_the_gateways_own_is_said_to_be_one(tmp_path):
+    config = CONFIG.replace(
+        "anthropic.createMessage", "anthropic.createMessage, anthropic.countTokens"
+    )
+    result = translating(tmp_path, config)
+    for model, estimated in (("gemini-model", "tokens"), ("claude-model", None)):
+        body = json.dumps({**TURNS, "model": model}).encode()
+        sent = request("POST", "/v1/messages/count_tokens", (), body)
+        document = explained(result, sent)
+        assert (document["status"], document["estimated"]) == (200, estimated)
+        assert ("the gateway's estimate of tokens" in text(document)) == bool(estimated)
+
+
 def test_a_body_on_disk_is_translated(result):
     turns = [{"role": "user", "content": "x" * 1_500_000}]
     document = explained(result, chat("chat_completions", "claude-model", messages=turns))

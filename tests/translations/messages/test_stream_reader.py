@@ -252,6 +252,15 @@ def test_an_error_event_is_the_upstreams_error(error: Json, status: int) -> None
     )
 
 
+@each(
+    ("error", "message"),
+    [({"message": "Slow", "type": "rate_limit_error", "code": "429"}, "Slow"), ("Slow", "Slow")],
+)
+def test_an_error_without_the_type_of_an_event_is_one(error: Any, message: str) -> None:
+    with pytest.raises(UpstreamError, match=message):
+        read(START, TEXT, text("a"), {"error": error})
+
+
 def test_what_is_not_asked_for_may_have_any_value() -> None:
     odd: Json = {"type": "ping", "message": 5, "content_block": "x", "delta": [], "usage": 7}
     new: Json = {"type": "new_event", "delta": 5}

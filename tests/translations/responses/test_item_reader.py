@@ -165,6 +165,21 @@ def test_thoughts(members: Json, text: str, signature: Signature | None) -> None
     assert (block.text, block.signature) == (text, signature)
 
 
+def test_a_text_of_thoughts_is_kept_beside_an_empty_summary_for_its_own_vendor() -> None:
+    text = [{"type": "reasoning_text", "text": "c", "vendor": 1}]
+    block = block_of({"type": "reasoning", "summary": [], "content": text})
+    assert {name: json.loads(bytes(raw)) for name, raw in block.extra.items()} == {
+        "summary": [],
+        "content": text,
+    }
+
+
+@each("name", ["summary", "content"])
+def test_thoughts_of_another_form_are_named(name: str) -> None:
+    with pytest.raises(WrongType, match=rf"{name}'.*list"):
+        block_of({"type": "reasoning", name: "c"})
+
+
 SEARCH = {"call_id": "c1", "execution": "client"}
 
 
