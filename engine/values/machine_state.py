@@ -35,8 +35,8 @@ class SharedNumber(Protocol):
 
 class MachineState(Protocol):
     """The shared numbers by name. Times in them are of `time.monotonic`, which all processes of a
-    machine share. A name is made when it is first asked for, and exists until the machine
-    restarts."""
+    machine share. A name is made when it is first asked for. While a worker holds its number it
+    exists; after that it may be forgotten, and begins at 0 again: hold what has to last."""
 
     def counter(self, name: str) -> SharedCounter: ...
 
@@ -58,7 +58,7 @@ class MachineState(Protocol):
 class LocalCounter:
     """A counter of one process."""
 
-    __slots__ = ("own",)
+    __slots__ = ("__weakref__", "own")
 
     def __init__(self) -> None:
         self.own = 0
@@ -73,7 +73,7 @@ class LocalCounter:
 class LocalNumber:
     """A number of one process."""
 
-    __slots__ = ("value",)
+    __slots__ = ("__weakref__", "value")
 
     def __init__(self) -> None:
         self.value = 0.0

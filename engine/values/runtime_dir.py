@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-_LAYOUT = b"2"
+_LAYOUT = b"3"
 """Changes with the layout of any file in it, so that two versions do not share a directory."""
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the directory in it is checked: owner and mode

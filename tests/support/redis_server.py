@@ -10,7 +10,9 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
+from tests.support.peer import Certificate
 from tests.support.ports import free_port
 
 BINARY = os.environ.get("MODELWAY_REDIS_SERVER") or shutil.which("redis-server")
@@ -18,13 +20,33 @@ BINARY = os.environ.get("MODELWAY_REDIS_SERVER") or shutil.which("redis-server")
 WHY_NOT = "redis-server is not installed (apt-get install redis-server)"
 
 
-class RedisServer:
-    """A server without persistence, in a folder that `close` removes."""
+class RedisTls(NamedTuple):
+    """What servers show each other and their clients over TLS, and the authority of both."""
 
-    def __init__(self, *options: str) -> None:
+    ca: str
+    pair: Certificate
+
+    def directives(self, port: int) -> dict[str, str]:
+        """The lines of a config with which a server also listens at a port with TLS, and its
+        replication or cluster uses that."""
+        return {
+            **{"tls-port": str(port), "tls-ca-cert-file": self.ca},
+            **{"tls-cert-file": self.pair.cert, "tls-key-file": self.pair.key},
+            **{"tls-replication": "yes", "tls-cluster": "yes"},
+        }
+
+
+class RedisServer:
+    """A server without persistence, in a folder that `close` removes. With `tls` it also listens at
+    `tls_port`, where clients need a certificate."""
+
+    def __init__(self, *options: str, tls: RedisTls | None = None) -> None:
         assert BINARY is not None, WHY_NOT
         self._home = Path(tempfile.mkdtemp(prefix="redis-"))
-        self._options = options
+        self.tls_port = free_port()
+        directives = {} if tls is None else tls.directives(self.tls_port)
+        secure = [word for name, value in directives.items() for word in (f"--{name}", value)]
+        self._options = (*options, *secure)
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.unix_url = f"unix://{self._home}/socket"
