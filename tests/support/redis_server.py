@@ -30,9 +30,12 @@ class RedisTls(NamedTuple):
         """The lines of a config with which a server also listens at a port with TLS, and its
         replication or cluster uses that."""
         return {
-            **{"tls-port": str(port), "tls-ca-cert-file": self.ca},
-            **{"tls-cert-file": self.pair.cert, "tls-key-file": self.pair.key},
-            **{"tls-replication": "yes", "tls-cluster": "yes"},
+            "tls-port": str(port),
+            "tls-ca-cert-file": self.ca,
+            "tls-cert-file": self.pair.cert,
+            "tls-key-file": self.pair.key,
+            "tls-replication": "yes",
+            "tls-cluster": "yes",
         }
 
 
