@@ -19,6 +19,13 @@ BINARY = os.environ.get("MODELWAY_REDIS_SERVER") or shutil.which("redis-server")
 """Any server of this protocol: Valkey's has the same options."""
 WHY_NOT = "redis-server is not installed (apt-get install redis-server)"
 
+ACL = (
+    "resetkeys ~{modelway* resetchannels -@all +ping +select +eval +evalsha +time +asking "
+    "+cluster|slots +get +setnx +del +pexpire +hget +hset +hsetnx +hmget +hgetall +hdel +hincrby "
+    "+zadd +zrem +zcard +zremrangebyscore"
+)
+"""What the manual says that a user needs."""
+
 
 class RedisTls(NamedTuple):
     """What servers show each other and their clients over TLS, and the authority of both."""

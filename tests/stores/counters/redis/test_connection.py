@@ -8,13 +8,7 @@ from engine.stores.counters.redis.counters import RedisCounters
 from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
 from tests.support.counters import RATE, Limit, arrived, take
-
-ACL = (
-    "resetkeys ~{modelway* resetchannels -@all +ping +select +eval +evalsha +time +asking "
-    "+cluster|slots +get +setnx +del +pexpire +hget +hset +hsetnx +hmget +hgetall +hdel +hincrby "
-    "+zadd +zrem +zcard +zremrangebyscore"
-)
-"""What the manual says that a user needs."""
+from tests.support.redis_server import ACL
 
 
 @pytest.mark.parametrize("database", ["", "/0", "/3"])

@@ -15,14 +15,13 @@ from engine.stores.counters.redis.address import DEFAULTS, RedisOptions
 from engine.stores.counters.redis.cluster import ClusterCounters
 from engine.stores.counters.redis.counters import RedisCounters
 from engine.values.counters import CountersAway
-from tests.stores.counters.redis.test_connection import ACL
 from tests.support import redis_server
 from tests.support.counters import RATE, rate, take
 from tests.support.peer import Authority
 from tests.support.redis_cluster import RedisCluster, tag_of, wait
 from tests.support.redis_faults import back
 from tests.support.redis_sentinel import SentinelGroup
-from tests.support.redis_server import RedisServer, RedisTls
+from tests.support.redis_server import ACL, RedisServer, RedisTls
 
 SENTINEL_ACL = "resetchannels -@all +ping +sentinel|masters"
 """What the manual says that a user needs at Sentinels."""
