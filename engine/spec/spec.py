@@ -151,6 +151,7 @@ class _OperationReader:
 
     def read(self) -> Specification:
         removed = tainted(self.library)
+        self.library.targets = {}  # it is repaired, and changes no more
         for key, item in self.library.document.get("paths").items():
             if key.startswith("x-"):
                 continue

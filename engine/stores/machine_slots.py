@@ -165,7 +165,8 @@ class Counter(_Marked):
 
     @property
     def own(self) -> int:
-        return int(self._own[self._at])
+        own: int = self._own[self._at]
+        return own
 
     def add(self, amount: int) -> None:
         self._own[self._at] += amount
@@ -174,7 +175,10 @@ class Counter(_Marked):
         slots, at = self._slots, self._at
         if slots.changes[0] != slots.seen_changes:
             slots.map_new()
-        return sum([view[at] for view in self._views])
+        total: int = 0
+        for view in self._views:
+            total += view[at]
+        return total
 
 
 class Number(_Marked):
@@ -188,7 +192,8 @@ class Number(_Marked):
 
     @property
     def value(self) -> float:
-        return float(self._view[self._at])
+        value: float = self._view[self._at]
+        return value
 
     @value.setter
     def value(self, value: float) -> None:
