@@ -10,6 +10,7 @@ Functions that need the lock of the folder say so; it is not taken here.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -27,7 +28,7 @@ class WorkerSlots:
     def __init__(self, folder: Path, changes: View, failed: Callable[[OSError], object]) -> None:
         self._folder, self._failed = folder, failed
         self.changes, self.seen_changes = changes, -1
-        self.closed = False
+        self._process = os.getpid()  # 0 when this is closed
         self._missing = False  # a slot that could not be mapped
         self._own: dict[int, MappedNumbers] = {}
         self._others: dict[tuple[int, int], MappedNumbers] = {}  # by slot and chunk
@@ -40,6 +41,12 @@ class WorkerSlots:
         self._slot = slot
         self._clear(slot)
         self._add(0, mapping)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this is the process that took the slot, and it was not closed. What a forked
+        child forgets, this one still uses."""
+        return self._process == os.getpid()
 
     def own(self, chunk: int) -> MappedNumbers:
         """The cells of this worker. Call it with the lock of the folder. OSError without room."""
@@ -104,7 +111,7 @@ class WorkerSlots:
 
     def close(self) -> None:
         """Give the slot back."""
-        self.closed = True
+        self._process = 0
         for mapping in self._own.values():
             mapping.clear()
         for mapping in (*self._own.values(), *self._others.values()):
@@ -150,7 +157,7 @@ class _Marked:
         self._marks[at] += 1
 
     def __del__(self) -> None:
-        if not self._slots.closed:
+        if self._slots.is_open:
             self._marks[self._at] -= 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
@@ -57,6 +58,18 @@ def test_a_reset_place_is_0_in_all_slots(workers):
     assert counter.total() == 10
     one.reset(3)
     assert (counter.own, counter.total(), _counter(other, 3).own) == (0, 0, 0)
+
+
+def test_what_a_forked_child_forgets_stays_marked(workers):
+    one, other = workers
+    held = _counter(other, 9)
+    pid = os.fork()
+    if pid == 0:
+        del held
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert not one.is_unmarked(9)
+    held.add(1)
 
 
 def test_what_is_held_after_the_end_marks_nothing(workers, tmp_path):
