@@ -60,8 +60,10 @@ class Specification:
         return self._read_for(Purpose.REQUEST).validator(schema)
 
     def settle(self) -> None:
-        """Free the schemas, which compiled operations do not need, and cache the document."""
+        """Free the schemas and the targets of references, which compiled operations do not need,
+        and cache the document."""
         self._schemas.clear()
+        self.library.targets = {}
         if self._cache_entry is not None:
             entry, problems = self._cache_entry
             entry.store(self.library, problems)
