@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from engine.app.own_pages import OwnPages
-from engine.app.parts import Parts, WrapStages, identity, is_observed, parts_of
+from engine.app.parts import MOST_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import handler_of
 from engine.app.stores import open_shared, services_of
 from engine.console.pages import pages as console_pages
@@ -44,7 +44,7 @@ def build(
 ) -> Application:
     """The application that serves a plan: one Falcon route with one handler for each path. In a
     worker that serves, routes and models are made at their first request, unless metrics show
-    them earlier.
+    them earlier; a trial makes them at once, of thousands the first `MOST_MADE`.
 
     `client` makes the clients of upstreams, `open_credential` their credentials, and `wrap_stages`
     changes the stages of a route: a rehearsal of the same application passes its own.
@@ -63,8 +63,9 @@ def build(
         pages=pages.public(),
         cors=parts.cors,
     )
-    for route in plan.routes:
-        _add_route(app, route, parts)
+    for number, route in enumerate(plan.routes):
+        tried = not parts.services.background and number < MOST_MADE
+        _add_route(app, route, parts, make=tried)
     for path, handler in console_pages(plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
@@ -77,11 +78,11 @@ def build(
     return app
 
 
-def _add_route(app: Application, route: Route, parts: Parts) -> None:
+def _add_route(app: Application, route: Route, parts: Parts, *, make: bool) -> None:
     operation = route.operation
     responder = _LazyResponder(route, parts)
-    if not parts.services.background or is_observed(route.to, route.choose, parts.plan.config):
-        responder()  # in a trial, the handlers of all routes are made
+    if make or is_observed(route.to, route.choose, parts.plan.config):
+        responder()
     for template, mount in route.templates:
         resource = Resource(operation.method, mount, route.wide, responder, operation.query)
         app.add_route(template, resource)

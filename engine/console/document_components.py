@@ -36,6 +36,7 @@ class Components:
 
     components: dict[str, dict[str, Any]] = field(default_factory=dict)
     _references: dict[tuple[FilePath, Path], str] = field(default_factory=dict)
+    _rewritten: dict[tuple[str, FilePath, str, str], str] = field(default_factory=dict)
 
     def copy(self, node: Node, spec: str) -> Any:
         """A copy of an operation or a parameter, with its references rewritten."""
@@ -67,7 +68,7 @@ class Components:
             )
         if key == "example" or (key == "value" and not context.schema):
             return fill_example(value)
-        if key in _LITERALS:
+        if key in _LITERALS or isinstance(value, str):
             return value
         if context.schema:
             if key == "examples":
@@ -97,6 +98,12 @@ class Components:
 
     def _rewrite(self, ref: str, node: Node, context: _Context) -> str:
         """The reference in the new document; its target is copied at the first reference."""
+        key = (ref, node.uri, context.spec, context.kind)
+        if key not in self._rewritten:  # thousands of operations refer to the same
+            self._rewritten[key] = self._new_reference(ref, node, context)
+        return self._rewritten[key]
+
+    def _new_reference(self, ref: str, node: Node, context: _Context) -> str:
         reference_node = Node(node.library, node.uri, node.path, {"$ref": ref})
         target = reference_node.resolved()
         place = target.uri, target.path

@@ -187,6 +187,8 @@ def _response_headers(responses: Iterable[Node]) -> tuple[str, ...]:
 def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> str:
     """The path of the operation's first server URL, without a final slash."""
     for holder in (node, item, document):
+        if not isinstance(holder.value, dict) or "servers" not in holder.value:
+            continue
         for server in holder.get("servers").elements():
             url = server.text("url")
             for name, variable in server.get("variables").items():

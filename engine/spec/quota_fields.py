@@ -93,6 +93,8 @@ def properties(schema: Node) -> Iterator[tuple[str, Node]]:
 
 def property_names(schema: Node) -> set[str]:
     """The names of `properties`."""
+    if not isinstance(schema.value, dict):
+        return set()
     values = [part.get("properties").value for part in _parts(schema)]
     return {name for value in values if isinstance(value, dict) for name in value}
 

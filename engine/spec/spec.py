@@ -61,8 +61,10 @@ class Specification:
         return self._schemas_for(Purpose.REQUEST).validator(schema)
 
     def finish_compiling(self) -> None:
-        """Free the schemas, which compiled operations do not need, and cache the document."""
+        """Free the schemas and the targets of references, which compiled operations do not need,
+        and cache the document."""
         self._schemas.clear()
+        self.library.targets = {}
         if self._cache_entry is not None:
             entry, problems = self._cache_entry
             entry.store(self.library, problems)
@@ -152,6 +154,7 @@ class _OperationReader:
 
     def read(self) -> Specification:
         removed = breaches_by_path(self.library)
+        self.library.targets = {}  # the document is repaired, and changes no more
         for key, item in self.library.document.get("paths").items():
             if key.startswith("x-"):
                 continue

@@ -57,12 +57,13 @@ class DecayingAverage:
 class AnswerTimes:
     """The averages of one target, under a name in the state of the machine."""
 
-    __slots__ = ("_failures", "_first_content", "_per_token")
+    __slots__ = ("_failures", "_first_content", "_first_number", "_per_token", "_token_number")
 
     def __init__(self, machine: MachineState, name: str) -> None:
         self._first_content = DecayingAverage(machine, f"first_content/{name}")
         self._per_token = DecayingAverage(machine, f"per_token/{name}")
         self._failures = DecayingAverage(machine, f"failures/{name}")
+        self._first_number, self._token_number = self._first_content.number, self._per_token.number
 
     @property
     def first_content(self) -> float:
@@ -77,7 +78,7 @@ class AnswerTimes:
     @property
     def typical(self) -> float:
         """Seconds for an answer of TYPICAL_TOKENS; 0.0 as long as no answer was measured."""
-        return self._first_content.number.value + TYPICAL_TOKENS * self._per_token.number.value
+        return self._first_number.value + TYPICAL_TOKENS * self._token_number.value
 
     @property
     def failures(self) -> float:

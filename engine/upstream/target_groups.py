@@ -31,13 +31,15 @@ class Strategy(Protocol):
 
 
 class Shares:
-    """Targets that are drawn by their weights, in time that hardly depends on their number."""
+    """Targets that are drawn by their weights, in time that hardly depends on their number.
+    `average` is their average weight, 1.0 if all are 0."""
 
-    __slots__ = ("_sums", "targets")
+    __slots__ = ("_sums", "average", "targets")
 
     def __init__(self, targets: Sequence[Target]) -> None:
         self.targets = targets
         self._sums = tuple(accumulate(target.weight for target in targets))
+        self.average = (self._sums[-1] / len(self._sums) if self._sums else 0.0) or 1.0
 
     def draw(self, dice: Dice) -> int:
         """The index of one target, drawn by weight: of weight 0 only where all are."""
@@ -51,11 +53,6 @@ class Shares:
         weight = sums[index] - before
         point = dice() * (sums[-1] - weight)
         return self._at(point if point < before else point + weight)
-
-    @property
-    def average(self) -> float:
-        """The average weight."""
-        return self._sums[-1] / len(self._sums) or 1.0
 
     def others(self, index: int) -> list[int]:
         """The indexes of the other targets, without those of weight 0 unless all others have it."""

@@ -35,7 +35,8 @@ class SharedNumber(Protocol):
 
 class MachineState(Protocol):
     """The shared numbers by name. Times are `time.monotonic`, which all processes of a machine
-    share. A number is created at its first use and exists until the machine restarts."""
+    share. A number is created at its first use and exists while a worker holds it; after that it
+    may be removed, and begins at 0 again."""
 
     def counter(self, name: str) -> SharedCounter: ...
 
@@ -57,7 +58,7 @@ class MachineState(Protocol):
 class LocalCounter:
     """A counter of one process."""
 
-    __slots__ = ("own",)
+    __slots__ = ("__weakref__", "own")
 
     def __init__(self) -> None:
         self.own = 0
@@ -72,7 +73,7 @@ class LocalCounter:
 class LocalNumber:
     """A number of one process."""
 
-    __slots__ = ("value",)
+    __slots__ = ("__weakref__", "value")
 
     def __init__(self) -> None:
         self.value = 0.0

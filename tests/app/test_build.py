@@ -50,10 +50,13 @@ def test_a_worker_makes_the_handler_of_a_route_once_at_its_first_request(tmp_pat
     assert routes.count("chat") == 1
 
 
-def test_a_trial_makes_every_handler(tmp_path):
+@pytest.mark.parametrize("most", [1, 1000])
+def test_a_trial_makes_every_handler_and_of_thousands_the_first(tmp_path, monkeypatch, most):
+    monkeypatch.setattr("engine.app.build.MOST_MADE", most)
     routes = []
     plan = planned(tmp_path, CONFIG).plan
     services = replace(services_of(plan.config), background=False)
     app = build(plan, services, wrap_stages=lambda route, stages: routes.append(route) or stages)
-    assert routes == [*plan.routes]
+    assert len(plan.routes) > 1
+    assert routes == [*plan.routes][:most]
     app.close()

@@ -12,9 +12,18 @@ from typing import Any
 
 import pytest
 
-from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder
-from tests.support.running import gateway
+from tests.support.recording import (
+    ReceivedRequest,
+    Recorder,
+    answer,
+    ask,
+    recorder,
+    request,
+)
+from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.small import COMPLETION, chat, project
+from tests.support.translating import SPECS
+from tests.support.vendors import Vendors, vendors
 from tests.support.waiting import until
 
 WHOLE_ANSWER = answer(json.dumps(COMPLETION).encode())
@@ -92,3 +101,83 @@ def test_a_request_that_is_answered_in_time_has_one_attempt(
         assert len(upstream.requests) == 1
         (row,) = rows(tmp_path, 1)
     assert row["attempts"] == 1
+
+
+TRANSLATED = """
+version: 1
+server: {{listen: "{{listen}}", workers: 1, debug_headers: true}}
+{specs}upstreams:
+  openai:    {{url: "{url}/v1", dialect: openai, proxy: ""}}
+  anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: ""}}
+  gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: ""}}
+models:
+  claude-first:
+    to: [{{upstream: anthropic, model: c, weight: 1000000}}, {{upstream: gemini, model: g}}]
+    translate: strict
+  gpt-first:
+    to: [{{upstream: openai, model: gpt, weight: 1000000}}, {{upstream: anthropic, model: c}}]
+    operations: [openai.createChatCompletion]
+    translate: strict
+stores: {{records: "sqlite:///records.db"}}
+routes:
+  - operation: openai.createChatCompletion
+    model: $request.body#/model
+    hedge: {{after: 50ms, idempotent: true}}
+{tokens}
+"""
+
+
+class OneVendorIsSlow:
+    """Vendors of which the one at `path` never answers; `closed` is set when the gateway closes its
+    connection."""
+
+    def __init__(self, others: Vendors, path: str) -> None:
+        self._answer, self._path = others.upstream.speak, path
+        self.closed = threading.Event()
+
+    def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
+        if received.target != self._path:
+            self._answer(received, sock)
+        elif sock.recv(1) == b"":
+            self.closed.set()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize(
+    ("model", "slow", "winner"),
+    [
+        ("claude-first", "/v1/messages", "gemini"),
+        ("gpt-first", "/v1/chat/completions", "anthropic"),
+    ],
+)
+def test_of_two_targets_of_different_languages_the_first_that_answers_is_translated(
+    tmp_path: Path, model: str, slow: str, winner: str, stream: bool
+) -> None:
+    with vendors() as servers:
+        text = TRANSLATED.format(specs=SPECS, url=servers.upstream.url, tokens=TOKENS)
+        servers.upstream.speak = speak = OneVendorIsSlow(servers, slow)
+        with gateway(tmp_path, text) as front:
+            answered = _say_hello(front, model, stream)
+            assert (answered.status, answered.value("x-modelway-target").partition("/")[0]) == (
+                *(200, winner),
+            )
+            assert speak.closed.wait(20), "the connection of the slower attempt is closed"
+            if stream:
+                lines = [line[6:] for line in answered.body.splitlines() if line[:6] == b"data: "]
+                assert lines.pop() == b"[DONE]"
+                choices = [c for line in lines for c in json.loads(line)["choices"]]
+                text = "".join(choice["delta"].get("content") or "" for choice in choices)
+            else:
+                text = answered.json()["choices"][0]["message"]["content"]
+            assert text == "Hello there."
+            served, cancelled = rows(tmp_path, 2)
+    assert (served["upstream"], served["attempts"]) == (winner, 2)
+    assert (served["input"], served["output"]) == (12, 5)
+    assert (cancelled["id"], cancelled["outcome"]) == (f"{served['id']}.1", "caller_left")
+
+
+def _say_hello(front: Running, model: str, stream: bool) -> Any:
+    turns = [{"role": "user", "content": "Hi"}]
+    body: dict[str, Any] = {"model": model, "messages": turns, "stream": stream}
+    data = json.dumps(body, separators=(",", ":")).encode()
+    return ask(front.port, request("/v1/chat/completions", data, token=ALL))

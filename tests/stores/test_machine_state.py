@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.stores.machine_state import CHUNK, SharedState
+from engine.stores.machine_state import SharedState
+from engine.stores.mapped_numbers import CHUNK
 
 
 @pytest.fixture
@@ -154,13 +155,62 @@ def test_without_room_a_worker_counts_alone_and_says_so(workers, monkeypatch, ca
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    for index in range(CHUNK):
-        first.counter(f"name {index}")
+    held = [first.counter(f"name {index}") for index in range(CHUNK)]
     with caplog.at_level(logging.WARNING):
         first.counter("the last").add(1)
     assert first.counter("the last").total() == 1
     assert "No space left on device" in caplog.text
     assert first.counter("a").total() == 2
+    assert len(held) == CHUNK
+
+
+def test_names_that_no_worker_uses_give_their_room_to_others(workers, tmp_path):
+    """As those of addresses that come and go."""
+    first, second = workers
+    held = second.counter("in_flight/held"), first.number("health/held")
+    held[0].add(5)
+    held[1].value = 0.5
+    for index in range(6 * CHUNK):
+        worker = workers[index % 2]
+        counter, number = worker.counter(f"in_flight/{index}"), worker.number(f"health/{index}")
+        assert (counter.total(), number.value) == (0, 0.0), "it begins at 0"
+        counter.add(index + 1)
+        number.value = index + 1.0
+    for worker in workers:
+        assert worker.counter("in_flight/held").total() == 5
+        assert worker.number("health/held").value == 0.5
+    files = [path.name for path in (tmp_path / "machine").glob("numbers.*")]
+    assert len(files) <= 2, files
+
+
+def test_names_that_another_worker_uses_keep_their_room(workers):
+    first, second = workers
+    held = [second.counter(f"held {index}") for index in range(CHUNK)]
+    for counter in held:
+        counter.add(1)
+    for index in range(5 * CHUNK):
+        first.counter(f"in_flight/{index}").add(1)
+    assert {first.counter(f"held {index}").total() for index in range(CHUNK)} == {1}
+
+
+def test_a_worker_finds_names_that_moved_while_it_did_not_look(workers):
+    first, second = workers
+    second.number("at first").value = 1.0
+    for index in range(4 * CHUNK):
+        first.number(f"a {index}").value = index
+    last = [first.number(f"b {index}") for index in range(CHUNK)]
+    for index, number in enumerate(last):
+        number.value = index
+    assert [second.number(f"b {index}").value for index in range(CHUNK)] == [*range(CHUNK)]
+
+
+def test_the_room_of_a_killed_worker_is_given_to_others(workers, tmp_path):
+    first, _ = workers
+    _count_and_be_killed(tmp_path / "machine", CHUNK - 1)
+    first.release_dead_slots()
+    for index in range(4 * CHUNK):
+        first.counter(f"b {index}").add(1)
+    assert len(list((tmp_path / "machine").glob("cells.0.*"))) == 1
 
 
 def test_a_name_that_cannot_be_written_does_not_move_those_after_it(workers, monkeypatch, caplog):
@@ -180,14 +230,15 @@ def test_without_descriptors_a_total_is_that_of_the_workers_it_knows(
     first, _ = workers
     for worker in workers:
         worker.counter("a").add(1)
-    assert first.counter("a").total() == 2
+    counter = first.counter("a")
+    assert counter.total() == 2
     with closing(SharedState(tmp_path / "machine")) as third:
         third.counter("a").add(5)
         with monkeypatch.context() as exhausted:
             exhausted.setattr(os, "open", _no_descriptors)
-            assert first.counter("a").total() == 2
+            assert counter.total() == 2
         first.release_dead_slots()
-        assert first.counter("a").total() == 7
+        assert counter.total() == 7
 
 
 def test_without_descriptors_each_worker_does_a_task(workers, monkeypatch):
@@ -207,14 +258,17 @@ def test_the_folder_is_closed_to_others(workers, tmp_path):
     assert {path.stat().st_mode & 0o077 for path in folder.iterdir()} == {0}
 
 
-def _count_and_be_killed(folder: Path) -> None:
-    """A worker that counts 7 for "a", and is killed."""
+def _count_and_be_killed(folder: Path, others: int = 0) -> None:
+    """A worker that counts 7 for "a", uses so many other names, and is killed."""
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        SharedState(folder).counter("a").add(7)
+        state = SharedState(folder)
+        state.counter("a").add(7)
+        held = [state.counter(f"a {index}") for index in range(others)]
         os.write(write_end, b".")
         signal.pause()
+        held.clear()
     assert os.read(read_end, 1) == b"."
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)

@@ -10,20 +10,23 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from engine.stores.counters.redis.cluster import PARTITIONS
 from tests.support.ports import free_port
-from tests.support.redis_server import RedisServer, command
+from tests.support.redis_server import RedisServer, RedisTls, command
 
 MASTERS = 3
 
 
 class RedisCluster:
-    """Six nodes; a master that answers no other node for `node_timeout` milliseconds has failed."""
+    """Six nodes; a master that answers no other node for `node_timeout` milliseconds has failed.
+    With `tls` they use it among each other, and the URL is that of their ports with TLS."""
 
-    def __init__(self, node_timeout: int = 15_000) -> None:
+    def __init__(self, node_timeout: int = 15_000, tls: RedisTls | None = None) -> None:
+        self._tls = tls
         self.nodes = [
             RedisServer(
                 *("--cluster-enabled", "yes", "--cluster-node-timeout", str(node_timeout)),
                 *("--cluster-port", str(free_port()), "--repl-diskless-sync-delay", "0"),
                 *("--cluster-replica-validity-factor", "0"),
+                tls=tls,
             )
             for _ in range(2 * MASTERS)
         ]
@@ -36,7 +39,7 @@ class RedisCluster:
         for epoch, node in enumerate(self.nodes, 1):
             node.say(f"CLUSTER SET-CONFIG-EPOCH {epoch}")
         for node in self.nodes[1:]:
-            node.say(f"CLUSTER MEET 127.0.0.1 {first.port} {_bus_port(first)}")
+            node.say(f"CLUSTER MEET 127.0.0.1 {self._port(first)} {_bus_port(first)}")
         self._until(lambda node: node.say("CLUSTER NODES").count(b" connected") == len(self.nodes))
         for master, replica in zip(self.masters, self.replicas, strict=True):
             replica.say(f"CLUSTER REPLICATE {self.id_of(master)}")
@@ -48,8 +51,8 @@ class RedisCluster:
     @property
     def url(self) -> str:
         """The URL of two of the masters."""
-        hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.masters[:2])
-        return f"redis+cluster://{hosts}"
+        hosts = ",".join(f"127.0.0.1:{self._port(node)}" for node in self.masters[:2])
+        return f"redis{'s' if self._tls else ''}+cluster://{hosts}"
 
     def id_of(self, node: RedisServer) -> str:
         """The name of a node in the cluster."""
@@ -72,7 +75,7 @@ class RedisCluster:
         source.say(f"CLUSTER SETSLOT {slot} MIGRATING {self.id_of(target)}")
         while keys := source.say(f"CLUSTER GETKEYSINSLOT {slot} 10").split(b"\r\n")[2::2]:
             for key in keys:
-                source.say(f"MIGRATE 127.0.0.1 {target.port} {key.decode()} 0 5000")
+                source.say(f"MIGRATE 127.0.0.1 {self._port(target)} {key.decode()} 0 5000")
         self.assign(slot, target)
 
     def assign(self, slot: int, target: RedisServer) -> None:
@@ -108,6 +111,9 @@ class RedisCluster:
     def close(self) -> None:
         for node in self.nodes:
             node.close()
+
+    def _port(self, node: RedisServer) -> int:
+        return node.port if self._tls is None else node.tls_port
 
     def _until(self, condition: Callable[[RedisServer], bool]) -> None:
         for node in self.nodes:

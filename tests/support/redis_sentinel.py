@@ -9,31 +9,35 @@ from pathlib import Path
 
 from tests.support.ports import free_port
 from tests.support.redis_cluster import offset, wait
-from tests.support.redis_server import BINARY, RedisServer, command
+from tests.support.redis_server import BINARY, RedisServer, RedisTls, command
 
 MASTER = "limits"
 
 
 class SentinelGroup:
-    """A master, a replica and three Sentinels; a silent master is down after half a second."""
+    """A master, a replica and three Sentinels; a silent master is down after half a second. With
+    `tls` they use it among each other, and the URL is that of their ports with TLS."""
 
-    def __init__(self) -> None:
-        self.master = RedisServer("--repl-diskless-sync-delay", "0")
-        self.replica = RedisServer("--repl-diskless-sync-delay", "0")
-        self.replica.say(f"REPLICAOF 127.0.0.1 {self.master.port}")
+    def __init__(self, tls: RedisTls | None = None) -> None:
+        self._tls = tls
+        self.master = RedisServer("--repl-diskless-sync-delay", "0", tls=tls)
+        self.replica = RedisServer("--repl-diskless-sync-delay", "0", tls=tls)
+        self.replica.say(f"REPLICAOF 127.0.0.1 {self._port(self.master)}")
         wait(lambda: b"master_link_status:up" in self.replica.say("INFO replication"))
         self._homes: list[Path] = []
         self._sentinels: list[subprocess.Popen[bytes]] = []
         self.ports = [free_port() for _ in range(3)]
-        for port in self.ports:
+        self.tls_ports = [free_port() for _ in range(3)]
+        for port, tls_port in zip(self.ports, self.tls_ports, strict=True):
             self._homes.append(Path(tempfile.mkdtemp(prefix="sentinel-")))
-            self._start(port, self._homes[-1])
+            self._start(port, tls_port, self._homes[-1])
         wait(lambda: all(map(self._is_ready, self.ports)))
 
     @property
     def url(self) -> str:
-        hosts = ",".join(f"127.0.0.1:{port}" for port in self.ports)
-        return f"redis+sentinel://{hosts}/{MASTER}"
+        ports = self.ports if self._tls is None else self.tls_ports
+        hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
+        return f"redis{'s' if self._tls else ''}+sentinel://{hosts}/{MASTER}"
 
     def cut(self) -> None:
         """Stop the replication."""
@@ -49,6 +53,12 @@ class SentinelGroup:
         """Wait until the replica is a master, and every Sentinel names it."""
         wait(lambda: all(map(self._names_replica, self.ports)))
         wait(lambda: b"role:master" in self.replica.say("INFO replication"))
+
+    def tell_sentinels(self, line: str) -> None:
+        """Send all Sentinels a command in one line."""
+        for port in self.ports:
+            answer = command(port, line)
+            assert answer == b"+OK\r\n", answer
 
     def kill_sentinels(self) -> None:
         for sentinel in self._sentinels:
@@ -68,13 +78,18 @@ class SentinelGroup:
 
     def _names_replica(self, port: int) -> bool:
         address = command(port, f"SENTINEL GET-MASTER-ADDR-BY-NAME {MASTER}")
-        return b"%d" % self.replica.port in address
+        return b"%d" % self._port(self.replica) in address
 
-    def _start(self, port: int, home: Path) -> None:
+    def _port(self, server: RedisServer) -> int:
+        return server.port if self._tls is None else server.tls_port
+
+    def _start(self, port: int, tls_port: int, home: Path) -> None:
         config = home / "sentinel.conf"
+        directives = {} if self._tls is None else self._tls.directives(tls_port)
         config.write_text(
             f"port {port}\nbind 127.0.0.1\ndir {home}\n"
-            f"sentinel monitor {MASTER} 127.0.0.1 {self.master.port} 2\n"
+            + "".join(f"{name} {value}\n" for name, value in directives.items())
+            + f"sentinel monitor {MASTER} 127.0.0.1 {self._port(self.master)} 2\n"
             f"sentinel down-after-milliseconds {MASTER} 500\n"
             f"sentinel failover-timeout {MASTER} 2000\n"
         )

@@ -10,21 +10,53 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
+from tests.support.peer import Certificate
 from tests.support.ports import free_port
 
 BINARY = os.environ.get("MODELWAY_REDIS_SERVER") or shutil.which("redis-server")
 """Any server of this protocol: Valkey's has the same options."""
 WHY_NOT = "redis-server is not installed (apt-get install redis-server)"
 
+ACL = (
+    "resetkeys ~{modelway* resetchannels -@all +ping +select +eval +evalsha +time +asking "
+    "+cluster|slots +get +setnx +del +pexpire +hget +hset +hsetnx +hmget +hgetall +hdel +hincrby "
+    "+zadd +zrem +zcard +zremrangebyscore"
+)
+"""What the manual says that a user needs."""
+
+
+class RedisTls(NamedTuple):
+    """What servers show each other and their clients over TLS, and the authority of both."""
+
+    ca: str
+    pair: Certificate
+
+    def directives(self, port: int) -> dict[str, str]:
+        """The lines of a config with which a server also listens at a port with TLS, and its
+        replication or cluster uses that."""
+        return {
+            "tls-port": str(port),
+            "tls-ca-cert-file": self.ca,
+            "tls-cert-file": self.pair.cert,
+            "tls-key-file": self.pair.key,
+            "tls-replication": "yes",
+            "tls-cluster": "yes",
+        }
+
 
 class RedisServer:
-    """A server without persistence, in a folder that `close` removes."""
+    """A server without persistence, in a folder that `close` removes. With `tls` it also listens at
+    `tls_port`, where clients need a certificate."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, tls: RedisTls | None = None) -> None:
         assert BINARY is not None, WHY_NOT
         self._home = Path(tempfile.mkdtemp(prefix="redis-"))
-        self._options = options
+        self.tls_port = free_port()
+        directives = {} if tls is None else tls.directives(self.tls_port)
+        secure = [word for name, value in directives.items() for word in (f"--{name}", value)]
+        self._options = (*options, *secure)
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.unix_url = f"unix://{self._home}/socket"

@@ -66,7 +66,8 @@ class Library:
 
     `absent` are missing files that it refers to, `overlays` the overlays applied to it, `breaches`
     the removed parts. `grafts` maps paths of the document to the overlay, and the path in it, from
-    which the value comes.
+    which the value comes. `targets` are those of references that were followed; None while the
+    values of the files may still change.
     """
 
     root: FilePath
@@ -75,6 +76,7 @@ class Library:
     grafts: dict[Path, tuple[SourceDocument, Path]] = field(default_factory=dict)
     overlays: dict[FilePath, SourceDocument] = field(default_factory=dict)
     absent: list[FilePath] = field(default_factory=list)
+    targets: dict[tuple[FilePath, str], Node] | None = None
 
     def open(self, path: FilePath, display_name: str) -> SourceDocument:
         """Read a file, or return it if it has been read."""
@@ -103,6 +105,15 @@ class Library:
                 if (graft := self.grafts.get(path[:end])) is not None:
                     return OverlaySource(graft[0], path[:end], graft[1])
         return self.files[uri]
+
+    def target(self, uri: FilePath, ref: str) -> Node:
+        """The node that a `$ref` in a file leads to. Raises KeyError as `at`."""
+        if self.targets is None:
+            return self.at(*target_of(ref, uri))
+        node = self.targets.get((uri, ref))  # thousands of operations refer to the same
+        if node is None:
+            node = self.targets[uri, ref] = self.at(*target_of(ref, uri))
+        return node
 
     def at(self, uri: FilePath, pointer: str) -> Node:
         """The node at a JSON Pointer. Raises KeyError with the first step that does not exist."""
@@ -171,7 +182,7 @@ class Node:
         for _ in range(_MAX_REFS):
             if (ref := node.ref) is None:
                 return node
-            node = node.library.at(*target_of(ref, node.uri))
+            node = node.library.target(node.uri, ref)
         raise KeyError(node.ref)
 
     def follow(self, schema: Any) -> Any:

@@ -203,11 +203,19 @@ class Ranks:
 
     def picks(self, key: bytes) -> Iterator[Target]:
         product = (_hash(key) * self._hashes).to_bytes(self._size, "little")
-        numbers = [*self._unpack(product)]
-        full = []
-        for _ in numbers:
-            index = self._highest(numbers)
+        numbers = self._unpack(product)
+        index = self._highest(numbers)
+        if self._is_full(index):
+            yield from self._others([*numbers], index, [index])
+        else:
+            yield self._targets[index]
+            yield from self._others([*numbers], index, [])
+
+    def _others(self, numbers: list[int], index: int, full: list[int]) -> Iterator[Target]:
+        """The targets after the one at `index`, those that are full at last."""
+        for _ in numbers[1:]:
             numbers[index] = -1
+            index = self._highest(numbers)
             if self._is_full(index):
                 full.append(index)
             else:
@@ -215,7 +223,7 @@ class Ranks:
         for index in full:
             yield self._targets[index]
 
-    def _highest(self, numbers: list[int]) -> int:
+    def _highest(self, numbers: Sequence[int]) -> int:
         """The index of the target that wins with these numbers, of which -1 never does."""
         if len(self._classes) == 1:
             return numbers.index(max(numbers))

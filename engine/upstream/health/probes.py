@@ -35,6 +35,8 @@ from engine.values.machine_state import MachineState, SharedNumber
 
 _LATE = 3
 """Times between two probes after which the state of a failing server ends by itself."""
+_LEAST_HOLD = 2.0
+"""Seconds for which that state is held at least: a loaded worker may be late with a probe."""
 _LONGEST_WAIT = 1.0
 _LEAST_WAIT = 0.05
 
@@ -113,7 +115,8 @@ class ServerProbe:
         failing = self._law.record(result == HEALTHY)
         self.count += 1
         if failing:
-            number.value = now + _LATE * self.config.every + self.config.timeout
+            hold = max(_LATE * self.config.every, _LEAST_HOLD)
+            number.value = now + hold + self.config.timeout
         elif was_failing:
             number.value = now  # from here on it returns slowly
         name = self.name

@@ -82,6 +82,11 @@ def test_a_server_is_failing_until_three_times_between_probes_later() -> None:
     assert Server(200, 503, 503, 503, 503, 200, 200, 200).states(8) == [0, 0, 0, 17, 17, 17, 0, 0]
 
 
+def test_a_worker_may_be_late_by_seconds_however_often_it_probes() -> None:
+    often = ProbeConfig("/health", every=0.2, timeout=0.5, healthy=2, unhealthy=3)
+    assert Server(503, config=often).states(1) == [2.5]
+
+
 def test_the_end_of_a_failure_is_shared_so_that_it_returns_slowly() -> None:
     server = Server(503, 200, 200)
     server.states(3)

@@ -59,7 +59,11 @@ class Endpoint:
     def name(self) -> str:
         """The address, without the password."""
         path = self.arguments.get("path")
-        return path or f"{self.arguments.get('host', 'localhost')}:{self.port}"
+        return path or f"{self.host}:{self.port}"
+
+    @property
+    def host(self) -> str:
+        return str(self.arguments.get("host", "localhost"))
 
     @property
     def port(self) -> int:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import hiredis
+import msgspec
 import orjson
 from redis.exceptions import NoScriptError
 
@@ -32,6 +33,9 @@ from engine.stores.counters.redis.scripts import DATASET_ID, SCRIPTS
 log = logging.getLogger("modelway")
 
 Command = tuple[str | int, ...]
+
+_DATASET = msgspec.json.Decoder(tuple[str, float | None])
+"""What is stored of the data: its id, and when it was last found to be lost."""
 
 
 def exchange(connection: Any, command: Command, *, asking: bool = False) -> Any:
@@ -85,9 +89,7 @@ class Dataset:
         self._is_stored = True
         self.lost_at = -math.inf
         if self._file is not None and self._file.exists():
-            self._id, lost_at = orjson.loads(self._file.read_bytes())
-            if lost_at is not None and lost_at < time.monotonic():  # else from before a reboot
-                self.lost_at = lost_at
+            self._load(self._file)
 
     def update(self, answer: bytes) -> bool:
         """Note the id that the data has now. Returns whether data was lost.
@@ -102,6 +104,22 @@ class Dataset:
             self._id = id_
             self._store()
         return is_lost
+
+    def _load(self, file: Path) -> None:
+        """Take over what another worker stored. A file that cannot be read, as one that a crash of
+        the machine cut off, is as none."""
+        try:
+            stored = _DATASET.decode(file.read_bytes())
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            log.warning(
+                "counters: %s: cannot read %s: %s; whether counters were lost since it was "
+                "written is not known",
+                *(self._name, file, error),
+            )
+            return
+        self._id, lost_at = stored
+        if lost_at is not None and lost_at < time.monotonic():  # else from before a reboot
+            self.lost_at = lost_at
 
     def _store(self) -> None:
         if self._file is None:

@@ -29,6 +29,7 @@ class ClusterNodes:
     def __init__(self, address: Address, options: RedisOptions) -> None:
         self._endpoint, self._options = address.endpoints[0], options
         self.name = f"redis cluster at {', '.join(each.name for each in address.endpoints)}"
+        self._hosts: dict[RedisClient, str] = {}
         self._seeds = [self._client(each) for each in address.endpoints]
         self._nodes: dict[tuple[str, int], RedisClient] = {}
         self._ends: list[int] = []  # the last slot of each range, ascending
@@ -50,8 +51,10 @@ class ClusterNodes:
             raise Unsent(f"{self.name}: no node has slot {slot}")
         return self._owners[at][1]
 
-    def node(self, host: str, port: int) -> RedisClient:
-        """The node at an address."""
+    def node(self, host: str, port: int, named_by: RedisClient) -> RedisClient:
+        """The node at an address that another one named: at that one's host if it named none (Redis
+        Cluster specification, *Client and server roles*, unknown endpoints)."""
+        host = host or self._hosts[named_by]
         if (host, port) not in self._nodes:
             self._nodes[host, port] = self._client(self._endpoint.at(host, port))
         return self._nodes[host, port]
@@ -77,7 +80,7 @@ class ClusterNodes:
             first = self._version % len(nodes)  # one that is cut off has an old map
             for node in (*nodes[first:], *nodes[:first]):
                 try:
-                    self._read(node.call(("CLUSTER", "SLOTS")))
+                    self._read(node.call(("CLUSTER", "SLOTS")), node)
                 except CountersAway as error:
                     reason = error
                     continue
@@ -107,19 +110,21 @@ class ClusterNodes:
                 pass
             gevent.sleep(REFRESH_INTERVAL)
 
-    def _read(self, ranges: list[list[Any]]) -> None:
+    def _read(self, ranges: list[list[Any]], source: RedisClient) -> None:
         """The answer to CLUSTER SLOTS: for each range its first and last slot, and its master."""
         owners = []
         for first, last, (host, port, *_), *_ in ranges:
-            owners.append((last, first, self.node((host or b"").decode(), port)))
+            owners.append((last, first, self.node((host or b"").decode(), port, source)))
         owners.sort(key=lambda owner: owner[0])
         self._ends = [last for last, _, _ in owners]
         self._owners = [(first, node) for _, first, node in owners]
         self._moved = {}
         for address, node in list(self._nodes.items()):
             if all(node is not owner for _, owner in self._owners):
-                del self._nodes[address]
+                del self._nodes[address], self._hosts[node]
                 node.close()
 
     def _client(self, endpoint: Endpoint) -> RedisClient:
-        return RedisClient(FixedServer(endpoint), self._options)
+        client = RedisClient(FixedServer(endpoint), self._options)
+        self._hosts[client] = endpoint.host
+        return client

@@ -93,7 +93,7 @@ class SlotClient:
                 if not isinstance(error, AskError):
                     self._nodes.refresh_soon()
                     raise
-                target = self._nodes.node(error.host, error.port)
+                target = self._nodes.node(error.host, error.port, node)
                 asking = not isinstance(error, MovedError)
                 if not asking:
                     self._nodes.move(self._slot, target)

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
-from engine.stores.counters.redis.address import DEFAULTS
 from engine.stores.counters.redis.counters import RedisCounters
 from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
-from tests.support import redis_server
 from tests.support.counters import RATE, Limit, take, wait_for_corrections
-from tests.support.peer import Authority
-from tests.support.ports import free_port
-from tests.support.redis_server import RedisServer
-
-ACL = (
-    "resetkeys ~{modelway* resetchannels -@all +ping +select +eval +evalsha +time +asking "
-    "+cluster|slots +get +setnx +del +pexpire +hget +hset +hsetnx +hmget +hgetall +hdel +hincrby "
-    "+zadd +zrem +zcard +zremrangebyscore"
-)
-"""What the manual says that a user needs."""
+from tests.support.redis_server import ACL
 
 
 @pytest.mark.parametrize("database", ["", "/0", "/3"])
@@ -52,26 +39,17 @@ def test_what_a_user_may_not_do_is_named(server):
     store.close()
 
 
-def test_tls_with_an_authority_of_ones_own_and_a_client_certificate(tmp_path):
-    if redis_server.BINARY is None:
-        pytest.skip(redis_server.WHY_NOT)
-    authority = Authority(tmp_path)
-    server_pair, client_pair = authority.issue("127.0.0.1"), authority.issue("gateway")
-    port = free_port()
-    server = RedisServer(
-        *("--tls-port", str(port), "--tls-cert-file", server_pair.cert),
-        *("--tls-key-file", server_pair.key, "--tls-ca-cert-file", authority.path),
-    )
-    url = f"rediss://127.0.0.1:{port}/0"
-    trusting = dataclasses.replace(DEFAULTS, ca=authority.path)
-    pair = {"certificate": client_pair.cert, "key": client_pair.key}
-    mutual = dataclasses.replace(trusting, **pair)
-    store = RedisCounters(url, mutual)
-    assert take(store, RATE).remaining == [8]
+@pytest.mark.parametrize("data", [b"", b'["5f3', b"\0" * 20, b"\xff", b"{}", b"[1, 2]"])
+def test_a_worker_starts_although_the_id_of_the_data_was_torn(server, tmp_path, data, caplog):
+    store = RedisCounters(server.url, folder=tmp_path)
+    take(store, RATE)
     store.close()
-    for options in (trusting, dataclasses.replace(mutual, ca=None)):
-        store = RedisCounters(url, options)
-        with pytest.raises(CountersAway):
-            take(store, RATE)
-        store.close()
-    server.close()
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(data)
+    store = RedisCounters(server.url, folder=tmp_path)
+    assert take(store, RATE).remaining == [6]
+    assert str(file) in caplog.text
+    store.close()
+    store = RedisCounters(server.url, folder=tmp_path)
+    assert caplog.text.count(str(file)) == 1, "it is written again"
+    store.close()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from redis.crc import key_slot
 
 from engine.stores.counters.redis.address import DEFAULTS, parse
 from engine.stores.counters.redis.call import Unsent
+from engine.stores.counters.redis.cluster import ClusterCounters
 from engine.stores.counters.redis.nodes import ClusterNodes
 from engine.values.counters import CountersAway
-from tests.support.counters import client_at
+from tests.support.counters import client_at, rate, take
 from tests.support.ports import free_port
 from tests.support.redis_cluster import tag_of
 
@@ -29,6 +32,21 @@ def test_one_node_of_the_url_is_enough(cluster):
     nodes = ClusterNodes(parse(url, DEFAULTS), DEFAULTS)
     assert len(nodes.masters()) == 3
     nodes.close()
+
+
+def test_nodes_that_name_no_host_are_at_the_host_that_was_asked(cluster):
+    """As behind a proxy that maps ports: `cluster-preferred-endpoint-type unknown-endpoint`."""
+    for node in cluster.nodes:
+        node.say("CONFIG SET cluster-preferred-endpoint-type unknown-endpoint")
+    with closing(ClusterCounters(cluster.url.replace("127.0.0.1", "localhost"))) as store:
+        limits = [rate(cluster.sharer_at(at), 10) for at in range(3)]
+        assert take(store, limits).remaining == [9, 9, 9]
+        slot = key_slot(tag_of(cluster.sharer_at(0)).encode())
+        cluster.move(slot, *cluster.masters[:2])
+        assert take(store, limits).remaining == [8, 8, 8]
+        cluster.move(slot, *cluster.masters[1::-1])
+    for node in cluster.nodes:
+        node.say("CONFIG SET cluster-preferred-endpoint-type ip")
 
 
 def test_without_any_node_there_is_no_map():

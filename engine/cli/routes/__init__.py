@@ -1,31 +1,23 @@
-"""`modelway routes`: the routes of a config, and the formats in which each model can be called."""
+"""`modelway routes`: the routes of a config, the formats in which each model can be called, and
+the bounds of its upstreams. `tables` prints them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import click
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from engine.cli.config_file import config_option, plan_or_exit
+from engine.cli.routes.tables import Document, model_table, route_table, upstream_table
 from engine.config.config_files import ConfigFiles
 from engine.config.listed_models import listed_models
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
+from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.plan.route import Plan, Route
-from engine.source.excerpt import printable
 
-_MARK = "*"
-_MAX_LISTED = 5
-"""The most names of a provider's models in a row; `--format json` has all."""
-_MOST_UPSTREAMS = 20
-"""The most upstreams of a route in the table; `--format json` has all."""
-_LEGEND = f"{_MARK} translated for at least one target (see docs/reference/translation.md)"
-
-Document = dict[str, Any]
+_LEGEND = "* translated for at least one target (see docs/reference/translation.md)"
 
 
 @click.command()
@@ -40,23 +32,28 @@ Document = dict[str, Any]
 def command(config: ConfigFiles, output_format: str) -> None:
     """List every route: method, path, operation, source of the model name, targets, policies.
 
-    Below, every model with the formats of chat in which it can be called. A * marks requests that
-    are translated for at least one of the targets.
+    Below, every model with the formats of chat in which it can be called, and the upstreams with
+    bounds, queues or followed addresses. A * marks requests that are translated for at least one of
+    the targets.
     """
     plan = plan_or_exit(config)
     operations = plan.model_operations()
-    routes, models = _routes(plan, operations), _models(plan, operations)
+    routes, models, upstreams = _routes(plan, operations), _models(plan, operations), _bounds(plan)
     if output_format == "json":
-        click.echo(json.dumps({"routes": routes, "models": models}, indent=2, ensure_ascii=False))
+        lists = {"routes": routes, "models": models, "upstreams": upstreams}
+        click.echo(json.dumps(lists, indent=2, ensure_ascii=False))
         return
     console = Console(highlight=False)
     console.width = max(console.width, 160)
-    console.print(_route_table(routes))
+    console.print(route_table(routes))
     if models:
         console.print()
-        console.print(_model_table(models))
+        console.print(model_table(models))
         if any(entry["translated"] for model in models for entry in model["formats"]):
             console.print(_LEGEND)
+    if upstreams:
+        console.print()
+        console.print(upstream_table(upstreams))
 
 
 def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
@@ -71,6 +68,8 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
             "answer": route.answer,
             "targets": _upstreams(route, upstreams),
             "choose": route.choose.text if route.to else None,
+            "priority": route.priority,
+            "hedge": None if route.hedge is None else route.hedge.after,
             "guards": _guards(route),
         }
         for route in plan.routes
@@ -80,7 +79,14 @@ def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:
 
 def _upstreams(route: Route, upstreams: Mapping[str, list[Document]]) -> list[Document]:
     if route.model is None:
-        return [{"upstream": target.upstream, "translated": False} for target in route.to]
+        return [
+            {
+                "upstream": target.upstream,
+                "translated": False,
+                "max_in_flight": target.max_in_flight,
+            }
+            for target in route.to
+        ]
     return upstreams.get(route.operation.id, [])
 
 
@@ -104,6 +110,17 @@ def _upstreams_by_operation(
             {"upstream": name, "translated": translated[name]} for name in sorted(translated)
         ]
     return {operation.id: by_kind[operations.kind(operation)] for operation in operations.all}
+
+
+def _bounds(plan: Plan) -> list[Document]:
+    """The upstreams at which a request may wait, or whose addresses are followed."""
+    shown = ("max_in_flight", "queue", "addresses")
+    reports = ((each.name, upstream_report(each)) for each in plan.config.upstreams.values())
+    return [
+        {"upstream": name} | {key: report[key] for key in shown}
+        for name, report in reports
+        if any(report[key] for key in shown)
+    ]
 
 
 def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
@@ -150,6 +167,7 @@ def _format(entry: str, operation: ModelOperation, operations: ModelOperations) 
             "model": target.target.model,
             "entry": target.entry,
             "into": target.language,
+            "max_in_flight": target.target.max_in_flight,
         }
         for target in operations.targets(entry, operation)
     ]
@@ -164,75 +182,6 @@ def _guards(route: Route) -> list[str]:
     guards = ["public" if route.public else "token"]
     guards += [policy.name for policy in route.policies]
     guards += ["websocket"] if route.websocket is not None else []
-    return [*guards, "not validated" if route.validate == "off" else "validated"]
-
-
-def _route_table(routes: Sequence[Document]) -> Table:
-    headings = ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS")
-    return _table(
-        headings,
-        (
-            (
-                route["method"],
-                route["path"],
-                route["operation"],
-                _model_source(route),
-                _goes_to(route),
-                ", ".join(route["guards"]),
-            )
-            for route in routes
-        ),
-    )
-
-
-def _model_source(route: Document) -> str:
-    if route["model"] is None:
-        return "-"
-    default = f" (default {route['default']})" if route["default"] else ""
-    return f"{route['model'].removeprefix('$request.')}{default}"
-
-
-def _goes_to(route: Document) -> str:
-    if route["answer"]:
-        return "the gateway itself"
-    targets = route["targets"]
-    marked = [_marked(o["upstream"], o["translated"]) for o in targets[:_MOST_UPSTREAMS]]
-    more = [f"and {len(targets) - len(marked)} more"] if len(targets) > len(marked) else []
-    names = ", ".join([*marked, *more])
-    if route["model"] is not None:
-        return f"by model: {names or 'none'}"
-    return names if route["choose"] == "weighted" else f"{names} ({route['choose']})"
-
-
-def _model_table(models: Sequence[Document]) -> Table:
-    columns = {
-        "MODEL": [model["model"] for model in models],
-        "FORMATS": [
-            ", ".join(_marked(o["format"], o["translated"]) for o in model["formats"]) or "-"
-            for model in models
-        ],
-        "OTHER OPERATIONS": [", ".join(model["operations"]) or "-" for model in models],
-    }
-    if any(model["choose"] != "weighted" for model in models):
-        columns["CHOOSES"] = [model["choose"] for model in models]
-    if any(model["listed"] for model in models):
-        columns["LISTED MODELS"] = [_shortened(model["listed"]) or "-" for model in models]
-    return _table(tuple(columns), zip(*columns.values(), strict=True))
-
-
-def _shortened(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
-    return ", ".join(names[:_MAX_LISTED]) + more
-
-
-def _marked(name: str, translated: bool) -> str:
-    return f"{name}{_MARK}" if translated else name
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("METHOD", "PATH"))
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))  # Text: no markup
-    return table
+    guards += ["not validated" if route.validate == "off" else "validated"]
+    guards += [f"{route.priority} priority"] if route.priority != "normal" else []
+    return guards + ([f"hedge after {route.hedge.after}"] if route.hedge is not None else [])

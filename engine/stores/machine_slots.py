@@ -1,0 +1,207 @@
+"""The slots of the workers of a machine: files `cells.<slot>.<chunk>` of one folder.
+
+A worker alone writes the cells of its slot; the sum over the slots is a counter. It owns the slot
+by a lock that the system releases however its process ends; another worker then sets its cells to
+0. Behind the cells it marks the places that it uses.
+
+Functions that need the lock of the folder say so; it is not taken here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+from engine.stores.mapped_numbers import CHUNK, MappedNumbers, View
+
+
+class WorkerSlots:
+    """The slots in `folder`, of which this worker takes one: with the lock of the folder.
+
+    `changes` has at 0 the number of files of cells that were ever added. `failed` is called where
+    there is no room or descriptor for the slot of another worker, which is not counted then.
+    """
+
+    def __init__(self, folder: Path, changes: View, failed: Callable[[OSError], object]) -> None:
+        self._folder, self._failed = folder, failed
+        self.changes, self.seen_changes = changes, -1
+        self._process = os.getpid()  # 0 when this is closed
+        self._missing = False  # a slot that could not be mapped
+        self._own: dict[int, MappedNumbers] = {}
+        self._others: dict[tuple[int, int], MappedNumbers] = {}  # by slot and chunk
+        self._views: dict[int, list[View]] = {}  # of all slots, by chunk
+        self._marks: dict[int, list[View]] = {}
+        for slot in count():
+            with contextlib.suppress(BlockingIOError):
+                mapping = self._open(slot, 0, lock=True)
+                break
+        self._slot = slot
+        self._clear(slot)
+        self._add(0, mapping)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this is the process that took the slot, and it was not closed. What a forked
+        child forgets, this one still uses."""
+        return self._process == os.getpid()
+
+    def own(self, chunk: int) -> MappedNumbers:
+        """The cells of this worker. Call it with the lock of the folder. OSError without room."""
+        if chunk not in self._own:
+            self._add(chunk, self._open(self._slot, chunk))
+        return self._own[chunk]
+
+    def views(self, chunk: int) -> list[View]:
+        """The cells of all slots that are known, also of those that are added later."""
+        return self._views[chunk]
+
+    def map_new(self) -> None:
+        """See the slots that were added since the last call."""
+        self.seen_changes, self._missing = self.changes[0], False
+        try:
+            for slot, chunk in self._files():
+                if slot == self._slot or (slot, chunk) in self._others:
+                    continue
+                mapping = self._others[slot, chunk] = self._open(slot, chunk)
+                self._add_views(chunk, mapping)
+        except OSError as error:
+            self._failed(error)
+            self._missing = True
+
+    def has_dead(self) -> bool:
+        """Whether there are slots of other workers, which may have ended."""
+        if self._missing or self.changes[0] != self.seen_changes:
+            self.map_new()
+        return bool(self._others)
+
+    def release_dead(self) -> None:
+        """Set the cells of workers that ended to 0. Call it with the lock of the folder."""
+        for slot in {slot for slot, _ in self._others}:
+            try:
+                first = self._open(slot, 0, lock=True)
+            except BlockingIOError:
+                continue  # its worker lives
+            with contextlib.closing(first):
+                self._clear(slot)
+
+    def unmarked(self, chunks: int) -> list[int]:
+        """The places in so many chunks that no worker uses. Call it with the lock of the folder."""
+        places = []
+        for chunk in range(chunks):
+            marks = 0
+            for view in self._known_marks(chunk):
+                marks |= int.from_bytes(view, "little")
+            of_all = marks.to_bytes(CHUNK, "little")
+            places += [chunk * CHUNK + at for at, mark in enumerate(of_all) if not mark]
+        return [] if self._missing else places
+
+    def is_unmarked(self, place: int) -> bool:
+        """Whether no worker uses a place. Call it with the lock of the folder."""
+        chunk, at = divmod(place, CHUNK)
+        return not any(view[at] for view in self._known_marks(chunk)) and not self._missing
+
+    def reset(self, place: int) -> None:
+        """Set all cells of an unmarked place to 0. Call it with the lock of the folder."""
+        chunk, at = divmod(place, CHUNK)
+        for view in self._views.get(chunk, ()):
+            view[at] = 0
+
+    def close(self) -> None:
+        """Give the slot back."""
+        self._process = 0
+        for mapping in self._own.values():
+            mapping.clear()
+        for mapping in (*self._own.values(), *self._others.values()):
+            mapping.close()
+
+    def _known_marks(self, chunk: int) -> list[View]:
+        if self.changes[0] != self.seen_changes:
+            self.map_new()
+        return self._marks.get(chunk, [])
+
+    def _add(self, chunk: int, mapping: MappedNumbers) -> None:
+        self._own[chunk] = mapping
+        self._add_views(chunk, mapping)
+        self.changes[0] += 1
+
+    def _add_views(self, chunk: int, mapping: MappedNumbers) -> None:
+        self._views.setdefault(chunk, []).append(mapping.view)
+        self._marks.setdefault(chunk, []).append(mapping.bytes)
+
+    def _clear(self, slot: int) -> None:
+        for each, chunk in self._files():
+            if each == slot:
+                with contextlib.closing(self._open(slot, chunk)) as mapping:
+                    mapping.clear()
+
+    def _files(self) -> list[tuple[int, int]]:
+        """The slots and chunks of all files of cells."""
+        names = (path.name.split(".") for path in self._folder.iterdir())
+        return [(int(name[1]), int(name[2])) for name in names if name[0] == "cells"]
+
+    def _open(self, slot: int, chunk: int, *, lock: bool = False) -> MappedNumbers:
+        path = self._folder / f"cells.{slot}.{chunk}"
+        return MappedNumbers(path, "q", bytes_too=True, lock=lock)
+
+
+class _Marked:
+    """Something at the place `at` of a chunk, which is marked as long as this exists."""
+
+    __slots__ = ("__weakref__", "_at", "_marks", "_slots")
+
+    def __init__(self, slots: WorkerSlots, own: MappedNumbers, at: int) -> None:
+        self._slots, self._marks, self._at = slots, own.bytes, at
+        self._marks[at] += 1
+
+    def __del__(self) -> None:
+        if self._slots.is_open:
+            self._marks[self._at] -= 1
+
+
+class Counter(_Marked):
+    """A counter: this worker's cell, and those of all slots at the same place."""
+
+    __slots__ = ("_own", "_views")
+
+    def __init__(self, slots: WorkerSlots, own: MappedNumbers, at: int, views: list[View]) -> None:
+        super().__init__(slots, own, at)
+        self._own, self._views = own.view, views
+
+    @property
+    def own(self) -> int:
+        own: int = self._own[self._at]
+        return own
+
+    def add(self, amount: int) -> None:
+        self._own[self._at] += amount
+
+    def total(self) -> int:
+        slots, at = self._slots, self._at
+        if slots.changes[0] != slots.seen_changes:
+            slots.map_new()
+        total: int = 0
+        for view in self._views:
+            total += view[at]
+        return total
+
+
+class Number(_Marked):
+    """A number that all workers write."""
+
+    __slots__ = ("_view",)
+
+    def __init__(self, slots: WorkerSlots, own: MappedNumbers, at: int, view: View) -> None:
+        super().__init__(slots, own, at)
+        self._view = view
+
+    @property
+    def value(self) -> float:
+        value: float = self._view[self._at]
+        return value
+
+    @value.setter
+    def value(self, value: float) -> None:
+        self._view[self._at] = value
