@@ -33,7 +33,9 @@ class CredentialDisplay:
         self._redaction = Redaction([*secrets, *(value for _, value in edits)], _MARKER)
         filled_in = [each for at, value in _edits(config) for each in _filled_in(config, value, at)]
         self._filled_in = [
-            Redaction(each.texts, each.marker) for each in filled_in if each.number is None
+            Redaction(each.texts, each.marker, whole=each.marker != _MARKER)
+            for each in filled_in
+            if each.number is None
         ]
         self._numbers = {each.number: each.marker for each in filled_in if each.number is not None}
         self._variables = {
