@@ -59,6 +59,10 @@ class Specification:
         """The validator of a part of requests. Raises ValueError for a broken schema."""
         return self._read_for(Purpose.REQUEST).validator(schema)
 
+    def response_validator(self, schema: Node) -> jsonschema_rs.Validator:
+        """The validator of a part of responses. Raises ValueError for a broken schema."""
+        return self._read_for(Purpose.RESPONSE).validator(schema)
+
     def settle(self) -> None:
         """Free the schemas, which compiled operations do not need, and cache the document."""
         self._schemas.clear()
