@@ -4,10 +4,9 @@ one of them at least, a value fits wherever it exists, and nothing required is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import jsonschema_rs
 import orjson
 
 from engine.config.config import Config
@@ -20,6 +19,7 @@ from engine.spec.refusal_messages import explain
 from engine.spec.schema_places import Place as SchemaPlace
 from engine.spec.schema_places import names_in, place_in
 from engine.spec.schema_types import types_of
+from engine.spec.spec import Specification
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.faults import RESERVED, Faults
 from engine.transforms.for_operation import has_place
@@ -31,13 +31,14 @@ from engine.transforms.places import ANY, ANY_DEPTH, Place
 class Bodies:
     """The bodies of an operation, of its requests or its responses, known as `id` in messages.
 
-    `validator` compiles a part of their `schemas`. `is_open`: there are others, of which nothing is
-    known. `models` are where requests name the model, if that must stay.
+    `schemas` are parts of the `specification`. `is_open`: there are other bodies, of which nothing
+    is known. `models` are where requests name the model, if that must stay.
     """
 
     id: str
     schemas: Sequence[Node]
-    validator: Callable[[Node], jsonschema_rs.Validator]
+    specification: Specification
+    are_responses: bool = False
     is_open: bool = False
     models: Sequence[Expression] = ()
 
@@ -71,7 +72,7 @@ def _as_written(at: Path, transform: TransformConfig) -> Path:
     """The place of an edit, with the name of a header as the config has it."""
     if len(at) != 4 or at[1] != "header":  # side, header, kind, name
         return at
-    names = transform.options[at[0]]["header"][at[2]]
+    names = transform.options[str(at[0])]["header"][str(at[2])]
     return (*at[:3], next(name for name in names if name.lower() == at[3]))
 
 
@@ -216,7 +217,7 @@ class BodyProof:
         constant = orjson.loads(value.constant)
         reason = ""
         for schema in schemas:
-            validator = operation.validator(schema)
+            validator = operation.specification.validator(schema, response=operation.are_responses)
             if validator.is_valid(constant):
                 return False
             reason = reason or explain(validator, constant, str(at[1])).message

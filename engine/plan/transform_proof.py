@@ -110,11 +110,10 @@ def proved_operation(operation: Operation, specification: Specification) -> Prov
     node = specification.node(operation)
     schemas = body_schemas(node)
     is_open = bool(node.get("requestBody").get("content").value) and not schemas
-    requests = Bodies(operation.id, schemas, specification.validator, is_open)
+    requests = Bodies(operation.id, schemas, specification, is_open=is_open)
     schemas, is_open = edited_schemas(node)
-    responses = Bodies(
-        f"the response of {operation.id}", schemas, specification.response_validator, is_open
-    )
+    name = f"the response of {operation.id}"
+    responses = Bodies(name, schemas, specification, are_responses=True, is_open=is_open)
     return ProvedOperation(operation.id, requests, responses, operation.parameters)
 
 

@@ -55,13 +55,11 @@ class Specification:
         """The responses of an operation. Raises ValueError for a broken schema."""
         return compile_responses(self.node(operation), self._read_for(Purpose.RESPONSE))
 
-    def validator(self, schema: Node) -> jsonschema_rs.Validator:
-        """The validator of a part of requests. Raises ValueError for a broken schema."""
-        return self._read_for(Purpose.REQUEST).validator(schema)
-
-    def response_validator(self, schema: Node) -> jsonschema_rs.Validator:
-        """The validator of a part of responses. Raises ValueError for a broken schema."""
-        return self._read_for(Purpose.RESPONSE).validator(schema)
+    def validator(self, schema: Node, *, response: bool = False) -> jsonschema_rs.Validator:
+        """The validator of a part of requests or responses. Raises ValueError for a broken
+        schema."""
+        purpose = Purpose.RESPONSE if response else Purpose.REQUEST
+        return self._read_for(purpose).validator(schema)
 
     def settle(self) -> None:
         """Free the schemas, which compiled operations do not need, and cache the document."""
