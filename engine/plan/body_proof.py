@@ -15,7 +15,7 @@ from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression
-from engine.spec.refusal_messages import explain
+from engine.spec.refusal_messages import explain, without_value
 from engine.spec.schema_places import Place as SchemaPlace
 from engine.spec.schema_places import names_in, place_in
 from engine.spec.schema_types import types_of
@@ -220,7 +220,7 @@ class BodyProof:
             validator = operation.specification.validator(schema, response=operation.are_responses)
             if validator.is_valid(constant):
                 return False
-            reason = reason or explain(validator, constant, str(at[1])).message
+            reason = reason or without_value(explain(validator, constant, str(at[1])).message)
         self._add(at, self._rules.unfit, f"the value does not fit {operation.id}: {reason}")
         return True
 

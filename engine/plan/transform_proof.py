@@ -19,6 +19,7 @@ from engine.source.problem import Findings, Level, Path
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation, Parameter
 from engine.spec.query_string import Query
+from engine.spec.refusal_messages import without_value
 from engine.spec.response_schemas import edited_schemas
 from engine.spec.spec import Specification
 from engine.transforms.compile import compile_transform
@@ -185,5 +186,5 @@ def _refusal(parameter: Parameter, template: Template | None) -> str:
     try:
         parameter.check(Query.parse(source) if parameter.place == "query" else text)
     except GatewayError as error:
-        return error.message
+        return without_value(error.message)
     return ""

@@ -63,6 +63,7 @@ _EXPECTATIONS = {
 """What a value must be, by the keyword that refuses it and the members of its error."""
 _MOST_ERRORS = 50
 _LONGEST = 80
+_ACTUAL = ", got "
 _DEEPEST = 20
 _MOST_OPTIONS = 200
 """Values of an enumeration that a misspelt one is compared with."""
@@ -191,8 +192,13 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
     return f"Invalid value for {subject}: {expected}, {actual}."
 
 
+def without_value(message: str) -> str:
+    """A message without the actual value, for those who must not see it."""
+    return message.partition(_ACTUAL)[0]
+
+
 def _description(value: Any) -> str:
-    """The value as a sentence about it ends."""
+    """The value as a sentence about it ends, behind a comma."""
     if isinstance(value, bool):
         return f"got {str(value).lower()}"
     if value is None:

@@ -63,8 +63,8 @@ def _redact_parameter(pair: str, always: bool) -> str:
 
 class Redaction:
     """Takes a set of secrets out of text. `values` are header or query values, with or without a
-    scheme such as `Bearer`; `marker` stands in place of each secret. With `whole` a scheme is a part
-    of it.
+    scheme such as `Bearer`, which with `whole` is a part of the secret; `marker` stands in place of
+    each.
 
     Its pattern is compiled when a text is to be searched that may hold a secret: there may be
     thousands of upstreams.

@@ -51,7 +51,7 @@ def test_an_edit_is_at_fault_once(operations):
         (
             "MW002",
             ("set", "a"),
-            "the value does not fit shop.one: Invalid type for 'a': expected a string, got 1.",
+            "the value does not fit shop.one: Invalid type for 'a': expected a string",
         )
     ]
 

@@ -225,3 +225,16 @@ def test_a_place_of_responses_may_be_one_that_documents_do_not_know():
 
 def test_nothing_is_proved_of_responses_that_no_document_describes():
     assert warnings("{remove: [pieces], set: {colour: red}}", "[shop.*]") == []
+
+
+@pytest.mark.parametrize("value", ["hush" * 30, "hush'\\"])
+def test_the_value_of_a_variable_is_in_no_message(value):
+    text = """version: 1
+specs: {shop: {document: shop.yaml}}
+upstreams: {one: {url: "https://1.1.1.1"}}
+policies: [{transform: {request: {body: {set: {n: "${VALUE}"}}, query: {set: {page: "${VALUE}"}}}}}]
+routes: [{operation: shop.chat, to: [{upstream: one}]}]
+"""
+    found = make_plan(Path("g.yaml"), {"VALUE": value}, text).findings.errors
+    assert [problem.code for problem in found] == ["MW365", "MW365"]
+    assert not any("hush" in problem.message for problem in found)
