@@ -32,7 +32,7 @@ from engine.transforms.faults import (
     UNFIT,
     Faults,
 )
-from engine.transforms.for_operation import body_schemas
+from engine.transforms.for_operation import body_schemas, has_unknown_body
 from engine.transforms.template import Template
 from engine.transforms.transform import RequestEdits, Transform
 from engine.values.errors import GatewayError
@@ -109,8 +109,7 @@ def proved_route(route: Route, specification: Specification) -> ProvedOperation:
 def proved_operation(operation: Operation, specification: Specification) -> ProvedOperation:
     """What the document says of an operation."""
     node = specification.node(operation)
-    schemas = body_schemas(node)
-    is_open = bool(node.get("requestBody").get("content").value) and not schemas
+    schemas, is_open = body_schemas(node), has_unknown_body(node)
     requests = Bodies(operation.id, schemas, specification, is_open=is_open)
     schemas, is_open = edited_schemas(node)
     name = f"the response of {operation.id}"
@@ -144,30 +143,17 @@ def prove_parameters(
     request: RequestEdits, operation: ProvedOperation, rules: Rules, faults: Faults
 ) -> None:
     """Note constant values that a declared parameter refuses, and required ones taken away."""
+    query, header = request.query, request.header
+    edits = {
+        "query": ({*query.remove, *query.rename}, {"default": query.default, "set": query.set}),
+        "header": ({*header.remove, *header.rename}, {"add": header.add, "set": header.set}),
+    }
     for parameter in operation.parameters:
-        if parameter.place == "query":
-            query = request.query
-            taken, values = (
-                {*query.remove, *query.rename},
-                {
-                    "default": query.default,
-                    "set": query.set,
-                },
-            )
-            name = parameter.name
-        elif parameter.place == "header":
-            header = request.header
-            taken, values = (
-                {*header.remove, *header.rename},
-                {
-                    "add": header.add,
-                    "set": header.set,
-                },
-            )
-            name = parameter.name.lower()
-        else:
+        if parameter.place not in edits:
             continue
+        taken, values = edits[parameter.place]
         at = ("request", parameter.place)
+        name = parameter.name.lower() if parameter.place == "header" else parameter.name
         if rules.required and parameter.required and name in taken:
             message = f"'{parameter.name}' is required by {operation.id}"
             faults.add(at, rules.required, message, "take this edit out")
