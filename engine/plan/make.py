@@ -26,6 +26,7 @@ from engine.plan.provider_checks import check_providers
 from engine.plan.route import Plan, PlanResult, Route, model_operations
 from engine.plan.transform_proof import prove_transforms
 from engine.plan.transforms import check_transforms
+from engine.plan.upstream_proof import prove_upstream_transforms
 from engine.policies import Guards, guards
 from engine.relay.request_headers import NEVER_SENT
 from engine.source.files import record_reads
@@ -87,8 +88,10 @@ def _make(
     check_operations(config, by_model, defaults, planned.specifications, findings)
     if not findings.errors:
         models = model_operations(config, by_model)
-        prove_transforms(resolved, models, config, planned.specifications, findings)
-        check_choices(resolved, models, config, planned.specifications, findings)
+        of_documents = (resolved, models, config, planned.specifications, findings)
+        prove_transforms(*of_documents)
+        prove_upstream_transforms(*of_documents)
+        check_choices(*of_documents)
     for specification in planned.specifications.values():
         specification.finish_compiling()
     if not findings.errors:

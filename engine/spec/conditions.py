@@ -7,7 +7,7 @@ types. A value that is given twice is refused: two parsers may read different on
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +17,9 @@ import orjson
 from engine.exchange.exchange import MISSING, Exchange
 from engine.source.suggestion import did_you_mean
 from engine.spec import expression
-from engine.spec.expression import Expression
+from engine.spec.expression import Expression, lenient_name
 from engine.spec.media_types import is_json
+from engine.spec.named_members import NamedMembers
 from engine.spec.refusal_messages import Refusal, explain, place
 from engine.values.errors import GatewayError
 
@@ -60,7 +61,7 @@ class Condition:
     """A place in a request, and the schema of its value.
 
     `expression` is None for the whole body. `schema` is the JSON Schema as text. `as_scalar`: a
-    text that is a number or a boolean is read as such.
+    text that is a number or a boolean is read as such. `members` are those that the schema names.
     """
 
     place: str
@@ -69,6 +70,7 @@ class Condition:
     schema: str
     as_scalar: bool
     validator: Any = field(compare=False, repr=False)
+    members: NamedMembers = field(compare=False, repr=False)
 
     def value(self, exchange: Exchange) -> Any:
         """The value in a request, or MISSING. Raises GatewayError 400 if it is given twice."""
@@ -77,8 +79,11 @@ class Condition:
         else:
             value, at = self.expression.check(exchange)
             span = at or (0, 0)
-        if isinstance(value, dict | list) and is_json(exchange.media_type):
-            self._refuse_repeats(bytes(exchange.body.buffer[span[0] : span[1]]))
+        if isinstance(value, dict | list) and self.place == "body":
+            is_text = is_json(exchange.media_type)
+            if is_text:
+                self._refuse_repeats(bytes(exchange.body.buffer[span[0] : span[1]]))
+            self._refuse_spellings(value, str.casefold if is_text else lenient_name)
         if self.as_scalar and isinstance(value, str) and not self._is_json_member(exchange):
             return _scalar(value)
         return value
@@ -123,6 +128,13 @@ class Condition:
         except RecursionError as error:
             raise self._ambiguous("is nested too deeply") from error
 
+    def _refuse_spellings(self, value: Any, reading: Callable[[str], str]) -> None:
+        """Refuse a member that some servers take for one that the schema names."""
+        if self.members and (spelling := self.members.misspelt(value, reading)):
+            raise self._ambiguous(
+                f"has {spelling[0][:200]!r}, which may be taken for '{spelling[1]}'"
+            )
+
     def _ambiguous(self, words: str) -> GatewayError:
         subject = f"'{self.param}'" if self.param else "The request body"
         return GatewayError(400, "invalid_value", f"{subject} {words}.", param=self.param)
@@ -146,7 +158,8 @@ def compile_condition(place: str, name: str, value: Any, *, required: bool) -> C
         reason = str(error).splitlines()[0]
         raise ValueError(f"'{where}' is not a JSON Schema: {reason}") from error
     as_scalar = bool(_types(schema) & _SCALARS)
-    return Condition(place, name, _expression(place, name), text, as_scalar, validator)
+    at, members = _expression(place, name), NamedMembers(schema)
+    return Condition(place, name, at, text, as_scalar, validator, members)
 
 
 def _expression(place: str, name: str) -> Expression | None:

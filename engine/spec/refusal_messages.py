@@ -62,6 +62,7 @@ _EXPECTATIONS = {
 """What a value must be, by the keyword that refuses it; the members of the error are filled in."""
 _MOST_ERRORS = 50
 _LONGEST = 80
+_ACTUAL = ", got "
 _DEEPEST = 20
 _MOST_OPTIONS = 200
 """The most values of an `enum` that are compared with a misspelt value."""
@@ -188,6 +189,11 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         return f"Invalid value for {subject}: this value is excluded, {actual}."
     expected = _EXPECTATIONS.get(name, f"it does not satisfy '{name}'").format(**details)
     return f"Invalid value for {subject}: {expected}, {actual}."
+
+
+def without_value(message: str) -> str:
+    """A message without the actual value, for those who must not see it."""
+    return message.partition(_ACTUAL)[0]
 
 
 def _description(value: Any) -> str:

@@ -10,9 +10,11 @@ import jsonschema_rs
 import orjson
 
 from engine.spec.document.node import Node
-from engine.spec.media_types import is_json
+from engine.spec.media_types import essence, is_json
 from engine.spec.refusal_messages import Refusal, explain
 from engine.spec.schemas import Schemas
+
+_NO_CONTENT = ("204", "205")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +55,29 @@ def compile_responses(operation: Node, schemas: Schemas) -> ResponseValidators:
             if is_json(media_type) and schema.value is not None:
                 validators[status] = schemas.validator(schema)
     return ResponseValidators(validators)
+
+
+def edited_schemas(operation: Node) -> tuple[list[Node], bool]:
+    """The schemas of the JSON that a transform edits of an operation's successful responses: whole
+    bodies and the data of events; and whether there is such JSON of which nothing is known."""
+    schemas: list[Node] = []
+    responses = operation.get("responses").items()
+    successful = [(status, response) for status, response in responses if status.startswith("2")]
+    is_open = not successful
+    for status, response in successful:
+        content = response.get("content")
+        is_open = is_open or (not content.value and status not in _NO_CONTENT)
+        for media_type, media in content.items():
+            is_stream = essence(media_type) == "text/event-stream"
+            if is_stream or is_json(media_type):
+                schema = _event_schema(media.get("schema")) if is_stream else media.get("schema")
+                is_open = is_open or not isinstance(schema.value, dict)
+                schemas += [schema] if isinstance(schema.value, dict) else []
+    return schemas, is_open
+
+
+def _event_schema(schema: Node) -> Node:
+    """The schema of the data of each event: that of the content, if the stream is a text."""
+    schema = schema.resolved()
+    is_text = isinstance(schema.value, dict) and schema.value.get("type") == "string"
+    return schema.get("contentSchema") if is_text else schema

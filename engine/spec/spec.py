@@ -56,9 +56,11 @@ class Specification:
         """The validators of an operation's responses. Raises ValueError for a broken schema."""
         return compile_responses(self.node(operation), self._schemas_for(Purpose.RESPONSE))
 
-    def validator(self, schema: Node) -> jsonschema_rs.Validator:
-        """The validator of a schema in requests. Raises ValueError for a broken schema."""
-        return self._schemas_for(Purpose.REQUEST).validator(schema)
+    def validator(self, schema: Node, *, response: bool = False) -> jsonschema_rs.Validator:
+        """The validator of a part of requests or responses. Raises ValueError for a broken
+        schema."""
+        purpose = Purpose.RESPONSE if response else Purpose.REQUEST
+        return self._schemas_for(purpose).validator(schema)
 
     def finish_compiling(self) -> None:
         """Free the schemas and the targets of references, which compiled operations do not need,

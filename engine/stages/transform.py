@@ -14,6 +14,7 @@ from engine.exchange.push_stream import PushStream
 from engine.spec.expression import Expression
 from engine.spec.media_types import is_json
 from engine.spec.operation import Operation
+from engine.spec.refusal_messages import without_value
 from engine.spec.request_bodies import check
 from engine.transforms.caller_side import edit_request
 from engine.transforms.response_edits import (
@@ -179,7 +180,7 @@ def _invalid(
         exchange.request_id,
         exchange.operation,
         " and ".join(edits.place for edits in transforms),
-        error.message,
+        without_value(error.message),  # which may be the caller's text, or a secret
     )
     message = "The gateway is configured to change this request, and the result is not valid."
     return GatewayError(500, "internal_error", message, retry=False)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from engine.transforms.json_values import JsonValue
+from engine.transforms.look_alikes import other_members
 from engine.transforms.places import Place
 from engine.transforms.template import TemplateValues
 from engine.values.json_document import JsonDocument
@@ -42,10 +43,14 @@ class BodyEdits:
         edits = (self.remove, self.rename, self.default, self.set, self.prepend, self.append)
         return any(edits)
 
-    def apply(self, document: JsonDocument, values: TemplateValues) -> None:
-        """Edit a document. Raises Ambiguous for a repeated member, and TooDeep."""
+    def apply(
+        self, document: JsonDocument, values: TemplateValues, *, request: bool = False
+    ) -> None:
+        """Edit a document. In a `request`, what is removed or set takes other spellings of it away.
+        Raises Ambiguous for a repeated member, and TooDeep."""
         for place in self.remove:
-            if paths := place.find(document.value):
+            others = other_members(document.value, place) if request else []
+            if paths := [*place.find(document.value), *others]:
                 document.remove(paths)
         for old, new in self.rename:
             _rename(document, old, new)
@@ -57,7 +62,10 @@ class BodyEdits:
                 continue
             _create(document, path, value.fill(values))
         for place, value in self.set:
-            _set(document, place, value.fill(values))
+            text = value.fill(values)
+            if request and text is not None and (others := other_members(document.value, place)):
+                document.remove(others)
+            _set(document, place, text)
         for place, items in self.prepend:
             _insert(document, place, _texts(items, values), front=True)
         for place, items in self.append:

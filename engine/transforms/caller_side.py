@@ -54,7 +54,7 @@ def edit_headers(edits: Sequence[HeaderEdits], values: TemplateValues, headers: 
 def edit_json(document: JsonDocument, edits: BodyEdits, values: TemplateValues) -> None:
     """Edit the JSON of a request. Raises GatewayError 400."""
     try:
-        edits.apply(document, values)
+        edits.apply(document, values, request=True)
     except (Ambiguous, TooDeep) as error:
         message = f"The request body cannot be edited: {error}."
         raise GatewayError(400, "invalid_value", message) from error

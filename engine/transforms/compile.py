@@ -173,7 +173,7 @@ class _Compiler:
 
     def _value(self, value: Any, at: Path) -> JsonValue:
         try:
-            return JsonValue(value, lambda text: self.template(text, at))
+            return JsonValue(value, lambda text: self.template(text, at, lists=True))
         except ValueError as error:
             self.faults.add(at, SYNTAX, str(error))
             return JsonValue(None, literal)
@@ -224,13 +224,19 @@ class _Compiler:
             templates[name.lower() if lower else name] = template
         return templates
 
-    def template(self, text: str, at: Path) -> Template:
-        """The compiled text; the text itself if it has a fault."""
+    def template(self, text: str, at: Path, *, lists: bool = False) -> Template:
+        """The compiled text; the text itself if it has a fault. `lists`: it may be a list."""
         try:
-            return parse(text, upstream=self.upstream)
+            template = parse(text, upstream=self.upstream)
         except TemplateError as error:
             self.faults.add(at, SYNTAX, str(error), error.hint)
             return literal(text)
+        if template.is_list and not lists:
+            message = f"'{text}' is a list, which only a body can have"
+            hint = "write 'request.header.' for the text of the header"
+            self.faults.add(at, SYNTAX, message, hint)
+            return literal(text)
+        return template
 
 
 def _is_header_text(text: str) -> bool:

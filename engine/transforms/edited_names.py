@@ -31,6 +31,7 @@ class EditedNames:
         self._lower = lower
         self._kinds: dict[str, str] = {}
         self._targets: set[str] = set()
+        self._renamed: dict[str, str] = {}
 
     def read(self, section: Mapping[str, Any]) -> None:
         """Note every edit of a section by its kind."""
@@ -41,6 +42,7 @@ class EditedNames:
             self._note(old, "rename", at, key=True)
             self._note(new, "rename", at, key=False)
             self._targets.add(self._fold(new))
+            self._renamed[self._fold(old)] = new
         for kind in ("default", "add", "set"):
             for name in section.get(kind, ()):
                 self._note(name, kind, (*self._at, kind, name), key=True)
@@ -54,7 +56,10 @@ class EditedNames:
             return
         if (other := self._kinds.get(folded)) is not None:
             message = f"'{name}' is edited twice, by '{other}' and by '{kind}'"
-            self._faults.add(at, CONFLICT, message, "keep one of the two", key=key)
+            hint = "keep one of the two"
+            if kind in ("default", "add") and (new := self._renamed.get(folded)) is not None:
+                hint = f"give the value to the new name, '{new}'"
+            self._faults.add(at, CONFLICT, message, hint, key=key)
         self._kinds[folded] = kind
 
     def _fold(self, name: str) -> str:

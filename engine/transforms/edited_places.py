@@ -60,9 +60,17 @@ class EditedPlaces:
                 same = first.place.text == second.place.text
                 message += f"by '{_word(first)}'"
                 message += "" if same else f" at '{first.place.text}'"
-                self._faults.add(
-                    second.at, CONFLICT, message, "keep one of the two", key=second.key
-                )
+                hint = self._hint(first, second)
+                self._faults.add(second.at, CONFLICT, message, hint, key=second.key)
+
+    def _hint(self, first: _Edit, second: _Edit) -> str:
+        """What to write instead of two edits of a place."""
+        if {first.kind, second.kind} == {"rename", "default"}:
+            rename = first if first.kind == "rename" else second
+            for edit in self._edits:
+                if edit.kind == "rename to" and edit.at == rename.at:
+                    return f"give the default to the new name, '{edit.place.text}'"
+        return "keep one of the two"
 
 
 def _word(edit: _Edit) -> str:

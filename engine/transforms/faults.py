@@ -46,3 +46,21 @@ UNFIT = "MW365"
 
 REQUIRED = "MW366"
 """An edit that takes away what an operation requires."""
+
+UPSTREAM_NO_PLACE = "MW450"
+"""A place that none of the operations has whose requests an upstream gets."""
+
+UPSTREAM_UNFIT = "MW451"
+"""A value that does not fit its place in an operation whose requests an upstream gets."""
+
+RESPONSE_NO_PLACE = "MW452"
+"""A place that the responses of no operation have."""
+
+RESPONSE_UNFIT = "MW453"
+"""A value that does not fit its place in the responses of an operation."""
+
+RESPONSE_REQUIRED = "MW454"
+"""An edit that takes away what the responses of an operation always have."""
+
+UPSTREAM_ADDED = "MW455"
+"""A place that is added to requests of operations that have none, because others have it."""

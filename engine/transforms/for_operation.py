@@ -15,10 +15,19 @@ from engine.transforms.transform import Transform
 
 def body_schemas(operation: Node) -> list[Node]:
     """The schemas of an operation's bodies in media types that can be edited."""
+    return [schema for schema in _edited(operation) if isinstance(schema.value, dict)]
+
+
+def has_unknown_body(operation: Node) -> bool:
+    """Whether an operation has bodies that can be edited and that no schema describes."""
+    return any(not isinstance(schema.value, dict) for schema in _edited(operation))
+
+
+def _edited(operation: Node) -> list[Node]:
+    """What the document says of the bodies that can be edited."""
     content = operation.get("requestBody").get("content")
     kinds = ("json", "form", "multipart")
-    schemas = [m.get("schema") for name, m in content.items() if body_kind(essence(name)) in kinds]
-    return [schema for schema in schemas if isinstance(schema.value, dict)]
+    return [m.get("schema") for name, m in content.items() if body_kind(essence(name)) in kinds]
 
 
 def for_operation(transform: Transform, operation: Node) -> Transform:

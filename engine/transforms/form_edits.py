@@ -11,6 +11,7 @@ import orjson
 from engine.spec.multipart import Buffer, Part
 from engine.spec.query_string import Query
 from engine.transforms.body_edits import BodyEdits, ValueEdits
+from engine.transforms.look_alikes import other_names
 from engine.transforms.places import Place
 from engine.transforms.query_edits import QueryEdits
 from engine.transforms.template import TemplateValues, literal
@@ -41,7 +42,7 @@ def multipart_edits(
     form = _Multipart(buffer, parts, b"--" + boundary)
     fields = _field_edits(edits, values)
     for name in fields.remove:
-        form.cut(name)
+        form.remove(name)
     for old, new in fields.rename:
         form.rename(old, new)
     for name, text in fields.default:
@@ -66,6 +67,11 @@ class _Multipart:
         self.names = {part.name for part in parts}
         self.changes: list[Edit] = []
 
+    def remove(self, name: str) -> None:
+        """Take out the parts of a name, in any spelling of it."""
+        for each in (name, *other_names(self.names, {name})):
+            self.cut(each)
+
     def cut(self, name: str, first: int = 0) -> None:
         """Remove the parts of that name, except the first `first` ones."""
         parts = [part for part in self._texts if part.name == name][first:]
@@ -89,6 +95,8 @@ class _Multipart:
         there is none."""
         if name in self._files:
             return
+        for other in other_names(self.names, {name}):
+            self.cut(other)
         if name not in self.names:
             self.add(name, text)
             return

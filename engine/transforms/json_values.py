@@ -16,7 +16,7 @@ MISSING: Any = object()
 
 class JsonValue:
     """A compiled value. `constant` is its JSON text if its templates have no names, else None;
-    `sample` is the value with its templates unfilled."""
+    `sample` is the value with its templates unfilled, a list for the elements of a header."""
 
     __slots__ = ("_value", "constant", "sample")
 
@@ -24,6 +24,8 @@ class JsonValue:
         """Raises ValueError for a value that JSON cannot represent."""
         self.sample = _sample(value)
         self._value = _compiled(value, compile_text)
+        if isinstance(self._value, Template) and self._value.is_list:
+            self.sample = [value]
         constant = _filled(self._value, None)
         self.constant = None if constant is MISSING else _text(constant)
 
@@ -62,12 +64,20 @@ def _compiled(value: Any, compile_text: Callable[[str], Template]) -> Any:
 def _filled(value: Any, values: TemplateValues | None) -> Any:
     """The value with its templates filled in; MISSING if one has no value, or without `values`."""
     if isinstance(value, Template):
-        text = None if values is None else value.fill(values)
-        return MISSING if text is None else text
+        if values is None:
+            return MISSING
+        filled = value.elements(values) if value.is_list else value.fill(values)
+        return MISSING if filled is None else filled
     if isinstance(value, dict):
         members = {name: _filled(below, values) for name, below in value.items()}
         return MISSING if MISSING in members.values() else members
     if isinstance(value, list):
-        items = [_filled(item, values) for item in value]
-        return MISSING if any(item is MISSING for item in items) else items
+        items: list[Any] = []
+        for item in value:
+            filled = _filled(item, values)
+            if filled is MISSING:
+                return MISSING
+            is_list = isinstance(item, Template) and item.is_list
+            items += filled if is_list else [filled]
+        return items
     return value

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from engine.spec.query_string import Query
+from engine.transforms.look_alikes import other_names
 from engine.transforms.template import Template, TemplateValues
 from engine.values.errors import GatewayError, Malformed
 
@@ -16,6 +17,7 @@ from engine.values.errors import GatewayError, Malformed
 class QueryEdits:
     """Edits of a query string, or of an urlencoded form.
 
+    What is removed or set also takes other spellings of its name away (see `look_alikes`).
     `rename` renames every parameter of that name; if one of the new name exists, that one stays.
     """
 
@@ -37,8 +39,11 @@ class QueryEdits:
 
     def _apply(self, raw: str, values: TemplateValues) -> str:
         query = _parse(raw)
-        if self.remove and not self.remove.isdisjoint(query.names()):
-            query = _parse(query.without(self.remove))
+        names = query.names()
+        if self.remove and names:
+            removed = self.remove | other_names(names, self.remove)
+            if not removed.isdisjoint(names):
+                query = _parse(query.without(removed))
         for old, new in self.rename.items():
             query = _rename(query, old, new)
         for name, template in self.default.items():
@@ -46,6 +51,8 @@ class QueryEdits:
                 query = _parse(query.replace(name, text))
         for name, template in self.set.items():
             if (text := template.fill(values)) is not None:
+                if others := other_names(query.names(), {name}):
+                    query = _parse(query.without(others))
                 query = _parse(query.replace(name, text))
         return query.raw
 

@@ -20,6 +20,8 @@ from engine.values.errors import Malformed
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _HEADER, _QUERY = "request.header.", "request.query."
+_ELEMENTS = "request.headers."
+_LIST = re.compile(r"\{request\.headers\.([^{}]*)\}")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -75,12 +77,14 @@ TARGET_NAMES: Mapping[str, Read] = {
 
 
 class Template:
-    """A compiled template. `constant` is its text if it has no names, else None."""
+    """A compiled template. `constant` is its text if it has no names, else None. `is_list`: it
+    stands for the elements of a header (RFC 9110 5.6.1)."""
 
-    __slots__ = ("_pieces", "constant", "text")
+    __slots__ = ("_pieces", "constant", "is_list", "text")
 
-    def __init__(self, text: str, pieces: tuple[str | Read, ...]) -> None:
+    def __init__(self, text: str, pieces: tuple[str | Read, ...], *, is_list: bool = False) -> None:
         self.text = text
+        self.is_list = is_list
         self._pieces = pieces
         plain = [piece for piece in pieces if isinstance(piece, str)]
         self.constant = "".join(plain) if len(plain) == len(pieces) else None
@@ -102,6 +106,11 @@ class Template:
             filled.append(piece)
         return "".join(filled)
 
+    def elements(self, values: TemplateValues) -> list[str] | None:
+        """The elements of the header that it stands for; None without any."""
+        text = self.fill(values) or ""
+        return [each for part in text.split(",") if (each := part.strip())] or None
+
 
 def literal(text: str) -> Template:
     """A template of text in which braces have no meaning."""
@@ -110,6 +119,8 @@ def literal(text: str) -> Template:
 
 def parse(text: str, *, upstream: bool) -> Template:
     """Compile a template of the `upstream`'s side or of the caller's. Raises TemplateError."""
+    if elements := _LIST.fullmatch(text):
+        return Template(text, (_reader(_HEADER + elements[1], upstream),), is_list=True)
     pieces: list[str | Read] = []
     at = 0
     for match in _PIECE.finditer(text):
@@ -141,6 +152,9 @@ def _reader(name: str, upstream: bool) -> Read:
         return _header_reader(environ_key(header))
     if name.startswith(_QUERY) and (parameter := name.removeprefix(_QUERY)):
         return _query_reader(parameter)
+    if name.startswith(_ELEMENTS):
+        message = f"'{{{name}}}' is a list, and cannot be a part of a text"
+        raise TemplateError(message, f"write '{{{_HEADER}...}}' for the text of the header")
     names = [*NAMES, *(TARGET_NAMES if upstream else ()), _HEADER + "NAME", _QUERY + "NAME"]
     message = f"a template has no name '{name}'"
     raise TemplateError(message, did_you_mean(name, names, "write {{ and }} for braces"))

@@ -63,14 +63,15 @@ def _redact_parameter(pair: str, always: bool) -> str:
 
 class Redaction:
     """Takes a set of secrets out of text. `values` are header or query values, with or without a
-    scheme such as `Bearer`; `marker` stands in place of each secret.
+    scheme such as `Bearer`, which with `whole` is a part of the secret; `marker` stands in place of
+    each.
 
     The pattern is compiled at the first text that may hold a secret: there may be thousands of
     upstreams.
     """
 
-    def __init__(self, values: Iterable[str], marker: str = MARKER) -> None:
-        secrets = _secrets(values)
+    def __init__(self, values: Iterable[str], marker: str = MARKER, *, whole: bool = False) -> None:
+        secrets = [v for v in values if len(v) >= _MIN_LENGTH] if whole else _secrets(values)
         encoded = {form for secret in secrets for form in _base64_forms(secret)}
         # Longer ones first: a shorter one may be a prefix of them.
         self._texts = sorted({*secrets, *encoded}, key=lambda text: (-len(text), text))

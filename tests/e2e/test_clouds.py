@@ -69,7 +69,7 @@ models:
       - upstream: bedrock
         model: "{CLAUDE}"
         transform:
-          {{request: {{body: {{set: {{anthropic_beta: ["{{request.header.anthropic-beta}}"]}}}}}}}}
+          {{request: {{body: {{set: {{anthropic_beta: "{{request.headers.anthropic-beta}}"}}}}}}}}
   vertex-claude: {{to: [{{upstream: vertex-claude, model: "claude-sonnet-4-5@20250929"}}]}}
   vertex: {{to: [{{upstream: vertex, model: gemini-2.5-flash}}]}}
   azure: {{to: [{{upstream: azure, model: our-deployment}}]}}
@@ -182,8 +182,8 @@ def test_claude_on_bedrock(
     assert is_signed(from_sdk, ACCESS, SECRET, REGION, "bedrock")
 
 
-@pytest.mark.parametrize("features", [["output-128k-2025-02-19"], []])
-def test_a_beta_feature_is_sent_in_the_body(
+@pytest.mark.parametrize("features", [["output-128k-2025-02-19", "context-1m-2025-08-07"], []])
+def test_beta_features_are_sent_in_the_body(
     features: list[str], aws: BedrockUpstream, bedrock: Running
 ) -> None:
     aws.reset()

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.plan.make import make_plan
+from engine.source.problem import Level
 
 DOCUMENT = """
 openapi: 3.1.0
@@ -16,6 +17,7 @@ paths:
       parameters:
         - {name: page, in: query, schema: {type: integer}}
         - {name: key, in: query, required: true, schema: {type: string}}
+        - {name: x-level, in: header, required: true, schema: {type: integer}}
       requestBody:
         content:
           application/json:
@@ -29,7 +31,13 @@ paths:
                 kind: {enum: [a, b]}
                 stop: {anyOf: [{type: string}, {type: array, items: {type: string}}]}
                 extra: {type: object}
-      responses: {}
+      responses:
+        "200":
+          content:
+            application/json: {schema: {$ref: "#/components/schemas/Answer"}}
+            text/event-stream:
+              schema: {type: string, contentSchema: {$ref: "#/components/schemas/Event"}}
+        default: {content: {application/json: {schema: {properties: {error: {type: object}}}}}}
   /other:
     post:
       operationId: other
@@ -39,6 +47,21 @@ paths:
             schema: {properties: {input: {type: string}, n: {type: string}}}
       responses: {}
     get: {operationId: show, responses: {}}
+  /third:
+    get:
+      operationId: third
+      responses:
+        "200": {content: {application/json: {schema: {properties: {colour: {enum: [red]}}}}}}
+components:
+  schemas:
+    Answer:
+      type: object
+      required: [id]
+      properties:
+        id: {type: string}
+        kind: {type: string}
+        choices: {type: array, items: {type: object, properties: {text: {type: string}}}}
+    Event: {type: object, properties: {piece: {type: string}, kind: {const: event}}}
 """
 
 
@@ -58,11 +81,26 @@ routes:
 - operation: shop.chat
   model: $request.body#/model
   policies: [{{transform: {{request: {request}}}}}]
-- {{operations: [shop.other, shop.show], to: [{{upstream: one}}]}}
+- {{operations: [shop.other, shop.show, shop.third], to: [{{upstream: one}}]}}
 """
     return [
         (p.code, p.message, p.hint) for p in make_plan(Path("g.yaml"), {}, text).findings.errors
     ]
+
+
+def warnings(body, operations="[shop.chat, shop.third]"):
+    text = f"""version: 1
+specs: {{shop: {{document: shop.yaml, dialect: openai}}}}
+upstreams: {{one: {{url: "https://1.1.1.1"}}}}
+routes:
+- operations: {operations}
+  to: [{{upstream: one}}]
+  policies: [{{transform: {{response: {{body: {body}}}}}}}]
+"""
+    planned = make_plan(Path("g.yaml"), {}, text)
+    assert planned.plan is not None
+    found = planned.findings.problems
+    return [(p.code, p.message, p.hint) for p in found if p.level is Level.WARNING]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +112,7 @@ routes:
         "{body: {prepend: {messages: [{role: system}]}, append: {stop: [x]}}}",
         "{body: {set: {kind: '{token.name}', '$..anything': 1}}}",
         "{query: {set: {page: '1', undeclared: x}, default: {key: x}}}",
+        "{header: {set: {X-Level: '1', x-undeclared: x}, remove: [x-other]}}",
     ],
 )
 def test_edits_that_fit_the_document_have_no_problem(request_edits):
@@ -103,6 +142,8 @@ def test_edits_that_fit_the_document_have_no_problem(request_edits):
         ("{body: {set: {model: x}}}", "MW362", "'model' names the model of shop.chat"),
         ("{body: {remove: [/model]}}", "MW362", "'/model' names the model of shop.chat"),
         ("{query: {set: {page: x}}}", "MW365", "the value does not fit shop.chat: "),
+        ("{header: {set: {X-Level: x}}}", "MW365", "the value does not fit shop.chat: "),
+        ("{header: {remove: [X-Level]}}", "MW366", "'x-level' is required by shop.chat"),
         ("{query: {remove: [key]}}", "MW366", "'key' is required by shop.chat"),
     ],
 )
@@ -120,7 +161,7 @@ def test_one_of_many_operations_must_have_the_place():
     file = "[{transform: {request: {body: {set: {input: x}}}}}]"
     assert errors("{header: {}}", file=file) == []
     file = "[{transform: {request: {body: {set: {inputs: x}}}}}]"
-    message = "shop.chat has no 'inputs', nor have 1 others"
+    message = "shop.chat has no 'inputs', nor has 1 other"
     assert errors("{header: {}}", file=file) == [("MW364", message, "did you mean 'input'?")]
 
 
@@ -134,3 +175,66 @@ def test_the_transform_of_a_model_edits_the_operations_that_it_has():
     assert [code for code, _, _ in errors("{header: {}}", model=model)] == ["MW364"]
     model = ", transform: {request: {body: {set: {kind: a}}}}"
     assert errors("{header: {}}", model=model) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{remove: [kind, piece, '$.choices[*].text'], set: {colour: red}}",
+        "{set: {kind: event}}",
+        "{set: {/choices/0/text: y}}",
+    ],
+)
+def test_what_responses_have_is_right(body):
+    assert warnings(body) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        (
+            "{remove: [pieces]}",
+            "MW452",
+            "the response of shop.chat has no 'pieces', nor has 1 other",
+        ),
+        ("{remove: [error]}", "MW452", "the response of shop.chat has no 'error', nor has 1 other"),
+        (
+            "{rename: {kind: art}}",
+            "MW452",
+            "the response of shop.chat has no 'art', nor has 1 other",
+        ),
+        ("{set: {colour: blue}}", "MW453", "the value does not fit the response of shop.third: "),
+        (
+            "{set: {/choices/0/text: 1}}",
+            "MW453",
+            "the value does not fit the response of shop.chat",
+        ),
+        ("{remove: [id]}", "MW454", "'id' is required by the response of shop.chat"),
+    ],
+)
+def test_what_responses_do_not_have_is_a_warning(body, code, message):
+    ((found, words, _),) = warnings(body)
+    assert found == code
+    assert words.startswith(message)
+
+
+def test_a_place_of_responses_may_be_one_that_documents_do_not_know():
+    ((_, _, hint),) = warnings("{remove: [x_of_the_vendor]}")
+    assert hint == "if responses have it all the same, write `# modelway: ignore MW452`"
+
+
+def test_nothing_is_proved_of_responses_that_no_document_describes():
+    assert warnings("{remove: [pieces], set: {colour: red}}", "[shop.*]") == []
+
+
+@pytest.mark.parametrize("value", ["hush" * 30, "hush'\\"])
+def test_the_value_of_a_variable_is_in_no_message(value):
+    text = """version: 1
+specs: {shop: {document: shop.yaml}}
+upstreams: {one: {url: "https://1.1.1.1"}}
+policies: [{transform: {request: {body: {set: {n: "${VALUE}"}}, query: {set: {page: "${VALUE}"}}}}}]
+routes: [{operation: shop.chat, to: [{upstream: one}]}]
+"""
+    found = make_plan(Path("g.yaml"), {"VALUE": value}, text).findings.errors
+    assert [problem.code for problem in found] == ["MW365", "MW365"]
+    assert not any("hush" in problem.message for problem in found)

@@ -126,6 +126,14 @@ def test_a_request_that_an_edit_breaks_is_not_sent(operation, caplog, request_ed
     assert "shop.chat" in caplog.text
 
 
+def test_the_log_does_not_say_the_value_of_an_edit(operation, caplog):
+    edits = {"body": {"set": {"n": "hush-hush"}}}
+    with caplog.at_level(logging.ERROR), pytest.raises(GatewayError):
+        run(operation, edits, body=b'{"model": "m"}')
+    assert "'n': expected an integer" in caplog.text
+    assert "hush-hush" not in caplog.text
+
+
 @pytest.mark.parametrize(
     "request_edits",
     [

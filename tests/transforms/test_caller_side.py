@@ -40,6 +40,25 @@ def test_json_and_its_value_are_edited_by_one_transform_after_another():
     assert request.value == {"b": 1.0, "c": 3}
 
 
+@pytest.mark.parametrize(
+    ("body", "edits", "after"),
+    [
+        (b'{"A":1,"b":2,"A":3}', {"remove": ["a"]}, b'{"b":2}'),
+        (b'{"a":1,"A":3}', {"set": {"a": 2}}, b'{"a":2}'),
+        (b'{"A":3}', {"set": {"a": 2}}, b'{"a":2}'),
+        (b'{"A":3}', {"set": {"a": "{token.team}"}}, b'{"A":3}'),
+        (b'{"o":{"x":1,"X":2},"O":{"x":3}}', {"set": {"/o/x": 4}}, b'{"o":{"x":4},"O":{}}'),
+        (b'{"A":3}', {"default": {"a": 2}}, b'{"A":3,"a":2}'),
+        (b'{"A":3}', {"remove": ["$.a"]}, b"{}"),
+    ],
+)
+def test_what_is_removed_or_set_takes_other_spellings_away(body, edits, after):
+    request = exchange(body)
+    edit(request, {"body": edits})
+    assert request.body.in_memory == after
+    assert request.value == orjson.loads(after)
+
+
 def test_a_body_that_no_edit_changes_is_the_same():
     request = exchange(b'{"a": 1.0}')
     body = request.body

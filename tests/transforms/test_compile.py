@@ -36,3 +36,12 @@ def test_what_holds_a_credential_is_not_edited():
     assert faults_of({"query": query}, credentials=credentials) == [
         ("MW362", ("request", "query", "remove", 0))
     ]
+
+
+def test_a_list_stands_in_bodies_alone():
+    text = "{request.headers.x-a}"
+    assert faults_of({"body": {"set": {"a": text, "b": [{"c": text}]}}}) == []
+    assert faults_of({"header": {"set": {"x-b": text}}, "query": {"default": {"q": text}}}) == [
+        ("MW361", ("request", "header", "set", "x-b")),
+        ("MW361", ("request", "query", "default", "q")),
+    ]

@@ -24,3 +24,10 @@ def test_names_are_edited_once(section, codes):
     faults = Faults()
     EditedNames(("header",), faults, {"host": "no"}).read(section)
     assert [fault.code for fault in faults.found] == codes
+
+
+@pytest.mark.parametrize("kind", ["add", "default"])
+def test_a_default_belongs_to_the_name_that_a_rename_gives(kind):
+    faults = Faults()
+    EditedNames(("header",), faults, lower=True).read({"rename": {"A": "b"}, kind: {"a": 1}})
+    assert [fault.hint for fault in faults.found] == ["give the value to the new name, 'b'"]

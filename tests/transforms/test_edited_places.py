@@ -51,6 +51,14 @@ def test_edits_that_overlap(body, at):
     assert faults_of(**body) == [("MW363", at)]
 
 
+def test_a_default_belongs_to_the_name_that_a_rename_gives():
+    faults = Faults()
+    body = {"default": {"a": 1}, "rename": {"/a": "b"}}
+    config = TransformConfig({"request": {"body": body}}, ())
+    compile_transform(config, upstream=False, faults=faults)
+    assert [fault.hint for fault in faults.found] == ["give the default to the new name, 'b'"]
+
+
 @pytest.mark.parametrize(
     ("body", "at"),
     [

@@ -6,7 +6,7 @@ from engine.config.transforms import TransformConfig
 from engine.source.problem import Findings
 from engine.spec.spec import read
 from engine.transforms.compile import compile_all
-from engine.transforms.for_operation import body_schemas, for_operation
+from engine.transforms.for_operation import body_schemas, for_operation, has_unknown_body
 
 DOCUMENT = """
 openapi: 3.1.0
@@ -20,6 +20,11 @@ paths:
   /free:
     post: {operationId: free, requestBody: {content: {application/json: {}}}, responses: {}}
     get: {operationId: bodiless, responses: {}}
+  /raw:
+    post:
+      operationId: raw
+      requestBody: {content: {application/octet-stream: {}}}
+      responses: {}
 """
 EDITS = {
     "remove": ["a", "x", "$..y"],
@@ -67,3 +72,11 @@ def test_a_body_without_a_schema_may_have_every_place(spec):
 
 def test_an_operation_without_a_body_has_no_place(spec):
     assert not any(edits_for(spec, "bodiless").values())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("described", False), ("free", True), ("bodiless", False), ("raw", False)],
+)
+def test_a_body_that_can_be_edited_may_have_no_schema(spec, name, expected):
+    assert has_unknown_body(spec.node(spec.operations[name])) is expected

@@ -36,6 +36,7 @@ def edited(*, body=BODY, **edits):
         ("a=1", {"set": {"a": True, "b": "x y", "c": 1.5, "d": {"e": []}}}, None),
         ("a=1", {"default": {"a": 2, "/b": "{model}"}}, "a=1&b=m"),
         ("a=1", {"rename": {"a": "b"}}, "b=1"),
+        ("A=1&b=2", {"remove": ["a"], "set": {"B": 3}}, "B=3"),
         ("a=1", {"default": {"b": 2, "c": 3}, "unless": {"b": ["x", "a"]}}, "a=1&c=3"),
         ("a=1", {"rename": {"a": "b"}, "default": {"c": 3}, "unless": {"c": ["a"]}}, "b=1&c=3"),
         ("a=1", {"remove": ["/a/b", "$.x[*]"], "append": {"c": [1]}}, "a=1"),
@@ -51,6 +52,8 @@ def test_the_fields_of_a_form_are_edited(text, edits, after):
     [
         ({"remove": ["a"]}, FILE + part("b", "2", "\r\nContent-Type: text/plain")),
         ({"remove": ["file"]}, BODY),
+        ({"remove": ["A"]}, FILE + part("b", "2", "\r\nContent-Type: text/plain")),
+        ({"set": {"A": "1"}, "remove": ["B"]}, part("A", "1") + FILE),
         ({"set": {"file": "x"}}, BODY),
         ({"rename": {"file": "x"}}, BODY),
         ({"default": {"file": "x", "a": "9"}}, BODY),

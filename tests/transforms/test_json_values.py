@@ -34,6 +34,20 @@ def test_names_are_filled_in_as_text():
     assert value.fill(VALUES) == b'{"{a}":["by alice","\\"}"]}'
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("{request.headers.x-a}", b'["a","b"]'),
+        ({"of": ["z", "{request.headers.x-a}", ["{request.headers.x-a}"]]}, None),
+        (["z", "{request.headers.x-b}"], b""),
+    ],
+)
+def test_the_elements_of_a_header_are_items(value, text):
+    values = TemplateValues(new_exchange(environ={"HTTP_X_A": "a, b"}))
+    expected = b'{"of":["z","a","b",["a","b"]]}' if text is None else text or None
+    assert compiled(value).fill(values) == expected
+
+
 @pytest.mark.parametrize("value", ["{model}", ["{model}"], {"a": {"b": "{model}"}}])
 def test_a_value_whose_template_has_none_is_missing(value):
     assert compiled(value).fill(VALUES) is None

@@ -71,6 +71,12 @@ def test_a_filled_value_is_not_read_as_a_template():
         ("a{", "a brace without its pair at character 2", "write {{ and }} for braces"),
         ("a}", "a brace without its pair at character 2", "write {{ and }} for braces"),
         ("{request.header.Cookie}", "header 'Cookie' is never forwarded", "the caller's token"),
+        ("{request.headers.Cookie}", "header 'Cookie' is never forwarded", "the caller's token"),
+        (
+            "a {request.headers.x-a}",
+            "'{request.headers.x-a}' is a list, and cannot be a part of a text",
+            "write '{request.header....}' for the text",
+        ),
         (
             "{target.model}",
             "'{target.model}' is not known before a target is chosen",
@@ -83,6 +89,17 @@ def test_a_template_that_cannot_be_read(text, message, hint):
         parse(text, upstream=False)
     assert str(excinfo.value) == message
     assert hint in excinfo.value.hint
+
+
+@pytest.mark.parametrize(
+    ("value", "elements"),
+    [("a", ["a"]), ("a,b , c,,", ["a", "b", "c"]), (" , ", None), (None, None)],
+)
+def test_the_elements_of_a_header_are_a_list(value, elements):
+    template = parse("{request.headers.X-A}", upstream=False)
+    environ = {} if value is None else {"HTTP_X_A": value}
+    assert template.is_list
+    assert template.elements(TemplateValues(new_exchange(environ=environ))) == elements
 
 
 def test_only_values_of_names_are_encoded():

@@ -29,7 +29,8 @@ def usage_of(document: Any) -> Usage | None:
     """The usage (tokens, images, seconds) that an answer or an event reports.
 
     `prompt_tokens` and `input_tokens` include cached tokens. Vendors that count reasoning outside
-    `completion_tokens` (xAI, Gemini's compatible API) are recognised by `total_tokens`.
+    `completion_tokens` are recognised by `total_tokens` (xAI, Gemini's compatible API), or by its
+    count outside of the details, beside that of searches or above the completion (Perplexity).
     """
     if not isinstance(document, dict):
         return None
@@ -78,6 +79,9 @@ class _Counts(Struct):
     total_tokens: Count = None
     cached_tokens: Count = None
     prompt_cache_hit_tokens: Count = None
+    reasoning_tokens: Count = None
+    citation_tokens: Count = None
+    num_search_queries: Count = None
 
 
 class _Media(Struct):
@@ -109,12 +113,25 @@ def _token_usage(holder: dict[str, Any], medium: str, images: int) -> Usage | No
         prompt = max((total or 0) - (completion or 0), 0)
     parts = _output_parts(holder)
     output = completion or 0
+    if (reasoning := counts.reasoning_tokens or 0) and not parts.reasoning:
+        parts = replace(parts, reasoning=reasoning)
+        if _is_apart(counts, reasoning, output):
+            return token_usage(
+                prompt, output + reasoning, _input_parts(holder, counts), parts, images
+            )
     if total is not None and completion is not None and total > prompt + completion:
         output = total - prompt
         parts = replace(parts, reasoning=max(parts.reasoning, output - completion))
     if medium and not parts.audio and not parts.image:
         parts = replace(parts, **{medium: output})
     return token_usage(prompt, output, _input_parts(holder, counts), parts, images)
+
+
+def _is_apart(counts: _Counts, reasoning: int, completion: int) -> bool:
+    """Whether a count of reasoning that is outside of the details is no part of the completion. At
+    SGLang it is one; at Perplexity's research, which counts searches too, it is not."""
+    of_research = counts.num_search_queries is not None or counts.citation_tokens is not None
+    return of_research or reasoning > completion
 
 
 def _input_parts(holder: dict[str, Any], counts: _Counts) -> TokenParts:

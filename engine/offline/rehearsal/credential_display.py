@@ -1,11 +1,11 @@
-"""Requests to an upstream as they may be displayed: each credential as the variable that it comes
-from, `${NAME}`, or as `***`."""
+"""Requests to an upstream as they may be displayed: each credential, and whatever `${...}` puts
+into headers and transforms, as the variable that it comes from, `${NAME}`, or as `***`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from engine.config.config import Config
@@ -31,11 +31,13 @@ class CredentialDisplay:
         edits = [edit for each in _transforms(config) for edit in _secret_edits(each)]
         self._edited = {name.lower() for name, _ in edits}
         self._redaction = Redaction([*secrets, *(value for _, value in edits)], _MARKER)
+        filled_in = [each for at, value in _edits(config) for each in _filled_in(config, value, at)]
         self._filled_in = [
-            Redaction(texts, marker)
-            for each in _transforms(config)
-            for marker, texts in _filled_in(config.source, each)
+            Redaction(each.texts, each.marker, whole=each.marker != _MARKER)
+            for each in filled_in
+            if each.number is None
         ]
+        self._numbers = {each.number: each.marker for each in filled_in if each.number is not None}
         self._variables = {
             name: _variable(config.source, upstream) for name, upstream in config.upstreams.items()
         }
@@ -46,6 +48,17 @@ class CredentialDisplay:
         for redaction in self._filled_in:
             text = redaction.redact_text(text)
         return text
+
+    def json(self, value: Any) -> Any:
+        """Any value of JSON, whose texts and numbers are displayed like this."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {name: self.json(below) for name, below in value.items()}
+        if isinstance(value, list):
+            return [self.json(item) for item in value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return self._numbers.get(value, value) if is_number else value
 
     def headers(self, upstream: str, headers: Pairs) -> list[tuple[str, str]]:
         """Request headers for an upstream; of credentials and of headers with the name of a secret
@@ -105,7 +118,7 @@ def _transforms(config: Config) -> Iterator[TransformConfig]:
     targets = [target for model in config.models.values() for target in model.to]
     targets += [target for route in config.routes for target in route.to]
     for upstream in config.upstreams.values():
-        yield from upstream.transform
+        yield from (each for each in upstream.transform if each.at[-1] != "provider")
     for model in config.models.values():
         yield from model.transform
     for target in targets:
@@ -116,34 +129,68 @@ def _transforms(config: Config) -> Iterator[TransformConfig]:
 
 
 def _secret_edits(transform: TransformConfig) -> Iterator[tuple[str, str]]:
-    """The headers and parameters with the name of a secret that a transform sets."""
+    """The headers, parameters and texts of bodies with the name of a secret that a transform
+    sets."""
     request = transform.options.get("request", {})
-    for part in ("header", "query"):
+    for part in ("header", "query", "body"):
         for kind in ("set", "add", "default"):
             for name, value in request.get(part, {}).get(kind, {}).items():
-                if is_secret_name(name):
+                is_text = part != "body" or isinstance(value, str)  # not the number of max_tokens
+                if is_text and is_secret_name(name.rpartition("/")[2]):
                     yield name, str(value)
 
 
-def _filled_in(source: Source, transform: TransformConfig) -> Iterator[tuple[str, list[str]]]:
-    """The texts of a transform into which `${...}` was filled, each with what stands in its place:
-    the variable, or `***` where the text is more than that. Templates are no part of it."""
-    for at, text in _texts(transform.options, transform.at):
-        part, below = part_of(source, at)
-        if isinstance(part, SourceDocument) and (reference := part.reference(below)):
-            variable = _VARIABLE.fullmatch(reference.strip("\"'"))
-            pieces = [piece for piece in _TEMPLATE.split(text) if piece.strip()]
-            literal = [piece.replace("{{", "{").replace("}}", "}") for piece in pieces]
-            yield (f"${{{variable[1]}}}" if variable else _MARKER), literal
+def _edits(config: Config) -> Iterator[tuple[Path, Any]]:
+    """What a config puts into requests and responses, with its places: no one but the operator
+    knows what is secret of it."""
+    written: Any = config.source.value.get("upstreams", {})
+    for name, upstream in config.upstreams.items():
+        for kind, headers in written.get(name, {}).get("headers", {}).items():
+            if kind in ("set", "add"):
+                # `${...}` in transforms has its braces doubled.
+                texts = {header: _doubled(f"{value}") for header, value in headers.items()}
+                yield (*upstream.at, "headers", kind), texts
+    for transform in _transforms(config):
+        yield transform.at, transform.options
 
 
-def _texts(value: Any, at: Path) -> Iterator[tuple[Path, str]]:
-    """The strings in a value at a place."""
-    if isinstance(value, str):
+class _FilledIn(NamedTuple):
+    """A value into which `${...}` was filled: its texts, or the number that it is, and what is
+    displayed instead."""
+
+    marker: str
+    texts: list[str]
+    number: float | None = None
+
+
+def _filled_in(config: Config, value: Any, at: Path) -> Iterator[_FilledIn]:
+    """The values below `at` into which `${...}` was filled, displayed as the variable, or as `***`
+    where they are more than that. Templates are no part of it."""
+    for place, scalar in _scalars(value, at):
+        part, below = part_of(config.source, place)
+        if not isinstance(part, SourceDocument) or not (reference := part.reference(below)):
+            continue
+        variable = _VARIABLE.fullmatch(reference.strip("\"'"))
+        marker = f"${{{variable[1]}}}" if variable else _MARKER
+        if isinstance(scalar, str):
+            pieces = [piece for piece in _TEMPLATE.split(scalar) if piece.strip()]
+            texts = [piece.replace("{{", "{").replace("}}", "}") for piece in pieces]
+            yield _FilledIn(marker, texts)
+        else:
+            yield _FilledIn(marker, [], scalar)
+
+
+def _scalars(value: Any, at: Path) -> Iterator[tuple[Path, str | float]]:
+    """The texts and numbers in a value at a place."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
         yield at, value
     elif isinstance(value, Mapping):
         for key, below in value.items():
-            yield from _texts(below, (*at, key))
+            yield from _scalars(below, (*at, key))
     elif isinstance(value, list):
         for index, below in enumerate(value):
-            yield from _texts(below, (*at, index))
+            yield from _scalars(below, (*at, index))
+
+
+def _doubled(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")

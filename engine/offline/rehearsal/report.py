@@ -286,10 +286,10 @@ def _outgoing(request: SentRequest, rehearsal: Rehearsal, display: CredentialDis
     body: Report = {
         "bytes": len(request.body),
         "unchanged": before == request.body,
-        "changes": [change.as_json() for change in body_changes or ()],
+        "changes": [change.as_json(display.json) for change in body_changes or ()],
     }
     if translation is not None:
-        body["translated"] = _document(request.body)
+        body["translated"] = display.json(_document(request.body))
     return {
         "upstream": request.upstream,
         "method": request.method,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import orjson
@@ -27,10 +28,11 @@ class BodyChange(NamedTuple):
     before: Any
     after: Any
 
-    def as_json(self) -> dict[str, Any]:
-        """`{place, before, after}`, without what is absent."""
-        fields = {"place": self.place, "before": self.before, "after": self.after}
-        return {name: value for name, value in fields.items() if value is not ABSENT}
+    def as_json(self, shown: Callable[[Any], Any]) -> dict[str, Any]:
+        """`{place, before, after}`, without what is absent; values as they are `shown`."""
+        values = {"before": self.before, "after": self.after}
+        values = {name: shown(value) for name, value in values.items() if value is not ABSENT}
+        return {"place": self.place, **values}
 
 
 def changes(before: bytes, after: bytes) -> list[BodyChange] | None:

@@ -98,3 +98,32 @@ def test_what_a_variable_of_a_transform_stands_for_is_not_shown(
     secret = ENVIRON["MAIN_KEY"]
     display_text = CredentialDisplay(config).text(text.replace("%s", secret))
     assert display_text == expected.replace("%s", secret)
+
+
+@pytest.mark.parametrize("kind", ["set", "add"])
+def test_what_a_variable_of_a_header_stands_for_is_not_shown(tmp_path, kind):
+    options = 'headers: {%s: {X-Purpose: "${MAIN_KEY}", x-note: "{a} ${MAIN_KEY}", x-b: plain}}'
+    credentials = display(tmp_path, options % kind)
+    secret = ENVIRON["MAIN_KEY"]
+    headers = [("x-purpose", secret), ("x-note", "{a} " + secret), ("x-b", "plain")]
+    expected = [("x-purpose", "${MAIN_KEY}"), ("x-note", "{a} ${MAIN_KEY}"), ("x-b", "plain")]
+    assert credentials.headers("main", headers) == expected
+
+
+def test_the_values_of_bodies_are_shown_without_variables(tmp_path):
+    text = (
+        UPSTREAMS % ""
+        + """policies:
+  - transform:
+      request:
+        body:
+          set: {note: "${MAIN_KEY}", /deep/api_key: literal-one, max_tokens: 1024}
+          default:
+            pin: ${UNSET:-4711}
+"""
+    )
+    credentials = CredentialDisplay(planned(tmp_path, text).plan.config)
+    value = {"note": ["a " + ENVIRON["MAIN_KEY"]], "key": "literal-one", "most": 1024, "pin": 4711}
+    expected = {"note": ["a ${MAIN_KEY}"], "key": "***", "most": 1024, "pin": "${UNSET}"}
+    assert credentials.json(value) == expected
+    assert credentials.json([True, None, 1.5]) == [True, None, 1.5]

@@ -130,6 +130,16 @@ def test_timeouts_and_retries_are_those_in_force(result):
     assert "5xx" in document["retries"]
 
 
+def test_what_a_variable_of_a_transform_stands_for_is_not_in_the_report(tmp_path):
+    edits = {"append": {"messages": [{"content": "${UNSET:-of the file}"}]}}
+    transform = {"transform": {"request": {"body": edits}}}
+    result = planned(tmp_path, patched(CONFIG, {"policies": [transform]}))
+    document = chat(result)
+    assert "of the file" not in json.dumps(document)
+    (change,) = (c for c in document["outgoing"][0]["body"]["changes"] if c["place"] == "messages")
+    assert change["after"] == [{}, {"content": "${UNSET}"}]
+
+
 def test_the_outgoing_request_is_whole_and_shows_what_changed(result):
     (outgoing,) = chat(result)["outgoing"]
     assert (outgoing["method"], outgoing["url"]) == ("POST", "http://main.test/base/v1/chat")

@@ -6,7 +6,7 @@ from engine.offline.rehearsal.sent_request import changes
 
 
 def changes_of(before, after):
-    return [change.as_json() for change in changes(before, after)]
+    return [change.as_json(lambda value: value) for change in changes(before, after)]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from engine.config.models import TargetConfig
 from engine.config.transforms import TransformConfig
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.transform_edits import edits_of
 from engine.policies import transform_of
+
+_Edit = tuple[str, Any]
+"""An edit in words, and its value."""
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -18,9 +22,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if was == now:
             continue
         place = new.place(now[0].at) if now else old.place(was[0].at)
-        words = f"is transformed otherwise: {', '.join(_edits(now))}"
-        if not (was and now):
-            words = f"is transformed now: {', '.join(_edits(now))}" if now else "has no transform"
+        words = _words(_edits(was), _edits(now))
         yield Difference(Effect.CHANGED, "transform-changed", place, (subject,), words)
 
 
@@ -46,5 +48,26 @@ def _of_targets(
     }
 
 
-def _edits(transforms: tuple[TransformConfig, ...]) -> list[str]:
-    return [edit for transform in transforms for _, edit in edits_of(transform)]
+def _words(was: list[_Edit], now: list[_Edit]) -> str:
+    """What is different, by the edits that are: values may be secrets."""
+    if not now:
+        return "has no transform"
+    if not was:
+        return f"is transformed now: {', '.join(words for words, _ in now)}"
+    others = list(dict.fromkeys(words for words, value in now if (words, value) not in was))
+    names = {words for words, _ in now}
+    gone = list(dict.fromkeys(words for words, _ in was if words not in names))
+    parts = [", ".join(others), f"no longer {', '.join(gone)}" if gone else ""]
+    return f"is transformed otherwise: {'; '.join(filter(None, parts)) or 'in another order'}"
+
+
+def _edits(transforms: tuple[TransformConfig, ...]) -> list[_Edit]:
+    """The edits with their values; that of an entry of a list is the entry."""
+    edits = []
+    for transform in transforms:
+        for at, words in edits_of(transform):
+            value: Any = transform.options
+            for step in at[len(transform.at) :]:
+                value = value[step]
+            edits.append((words, value))
+    return edits

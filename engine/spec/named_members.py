@@ -1,0 +1,69 @@
+"""The members that a schema names, and other spellings of them in a value: some servers take `Stop`
+for `stop`, and the last of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_SAME_VALUE = ("not", "if", "then", "else")
+_SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
+
+
+class NamedMembers:
+    """The members and items that a JSON Schema without references speaks of."""
+
+    __slots__ = ("_folded", "_items", "_members")
+
+    def __init__(self, schema: Any) -> None:
+        self._members: dict[str, NamedMembers] = {}
+        self._items: NamedMembers | None = None
+        self._add(schema)
+        self._folded: dict[str, str] | None = None
+
+    def _add(self, schema: Any) -> None:
+        if not isinstance(schema, dict):
+            return
+        for name, below in schema.get("properties", {}).items():
+            self._members.setdefault(name, NamedMembers(None))._add(below)
+        dependent = schema.get("dependentRequired", {})
+        lists = [schema.get("required", []), list(dependent), *dependent.values()]
+        for name in (name for names in lists for name in names):
+            self._members.setdefault(name, NamedMembers(None))
+        for below in (schema.get("items"), schema.get("contains"), *schema.get("prefixItems", [])):
+            if isinstance(below, dict):
+                self._items = self._items or NamedMembers(None)
+                self._items._add(below)
+        same = [schema.get(word) for word in _SAME_VALUE]
+        same += [each for word in _SAME_VALUE_LISTS for each in schema.get(word, [])]
+        same += schema.get("dependentSchemas", {}).values()
+        for below in same:
+            self._add(below)
+
+    def __bool__(self) -> bool:
+        return bool(self._members) or self._items is not None
+
+    def misspelt(self, value: Any, reading: Callable[[str], str]) -> tuple[str, str] | None:
+        """A member of a value that is another spelling of one that the schema names, and that name.
+        `reading` gives what a name of the outermost object may be taken for."""
+        if isinstance(value, dict) and self._members:
+            readings = self._readings(reading)
+            for key, below in value.items():
+                name = key if key in self._members else readings.get(reading(key))
+                if name is None:
+                    continue
+                if name != key:
+                    return key, name
+                if found := self._members[name].misspelt(below, str.casefold):
+                    return found
+        if isinstance(value, list) and self._items is not None:
+            found_in = (self._items.misspelt(item, str.casefold) for item in value)
+            return next((found for found in found_in if found), None)
+        return None
+
+    def _readings(self, reading: Callable[[str], str]) -> dict[str, str]:
+        if reading is not str.casefold:
+            return {reading(name): name for name in self._members}
+        if self._folded is None:
+            self._folded = {name.casefold(): name for name in self._members}
+        return self._folded

@@ -1,0 +1,50 @@
+"""Members and parameters in other spellings than those that are edited: some servers take `Stop`
+for `stop`, and the last of the two. What is removed or set in a request takes them away as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from typing import Any
+
+from engine.spec.expression import lenient_name
+from engine.transforms.places import Place
+from engine.values.json_edit import JsonPath
+
+_reading = lru_cache(1000)(lenient_name)
+
+
+def other_members(value: Any, place: Place) -> list[JsonPath]:
+    """The paths to members of a JSON value that differ from a place only in the case of letters;
+    none for a query."""
+    if place.query is not None:
+        return []
+    nodes: list[tuple[Any, JsonPath, bool]] = [(value, (), True)]
+    for step in place.steps:
+        nodes = [
+            (below, (*path, key), is_exact and (key == step or isinstance(key, int)))
+            for node, path, is_exact in nodes
+            for key, below in _entries(node, step)
+        ]
+    return [path for _, path, is_exact in nodes if not is_exact]
+
+
+def _entries(node: Any, step: str) -> list[tuple[str | int, Any]]:
+    """The entries of a value that a step may be taken for."""
+    if isinstance(node, dict):
+        size, folded = len(step), step.casefold()
+        return [
+            (key, below)
+            for key, below in node.items()
+            if key == step or (len(key) == size and key.casefold() == folded)
+        ]
+    if isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+        return [(int(step), node[int(step)])]
+    return []
+
+
+def other_names(names: Iterable[str], edited: Collection[str]) -> frozenset[str]:
+    """The names of parameters or fields that lenient readers take for an edited one."""
+    readings = set(map(_reading, edited))
+    return frozenset(n for n in names if n not in edited and _reading(n) in readings)
