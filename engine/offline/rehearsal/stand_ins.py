@@ -38,7 +38,7 @@ class Canned(UpstreamResponse):
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
 
-    def read(self, passing: Any = None, beat: float | None = None) -> bytes:
+    def read(self, on_data: Any = None, beat: float | None = None) -> bytes:
         data, self._body = self._body, b""
         return data
 

@@ -1,4 +1,4 @@
-"""Strategies: which target of a group is asked first, and which after it. ONE STRATEGY = ONE FILE.
+"""Strategies, which order the targets of a group for a request. ONE STRATEGY = ONE FILE.
 
 A strategy is a module here, found by its place; no other module names it. It defines `SCHEMA`, the
 JSON Schema of its options, and `build(options, services)`, which returns the `Strategy` of one
@@ -27,7 +27,7 @@ from engine.upstream.target_groups import Strategy
 
 class CompiledOptions(Protocol):
     """The options of a strategy: the `place` in requests that it reads, None for none, and whether
-    it `reads_body`, the parsed one."""
+    it `reads_body`, which is then parsed."""
 
     @property
     def place(self) -> Expression | None: ...
@@ -38,13 +38,13 @@ class CompiledOptions(Protocol):
 
 @cache
 def names() -> list[str]:
-    """The strategies there are."""
+    """The names of all strategies."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 @cache
 def get(name: str) -> Any:
-    """The module of that strategy, one of `names()`."""
+    """The module of a strategy, one of `names()`."""
     return importlib.import_module(f"{__name__}.{name}")
 
 
@@ -85,9 +85,9 @@ def reads_body(choice: Choice) -> bool:
     return options is not None and options.reads_body
 
 
-def compares(choice: Choice, what: str) -> bool:
-    """Whether a strategy compares what the attribute of its module says."""
-    return bool(getattr(get(choice.strategy), what, False))
+def compares(choice: Choice, attribute: str) -> bool:
+    """Whether a strategy's module sets an attribute, `BY_PRICE` or `BY_TIME`, to True."""
+    return bool(getattr(get(choice.strategy), attribute, False))
 
 
 def build(services: Services, choice: Choice) -> Strategy:
