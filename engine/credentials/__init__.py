@@ -1,15 +1,6 @@
-"""What the gateway shows an upstream to identify itself. One file is one kind of credential.
-
-A kind is a module here, found by its place; no other module names it. It defines
-
-    FORM      the form in gateway.yaml, for hints: `{bearer: ...}`
-    SCHEMA    the JSON Schema of the value under the kind's name
-    BESIDE    the schemas of required keys beside it, where it has any
-    read(section, context)
-              the credential of a valid section as a value, a `Credential`; problems go to the
-              context
-
-The packages here are no kinds. Read `interface/credential.py` first.
+"""What the gateway shows an upstream to identify itself. One file is one kind of credential, found
+by its place (`get`); no other module names it. The packages here are no kinds. Read
+`interface/credential.py` first.
 """
 
 from __future__ import annotations
@@ -34,7 +25,15 @@ def names() -> list[str]:
 
 @cache
 def get(name: str) -> Any:
-    """The module of that kind, one of `names()`."""
+    """The module of that kind, one of `names()`. It defines
+
+    FORM      the form in gateway.yaml, for hints: `{bearer: ...}`
+    SCHEMA    the JSON Schema of the value under the kind's name
+    BESIDE    the schemas of required keys beside it, where it has any
+    read(section, context)
+              the credential of a valid section as a value, a `Credential`; problems go to the
+              context
+    """
     return importlib.import_module(f"{__name__}.{name}")
 
 

@@ -1,13 +1,5 @@
-"""The optional steps of a request. One file is one policy.
-
-A policy is a module here that defines `SCHEMA`, the JSON Schema of its options, and either
-`quota(options, currency)`, which returns the Quota it enforces, or `build(options, services)`,
-which returns its stage. `AFTER_VALIDATION = True` puts a stage after validation, `NEEDS_MODEL =
-True` after the selection of the model, which follows. `read(options)` turns the options of a stage
-into the typed value for `build`; one with `reads_body` gets a parsed body. `transform(policy)` in
-place of both returns a TransformConfig: edits of requests and responses. `read` and `quota` raise
-ValueError for what a schema cannot express. A quota of a new kind needs a row in
-`values/quota.py: KINDS`. Nothing else names a policy.
+"""The optional steps of a request. One file is one policy, found by its place; nothing else names
+it. `get` says what its module defines.
 """
 
 from __future__ import annotations
@@ -76,7 +68,20 @@ def names() -> list[str]:
 
 @cache
 def get(name: str) -> Any:
-    """The module of that policy, one of `names()`."""
+    """The module of that policy, one of `names()`. It defines
+
+    SCHEMA     the JSON Schema of its options, and one of these three:
+    quota(options, currency)
+               the Quota that it enforces; a new kind needs a row in `values/quota.py: KINDS`
+    build(options, services)
+               its stage. `read(options)` turns the options into a typed value before that; one
+               with `reads_body` gets a parsed body. AFTER_VALIDATION = True: it runs after
+               validation; NEEDS_MODEL = True: after the selection of the model, which follows
+    transform(policy)
+               a TransformConfig: edits of requests and responses
+
+    `read` and `quota` raise ValueError for what a schema cannot express.
+    """
     return importlib.import_module(f"{__name__}.{name}")
 
 

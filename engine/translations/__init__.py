@@ -1,9 +1,7 @@
-"""Chat and embeddings between dialects. ONE FOLDER = ONE LANGUAGE OF CHAT, found by its place.
-
-Each language reads requests and answers into the neutral form (`neutral/`) and writes them from it;
-no language knows another. One that no caller speaks only writes requests and reads answers. Read
-`language.py` first, then `translation.py`. The languages of embeddings are the modules of
-`embeddings/languages/`.
+"""Chat and embeddings between dialects. ONE FOLDER = ONE LANGUAGE OF CHAT, found by its place: it
+reads and writes the neutral form (`neutral/`) and knows no other language. One that no caller
+speaks only writes requests and reads answers. `embeddings/languages/` has those of embeddings.
+Read `language.py` first, then `translation.py`.
 """
 
 from __future__ import annotations

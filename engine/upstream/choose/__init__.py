@@ -1,14 +1,8 @@
-"""Strategies, which order the targets of a group for a request. ONE STRATEGY = ONE FILE.
+"""Strategies, which order the targets of a group for a request. ONE STRATEGY = ONE FILE, found by
+its place; no other module names it. `get` says what its module defines.
 
-A strategy is a module here, found by its place; no other module names it. It defines `SCHEMA`, the
-JSON Schema of its options, and `build(options, services)`, which returns the `Strategy` of one
-worker. One with options also defines `FORM`, an example for hints, and `read(options)`, which
-returns them compiled, as a value with `place` (an Expression, or None) and `reads_body`; it raises
-ValueError for what a schema cannot express. `BY_PRICE = True` says that it compares prices,
-`BY_TIME = True` that it needs the usage of responses.
-
-A strategy without options is written as its name alone, `choose: least_busy`; one with
-options as a mapping, `choose: {affinity: ...}`.
+A strategy without options is written as its name, `choose: least_busy`; one with options as a
+mapping, `choose: {affinity: ...}`.
 """
 
 from __future__ import annotations
@@ -44,7 +38,18 @@ def names() -> list[str]:
 
 @cache
 def get(name: str) -> Any:
-    """The module of a strategy, one of `names()`."""
+    """The module of a strategy, one of `names()`. It defines
+
+    SCHEMA    the JSON Schema of its options
+    build(options, services)
+              the `Strategy` of one worker
+    FORM      with options only: an example for hints
+    read(options)
+              with options only: the options compiled, as `CompiledOptions`. Raises ValueError for
+              what a schema cannot express
+    BY_PRICE  True: it compares prices
+    BY_TIME   True: it needs the usage of responses
+    """
     return importlib.import_module(f"{__name__}.{name}")
 
 

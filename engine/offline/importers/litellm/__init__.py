@@ -95,11 +95,11 @@ class _Reader:
             self.draft.skip((*at_parameters, "model"), str(error), name)
             return
         line = self.draft.line((*at, "model_name"))
-        entry = self.draft.models.setdefault(name, Entry({"to": []}, []))
-        entry.value["to"].append(target)
-        entry.lines.append(line)
+        draft_model = self.draft.models.setdefault(name, Entry({"to": []}, []))
+        draft_model.value["to"].append(target)
+        draft_model.lines.append(line)
         if self.settings.get("drop_params") is True or parameters.get("drop_params") is True:
-            entry.value["translate"] = "lossy"
+            draft_model.value["translate"] = "lossy"
         self._price(name, {**info, **parameters}, line)
         if str(info.get("mode", "chat")) in ("chat", "responses", "completion"):
             self.defaults.setdefault(name, []).append((parameters, at_parameters))

@@ -1,9 +1,7 @@
-"""Repairs of breaches of the standard in vendors' documents, where the meaning is clear.
-
-One file is one kind of breach: for schemas a module with `KEYS`, the keywords that trigger it, and
-`repair(schema)`, found by its place; with `MOVES_KEYWORDS = True`, for one that moves keywords to
-another schema, it runs behind the others. Every repair is a warning. `path_keys` repairs paths,
-`path_members` bodies that repeat a variable of the path.
+"""Repairs of breaches of the standard in vendors' documents, where the meaning is clear. One file
+is one kind of breach: `KEYS`, the keywords of schemas that trigger it, and `repair(schema)`; with
+`MOVES_KEYWORDS = True` it runs after the others. `path_keys` repairs paths, `path_members` bodies
+that repeat a variable of the path. Each repair is a warning.
 """
 
 from __future__ import annotations
