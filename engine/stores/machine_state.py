@@ -1,13 +1,13 @@
-"""Numbers that the workers of one machine share, in mapped files of one folder.
+"""Counters and numbers that the workers of one machine share, in mapped files of one folder.
 
-`names` lists the names, one on each line; the number of its line is the place of a name. Each
-worker has a slot, with files `cells.<slot>.<chunk>` that it alone writes: the sum over the slots is
-a counter. `numbers.<chunk>` are written by all. A worker owns its slot by a lock that the system
-releases however its process ends; another worker then sets its cells to 0.
+`names` lists the names, one per line; the line number of a name is its place. Each worker has a
+slot, with files `cells.<slot>.<chunk>` that only it writes: the sum over the slots is a counter.
+All workers write `numbers.<chunk>`. A worker owns its slot by a lock that the system releases
+however its process ends; another worker then sets its cells to 0.
 
-Only new names, new slots, dead slots and decisions take a lock, for microseconds. To add to a
-counter is one write to memory, and to read it one read for each slot. Room is reserved before a
-file is mapped, because writing to a page for which the file system has no room ends the process.
+Only new names, new slots, dead slots and decisions take a lock, for microseconds. Adding to a
+counter is one write to memory, and reading it one read per slot. Room is reserved before a file is
+mapped, because a write to a page without room in the file system kills the process.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from engine.values.runtime_dir import prepare
 from engine.values.throttle import LogThrottle
 
 CHUNK = 4096
-"""The numbers of one file, 8 bytes each."""
+"""The number of values in a file, 8 bytes each."""
 _ZEROS = bytes(CHUNK * 8)
 
 View = Any
-"""A memoryview of integers or of floats, whose type has no item type before Python 3.14."""
+"""A memoryview of integers or floats; memoryview is not generic before Python 3.14."""
 
 
 class _Mapping:
-    """A file of `CHUNK` numbers, mapped: integers ("q") or floats ("d"). With `lock`, this mapping
-    owns the file until it is closed; BlockingIOError if another one does."""
+    """A mapped file of `CHUNK` integers ("q") or floats ("d"). With `lock` it is locked until the
+    mapping is closed. Raises BlockingIOError if it is locked already, OSError without room."""
 
     def __init__(self, path: Path, form: Literal["q", "d"], *, lock: bool = False) -> None:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -44,7 +44,7 @@ class _Mapping:
             if lock:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _reserve(fd)
-            self._map = mmap.mmap(fd, CHUNK * 8)  # which has a descriptor of its own, and the lock
+            self._map = mmap.mmap(fd, CHUNK * 8)  # duplicates the descriptor, and so the lock
         finally:
             os.close(fd)
         self.view: View = memoryview(self._map).cast(form)
@@ -54,25 +54,25 @@ class _Mapping:
         self._map[:] = _ZEROS
 
     def close(self) -> None:
-        """Unmap it, and release its lock."""
+        """Unmap the file, and release its lock."""
         self.view.release()
         self._map.close()
 
 
 class _Counter:
-    """A counter: this worker's cell, and those of all slots at the same place."""
+    """A counter: the cell of this worker, and the cells of all slots at the same place."""
 
-    __slots__ = ("_at", "_own", "_state", "_views")
+    __slots__ = ("_at", "_local", "_state", "_views")
 
-    def __init__(self, state: SharedState, own: View, views: list[View], at: int) -> None:
-        self._state, self._own, self._views, self._at = state, own, views, at
+    def __init__(self, state: SharedState, local: View, views: list[View], at: int) -> None:
+        self._state, self._local, self._views, self._at = state, local, views, at
 
     @property
-    def own(self) -> int:
-        return int(self._own[self._at])
+    def local(self) -> int:
+        return int(self._local[self._at])
 
     def add(self, amount: int) -> None:
-        self._own[self._at] += amount
+        self._local[self._at] += amount
 
     def total(self) -> int:
         state, at = self._state, self._at
@@ -82,7 +82,7 @@ class _Counter:
 
 
 class _Number:
-    """A number that all workers write."""
+    """A number that all workers read and write."""
 
     __slots__ = ("_at", "_view")
 
@@ -99,11 +99,11 @@ class _Number:
 
 
 class SharedState:
-    """The state in `folder`, as one worker sees it: open it after the fork. OSError if there is no
+    """The state in `folder`, in one worker: open it after the fork. Raises OSError if there is no
     room, or if the folder belongs to another user.
 
-    `changes` has at 0 the number of files of cells that were ever added, `seen_changes` is the one
-    that this worker has seen.
+    `changes[0]` is the number of cell files that were ever added, `seen_changes` its value when
+    this worker last mapped them.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -118,7 +118,7 @@ class SharedState:
         self._throttle = LogThrottle()
         self._slot = -1
         self._missing = False  # a slot that could not be mapped
-        self._own: dict[int, _Mapping] = {}
+        self._local_mappings: dict[int, _Mapping] = {}
         self._cells: dict[tuple[int, int], _Mapping] = {}  # of other workers, by slot and chunk
         self._views: dict[int, list[View]] = {}
         self._number_files: dict[int, _Mapping] = {}
@@ -128,8 +128,8 @@ class SharedState:
             self._take_slot()
 
     def counter(self, name: str) -> SharedCounter:
-        """The counter of a name. Where there is no room for it, it counts for this worker alone,
-        and the log says so."""
+        """The counter of a name. Without room for it, it counts only for this worker, which is
+        logged."""
         counter = self._counters.get(name)
         if counter is None:
             try:
@@ -140,7 +140,7 @@ class SharedState:
         return counter
 
     def number(self, name: str) -> SharedNumber:
-        """The number of a name; as `counter` where there is no room for it."""
+        """The number of a name. Without room for it, it is not shared, as for `counter`."""
         number = self._numbers.get(name)
         if number is None:
             try:
@@ -151,8 +151,8 @@ class SharedState:
         return number
 
     def leads(self, task: str) -> bool:
-        """Whether this worker does a task. The first one that asks does, until it ends. Where there
-        is no room for its lock, every worker does it."""
+        """Whether this worker is the leader for a task: the first one that calls this, until it
+        ends. Without room for the lock, every worker is."""
         if task in self._tasks:
             return True
         try:
@@ -170,7 +170,8 @@ class SharedState:
 
     @contextlib.contextmanager
     def deciding(self) -> Iterator[None]:
-        """Keep other workers from deciding. Where there is no room for the lock, nothing does."""
+        """Hold the lock for decisions, which one worker makes at a time. Without room for the lock,
+        there is no mutual exclusion."""
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(_locked(self._folder / "decisions"))
@@ -179,8 +180,7 @@ class SharedState:
             yield
 
     def release_dead_slots(self) -> None:
-        """Set the cells of workers that ended to 0, and see the slots that could not be mapped when
-        they were added. Call it once a second."""
+        """Set the cells of ended workers to 0, and retry mapping slots. Call it once a second."""
         if self._missing or self.changes[0] != self.seen_changes:
             self.map_slots()
         others = {slot for slot, _ in self._cells}
@@ -196,8 +196,8 @@ class SharedState:
                     self._clear(slot)
 
     def map_slots(self) -> None:
-        """See the slots that were added since the last call. Where there is no room or descriptor
-        for one, the log says so, and it is not counted."""
+        """Map the slots that were added since the last call. A slot without room or a descriptor is
+        logged and not counted."""
         self.seen_changes, self._missing = self.changes[0], False
         try:
             for slot, chunk in self._slot_files():
@@ -210,10 +210,14 @@ class SharedState:
             self._missing = True
 
     def close(self) -> None:
-        """Give the slot and the tasks back. No number of this state may be used after that."""
-        for mapping in self._own.values():
+        """Release the slot and the tasks. Its counters and numbers must not be used any more."""
+        for mapping in self._local_mappings.values():
             mapping.clear()
-        files = [*self._own.values(), *self._cells.values(), *self._number_files.values()]
+        files = [
+            *self._local_mappings.values(),
+            *self._cells.values(),
+            *self._number_files.values(),
+        ]
         for mapping in [*files, self._changes]:
             mapping.close()
         for fd in self._tasks.values():
@@ -221,10 +225,10 @@ class SharedState:
 
     def _new_counter(self, name: str) -> SharedCounter:
         chunk, at = divmod(self._place(name), CHUNK)
-        if chunk not in self._own:
+        if chunk not in self._local_mappings:
             with self._locked():
                 self._add_chunk(chunk, _Mapping(self._path(self._slot, chunk), "q"))
-        return _Counter(self, self._own[chunk].view, self._views[chunk], at)
+        return _Counter(self, self._local_mappings[chunk].view, self._views[chunk], at)
 
     def _new_number(self, name: str) -> SharedNumber:
         chunk, at = divmod(self._place(name), CHUNK)
@@ -233,7 +237,7 @@ class SharedState:
         return _Number(self._number_files[chunk].view, at)
 
     def _place(self, name: str) -> int:
-        """The place of a name, which is added where it is new."""
+        """The place of a name; a new name is added."""
         if name not in self._places:
             with self._locked() as names:
                 self._read_names(names)
@@ -242,7 +246,7 @@ class SharedState:
         return self._places[name]
 
     def _append_name(self, names: int, name: str) -> None:
-        """Raises OSError if its line does not fit: it has no place then, in any worker."""
+        """Append a name. Raises OSError if its line does not fit; then no worker has the name."""
         line = name.encode("unicode_escape") + b"\n"
         if os.pwrite(names, line, self._read_size) < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -257,7 +261,7 @@ class SharedState:
             self._read_size += len(line)
 
     def _take_slot(self) -> None:
-        """Own the first slot that no process owns."""
+        """Take the first slot that no process owns."""
         for slot in count():
             with contextlib.suppress(BlockingIOError):
                 mapping = _Mapping(self._path(slot, 0), "q", lock=True)
@@ -267,19 +271,19 @@ class SharedState:
         self._add_chunk(0, mapping)
 
     def _add_chunk(self, chunk: int, mapping: _Mapping) -> None:
-        self._own[chunk] = mapping
+        self._local_mappings[chunk] = mapping
         self._views.setdefault(chunk, []).append(mapping.view)
         self.changes[0] += 1
 
     def _clear(self, slot: int) -> None:
         """Set the cells of a slot to 0."""
-        for each, chunk in self._slot_files():
-            if each == slot:
+        for file_slot, chunk in self._slot_files():
+            if file_slot == slot:
                 with contextlib.closing(_Mapping(self._path(slot, chunk), "q")) as mapping:
                     mapping.clear()
 
     def _slot_files(self) -> list[tuple[int, int]]:
-        """The slots and chunks of all files of cells."""
+        """The slot and chunk of each cell file."""
         names = (entry.name.split(".") for entry in os.scandir(self._folder))
         return [(int(name[1]), int(name[2])) for name in names if name[0] == "cells"]
 
@@ -287,18 +291,18 @@ class SharedState:
         return self._folder / f"cells.{slot}.{chunk}"
 
     def _locked(self) -> contextlib.AbstractContextManager[int]:
-        """Hold the lock of the folder, for changes to its files: it is on the file of names, whose
-        descriptor is given."""
+        """Hold the lock of the folder, for changes to its files: the lock of `names`. The context
+        is the descriptor of that file."""
         return _locked(self._folder / "names")
 
     def _without_room(self, error: OSError) -> LocalState:
-        self._throttle.log("what workers share does not fit in %s: %s", self._folder, error)
+        self._throttle.log("no room for shared counters in %s: %s", self._folder, error)
         return self._local
 
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """Hold the lock of a file; its descriptor is given."""
+    """Hold the lock of a file. The context is its descriptor."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -308,7 +312,7 @@ def _locked(path: Path) -> Iterator[int]:
 
 
 def _reserve(fd: int) -> None:
-    """Reserve the pages of a file of numbers that is new; they are zeros."""
+    """Reserve the pages of a new file, filled with zeros."""
     if os.fstat(fd).st_size == CHUNK * 8:
         return
     if hasattr(os, "posix_fallocate"):
