@@ -165,15 +165,20 @@ def _entry(value: object, where: str) -> Entry:
 
 def _mapping(item: dict[Any, Any], where: str) -> Entry:
     unknown = [key for key in item if key not in Entry._fields]
-    if unknown or "host" not in item:
+    if unknown:
         keys = ", ".join(Entry._fields)
-        raise BrokenFile(f"{where}: {_short(unknown[0] if unknown else item)}; its keys: {keys}")
+        raise BrokenFile(f"{where}: unknown key {_short(unknown[0])}; the keys are {keys}")
+    if "host" not in item:
+        raise BrokenFile(f"{where}: {_short(item)} has no 'host'")
     entry = Entry(**{"port": 0, **item})
     is_whole = type(entry.port) is int and type(entry.priority) is int
     if not isinstance(entry.host, str) or not _is_host(entry.host):
         raise BrokenFile(f"{where}: {_short(entry.host)} is no host")
     if not is_whole or not 0 <= entry.port < 65536 or entry.priority < 0:
-        raise BrokenFile(f"{where}: port and priority are whole numbers of 0 or more")
+        raise BrokenFile(
+            f"{where}: port {_short(entry.port)}, priority {_short(entry.priority)}: "
+            "write whole numbers of 0 or more, a port up to 65535"
+        )
     if type(entry.weight) not in (int, float) or not 0 <= entry.weight < math.inf:
         raise BrokenFile(f"{where}: {_short(entry.weight)} is no weight; write a number")
     return entry

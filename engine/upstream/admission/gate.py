@@ -129,8 +129,8 @@ class Gate:
         self._serve()
 
     def retry_after(self) -> float:
-        """Seconds until a place is likely to be free, from 1 to 60: the queue's length times the
-        mean time that a place is held."""
+        """Seconds until a place is likely to be free, from 1 to 60: an estimate from the length of
+        the queue and the mean time that a place is held."""
         turns = (self._queue.figures().waiting + 1) / self.config.bound
         return min(max(1.0, math.ceil(turns * self._mean_hold)), _MAX_RETRY_AFTER)
 
