@@ -87,7 +87,7 @@ def _cases(
     if files:
         return [c for f in files for c in read.of_file(f, str(f), planned, findings)]
     cases = read.of_config(planned, config.main, findings)
-    for file in read.beside(config.main):
+    for file in read.case_files(config.main):
         cases += read.of_file(file, str(config.main.parent / file.name), planned, findings)
     return cases
 

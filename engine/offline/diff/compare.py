@@ -1,4 +1,4 @@
-"""Comparison of quotas and allow lists: which of two allows more."""
+"""Comparison of quotas and allow lists: whether the new one allows more."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from engine.values.wildcard import matches
 
 
 def more(old: Quota, new: Quota) -> int:
-    """1 when `new` allows more at once or in the long run, -1 when it only allows less, else 0.
+    """1 if `new` allows more at once or in the long run, -1 if it allows only less, else 0.
 
-    Windows of the calendar allow twice the amount at once, around midnight.
+    Windows of the calendar allow twice the amount at once, around their end.
     """
     pairs: list[tuple[float, float]] = [(_at_once(old), _at_once(new))]
     if old.window and new.window:
@@ -26,7 +26,7 @@ def more(old: Quota, new: Quota) -> int:
 
 
 def is_moved(old: Quota, new: Quota) -> bool:
-    """Whether only the windows of the calendar begin at another time."""
+    """Whether the quotas differ only in the time at which their calendar windows begin."""
     if not (isinstance(old.window, Calendar) and isinstance(new.window, Calendar)):
         return False
     return (old.amount, old.window.period) == (new.amount, new.window.period)

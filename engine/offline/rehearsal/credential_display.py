@@ -1,5 +1,5 @@
-"""Requests to an upstream as they may be displayed: each credential as the variable that it comes
-from, `${NAME}`, or as `***`."""
+"""Requests to an upstream for display: each credential is replaced by its variable, `${NAME}`, or
+by `***`."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ _TEMPLATE = re.compile(r"(?<!\{)\{[^{}]+\}(?!\})")
 
 
 class CredentialDisplay:
-    """Replaces the credentials of a config's upstreams wherever they occur."""
+    """Replaces the credentials of a config's upstreams in all texts."""
 
     def __init__(self, config: Config) -> None:
         self._upstreams = config.upstreams
         secrets = [s for upstream in config.upstreams.values() for s in _secrets(upstream)]
-        edits = [edit for each in _transforms(config) for edit in _secret_edits(each)]
+        transforms = [*_transforms(config)]
+        edits = [edit for transform in transforms for edit in _secret_edits(transform)]
         self._edited = {name.lower() for name, _ in edits}
         self._redaction = Redaction([*secrets, *(value for _, value in edits)], _MARKER)
         self._filled_in = [
             Redaction(texts, marker)
-            for each in _transforms(config)
-            for marker, texts in _filled_in(config.source, each)
+            for transform in transforms
+            for marker, texts in _filled_in(config.source, transform)
         ]
         self._variables = {
             name: _variable(config.source, upstream) for name, upstream in config.upstreams.items()
         }
 
     def text(self, text: str) -> str:
-        """Any text without credentials, and without what `${...}` in a transform stands for."""
+        """A text without credentials, and without the values of `${...}` in transforms."""
         text = self._redaction.redact_text(text)
         for redaction in self._filled_in:
             text = redaction.redact_text(text)
         return text
 
     def headers(self, upstream: str, headers: Pairs) -> list[tuple[str, str]]:
-        """Request headers for an upstream; of credentials and of headers with the name of a secret
-        that the config sets, the value is replaced."""
+        """Request headers for an upstream. The values of credentials, and of headers that the
+        config sets under the name of a secret, are replaced."""
         config = self._upstreams[upstream]
         credentials = {c.header for c in config.credentials}
         secrets = {name for name in _changes(config) if is_secret_name(name)} | self._edited
@@ -79,7 +80,7 @@ def _parameter(pair: str, credentials: set[str]) -> str:
 
 
 def _variable(source: Source, upstream: UpstreamConfig) -> str:
-    """The variable that an upstream's only credential is read from, as the file writes it."""
+    """The variable of an upstream's only credential, as `${NAME}`; `***` without one."""
     for key in ("bearer", "value"):
         part, at = part_of(source, (*upstream.at, "credential", key))
         line, column = part.place(at)
@@ -101,7 +102,7 @@ def _changes(upstream: UpstreamConfig) -> dict[str, str]:
 
 
 def _transforms(config: Config) -> Iterator[TransformConfig]:
-    """The transforms of a config, wherever they stand."""
+    """All transforms of a config: of upstreams, models, targets and policies."""
     targets = [target for model in config.models.values() for target in model.to]
     targets += [target for route in config.routes for target in route.to]
     for upstream in config.upstreams.values():
@@ -116,7 +117,7 @@ def _transforms(config: Config) -> Iterator[TransformConfig]:
 
 
 def _secret_edits(transform: TransformConfig) -> Iterator[tuple[str, str]]:
-    """The headers and parameters with the name of a secret that a transform sets."""
+    """The headers and parameters that a transform sets under the name of a secret."""
     request = transform.options.get("request", {})
     for part in ("header", "query"):
         for kind in ("set", "add", "default"):
@@ -126,8 +127,8 @@ def _secret_edits(transform: TransformConfig) -> Iterator[tuple[str, str]]:
 
 
 def _filled_in(source: Source, transform: TransformConfig) -> Iterator[tuple[str, list[str]]]:
-    """The texts of a transform into which `${...}` was filled, each with what stands in its place:
-    the variable, or `***` where the text is more than that. Templates are no part of it."""
+    """The texts of a transform that contain `${...}`, without their templates, each after its
+    replacement: the variable, or `***` if the text contains more than the variable."""
     for at, text in _texts(transform.options, transform.at):
         part, below = part_of(source, at)
         if isinstance(part, SourceDocument) and (reference := part.reference(below)):

@@ -18,14 +18,15 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if was == now:
             continue
         place = new.place(now[0].at) if now else old.place(was[0].at)
-        words = f"is transformed otherwise: {', '.join(_edits(now))}"
+        words = f"has another transform: {', '.join(_edits(now))}"
         if not (was and now):
-            words = f"is transformed now: {', '.join(_edits(now))}" if now else "has no transform"
+            edits = ", ".join(_edits(now))
+            words = f"has a transform now: {edits}" if now else "no longer has a transform"
         yield Difference(Effect.CHANGED, "transform-changed", place, (subject,), words)
 
 
 def _transforms(side: Side) -> dict[str, tuple[TransformConfig, ...]]:
-    """The transforms by what they belong to, in words; only entries that have some."""
+    """The transforms by the name of their subject, without empty ones."""
     config = side.config
     by_subject = {f"upstream {name}": entry.transform for name, entry in config.upstreams.items()}
     for name, model in config.models.items():
