@@ -11,7 +11,7 @@ from engine.values.quota import KINDS, Quota, amount_text, unit_text, window_sec
 from engine.values.wildcard import matches
 
 
-def more(old: Quota, new: Quota) -> int:
+def compare_quotas(old: Quota, new: Quota) -> int:
     """1 if `new` allows more at once or in the long run, -1 if it allows only less, else 0.
 
     Windows of the calendar allow twice the amount at once, around their end.
@@ -47,7 +47,7 @@ Names = Sequence[str] | None
 """Names or wildcards that are allowed; None allows all."""
 
 
-def beyond(old: Names, new: Names, covers: Callable[[str, str], bool] = matches) -> list[str]:
+def additions(old: Names, new: Names, covers: Callable[[str, str], bool] = matches) -> list[str]:
     """The entries of `new` that allow more than `old`; `*` for everything."""
     if old is None:
         return []
@@ -59,10 +59,10 @@ def beyond(old: Names, new: Names, covers: Callable[[str, str], bool] = matches)
 def network_covers(text: str, outer_text: str) -> bool:
     """Whether every address of one network is in the other."""
     (inner,), (outer,) = networks([text]), networks([outer_text])
-    return inside(inner, outer)
+    return is_subnet(inner, outer)
 
 
-def inside(inner: Network, outer: Network) -> bool:
+def is_subnet(inner: Network, outer: Network) -> bool:
     """Whether every address of `inner` is in `outer`."""
     if isinstance(inner, IPv4Network) and isinstance(outer, IPv4Network):
         return inner.subnet_of(outer)

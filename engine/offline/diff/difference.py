@@ -90,7 +90,7 @@ def of_operation(operation: Operation) -> Place:
     return place_of(source, operation.at, key=True)
 
 
-def between(old: PlanResult, new: PlanResult) -> list[Difference]:
+def differences_between(old: PlanResult, new: PlanResult) -> list[Difference]:
     """The differences, the most severe first, without secrets. Both sides must have a plan."""
     before, after = Side.of(old), Side.of(new)
 

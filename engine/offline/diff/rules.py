@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Any
 
-from engine.offline.diff.compare import beyond, listed
+from engine.offline.diff.compare import additions, listed
 from engine.offline.diff.difference import Effect
 
 _SIZES = (("GB", 10**9), ("GiB", 1024**3), ("MB", 10**6), ("MiB", 1024**2), ("KB", 1000))
@@ -119,7 +119,7 @@ def gaining_weakens(
     """A list of allowed or trusted entries: weaker with an additional entry."""
 
     def gains(old: Iterable[Any], new: Iterable[Any]) -> bool:
-        return bool(beyond(_texts(old), _texts(new), covers))
+        return bool(additions(_texts(old), _texts(new), covers))
 
     return _weaker_if(gains, opposite)
 

@@ -153,7 +153,7 @@ def _differs(template: str, path: str) -> str:
     return f"its path is {template}"
 
 
-def narrowed(plan: Plan, path: str) -> Plan:
+def narrow_plan(plan: Plan, path: str) -> Plan:
     """The plan with only the routes that may match this path, so that a rehearsal does not build
     ten thousand. All routes if none matches, or if the path may end in an unknown verb, because the
     router's message then names others.

@@ -21,7 +21,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.offline.rehearsal.observation import Rehearsal, Request, Step, UpstreamAnswers
-from engine.offline.rehearsal.path_routes import narrowed
+from engine.offline.rehearsal.path_routes import narrow_plan
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
@@ -58,7 +58,7 @@ def rehearse(
         proxies=plan.config.server.trusted_proxies,
     )
     app = build(
-        narrowed(plan, request.target.partition("?")[0]),
+        narrow_plan(plan, request.target.partition("?")[0]),
         services,
         client=_clients(plan, rehearsal, answers or UpstreamAnswers()),
         open_credential=placeholder,

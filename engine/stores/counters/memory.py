@@ -253,7 +253,7 @@ class MemoryCounters:
                     txn.put(key, adjusted)
                 expired = not windows.read(record, now // tick)[0]
             else:
-                expired = not slots.living(slots.read(record), memory.alive)
+                expired = not slots.alive_slots(slots.read(record), memory.alive)
             if expired:
                 txn.delete(key)
 

@@ -25,7 +25,7 @@ def write(counts: Mapping[int, int]) -> bytes:
     return b"".join([PAIR.pack(worker, count) for worker, count in counts.items()])
 
 
-def living(counts: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
+def alive_slots(counts: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
     """The slots of workers that are alive."""
     return {worker: count for worker, count in counts.items() if count and alive(worker)}
 
@@ -43,7 +43,7 @@ def take(
             return PAIR.pack(worker, count), amount - count, 0.0
     counts = read(record)
     if worker not in counts or sum(counts.values()) + need > amount:
-        counts = living(counts, alive)
+        counts = alive_slots(counts, alive)
     free = amount - sum(counts.values())
     if free < need:
         return None
@@ -53,7 +53,7 @@ def take(
 
 def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bool]) -> LimitState:
     """The state of a limit without taking; `wait` is 0 if `cost` would pass."""
-    free = amount - sum(living(read(record), alive).values())
+    free = amount - sum(alive_slots(read(record), alive).values())
     return LimitState(max(free, 0), 0.0, 0.0 if free >= (cost or 1) else SLOT_RETRY)
 
 

@@ -66,7 +66,7 @@ _ADDITIONS = (
 
 
 @contextmanager
-def added_at_once(connection: Connection) -> Iterator[None]:
+def sum_batch(connection: Connection) -> Iterator[None]:
     """Add the rows that the block inserts to the sums, at its end."""
     execute = connection.exec_driver_sql
     execute("INSERT INTO ledger_state VALUES (?, 1)", (BATCH,))

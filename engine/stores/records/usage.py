@@ -12,7 +12,7 @@ from sqlalchemy import Connection, event
 from sqlalchemy.exc import DataError, IntegrityError
 
 from engine.stores.ledger.entry import Entry
-from engine.stores.records.batch_sums import added_at_once
+from engine.stores.records.batch_sums import sum_batch
 from engine.stores.records.database import Database
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.partitions import create_months
@@ -148,7 +148,7 @@ def _sqlite_insert(entries: Sequence[Entry]) -> Callable[[Connection], int]:
         driver: Any = connection.connection.driver_connection
         limit = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // len(_COLUMNS)
         start = 0
-        with added_at_once(connection):
+        with sum_batch(connection):
             for count, statement in _INSERT_SQLITE.items():
                 while count <= limit and len(entries) - start >= count:
                     parameters = tuple(chain.from_iterable(entries[start : start + count]))

@@ -93,7 +93,7 @@ def proxy_of(origin: Origin, proxy: str | None, environ: Mapping[str, str]) -> P
         return None
     if proxy is None:
         proxy = _variable(environ, "https_proxy" if origin.tls else "http_proxy")
-        if _loopback(origin.host) or excluded(
+        if _loopback(origin.host) or is_excluded(
             _variable(environ, "no_proxy"), origin.host, origin.port
         ):
             return None
@@ -113,7 +113,7 @@ def _variable(environ: Mapping[str, str], name: str) -> str:
     return environ.get(name) or environ.get(name.upper()) or ""
 
 
-def excluded(no_proxy: str, host: str, port: int) -> bool:
+def is_excluded(no_proxy: str, host: str, port: int) -> bool:
     """Whether NO_PROXY names a host. Its entries, between commas or spaces: `*`, a name (it and all
     names under it), an address, a network (10.0.0.0/8); a name or an address may have a port."""
     host = host.lower().rstrip(".")

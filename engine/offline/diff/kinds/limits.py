@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from engine import policies
 from engine.config.routes import Policy
 from engine.offline.diff.compare import (
-    beyond,
+    additions,
+    compare_quotas,
     is_moved,
     listed,
-    more,
     network_covers,
     quota_text,
 )
@@ -108,16 +108,16 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
         if not fewer and is_moved(before, after):
             yield Effect.CHANGED, "limit-window", words
             return
-        raised = more(before, after) > 0 or fewer > 0
+        raised = compare_quotas(before, after) > 0 or fewer > 0
         yield _direction(raised, "limit-raised", "limit-lowered", words)
     elif now.name == "max_body":
         raised = units.size(now.options) > units.size(was.options)
         yield _direction(raised, "limit-raised", "limit-lowered", words)
     elif now.name in _LISTS:
         covers = _LISTS[now.name]
-        if gained := beyond(was.options, now.options, covers):
+        if gained := additions(was.options, now.options, covers):
             yield Effect.WEAKER, "allowed-widened", f"{now.name} also allows {listed(gained)}"
-        if excluded := beyond(now.options, was.options, covers):
+        if excluded := additions(now.options, was.options, covers):
             words = f"{now.name} no longer allows {listed(excluded)}"
             yield Effect.CHANGED, "allowed-narrowed", words
     elif now.name == "deny" and _conditions(was) != _conditions(now):

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from engine.offline.diff.compare import (
-    beyond,
+    additions,
+    compare_quotas,
     is_moved,
     listed,
-    more,
     network_covers,
     quota_text,
 )
@@ -59,10 +59,10 @@ def _allowed(
 ) -> Iterator[Difference]:
     for field, covers in _COVERS.items():
         before, after = getattr(old, field), getattr(new, field)
-        if gained := beyond(before, after, covers):
+        if gained := additions(before, after, covers):
             words = f"may use more {field}: {listed(gained)}"
             yield Difference(Effect.WEAKER, f"token-{field}-widened", place, subject, words)
-        if excluded := beyond(after, before, covers):
+        if excluded := additions(after, before, covers):
             words = f"may use fewer {field}: no longer {listed(excluded)}"
             yield Difference(Effect.CHANGED, f"token-{field}-narrowed", place, subject, words)
 
@@ -109,7 +109,7 @@ def _limits(
             yield Difference(Effect.CHANGED, "limit-added", place, subject, words)
         elif was is not None and now is not None and was != now:
             words = f"limit is {quota_text(now, currency)}, was {quota_text(was, currency)}"
-            raised = more(was, now) > 0
+            raised = compare_quotas(was, now) > 0
             level = Effect.WEAKER if raised else Effect.CHANGED
             code = "limit-raised" if raised else "limit-lowered"
             code = "limit-window" if is_moved(was, now) else code

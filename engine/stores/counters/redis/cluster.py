@@ -43,7 +43,7 @@ class _Share(NamedTuple):
     """The command has only the key of this limit."""
 
 
-class _Taken(NamedTuple):
+class _ShareTake(NamedTuple):
     share: _Share
     result: TakeResult
 
@@ -85,7 +85,7 @@ class ClusterCounters:
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
         """As `Counters.take` says, by the laws above."""
         shares = list(reversed(_shares_of(limits)))
-        taken: list[_Taken] = []
+        taken: list[_ShareTake] = []
         try:
             while shares:
                 share = shares.pop()
@@ -98,7 +98,7 @@ class ClusterCounters:
                     continue
                 if result.denied is not None:
                     return self._refusal(share, result, taken, shares, costs)
-                taken.append(_Taken(share, result))
+                taken.append(_ShareTake(share, result))
         except BaseException:
             self._give_back(taken)
             raise
@@ -134,7 +134,7 @@ class ClusterCounters:
         partition = self._partition(share.partition)
         return partition.take(share.limits, its_costs, with_corrections=not share.alone)
 
-    def _give_back(self, taken: Sequence[_Taken]) -> None:
+    def _give_back(self, taken: Sequence[_ShareTake]) -> None:
         for share, result in taken:
             nothing = [0] * len(share.indices)
             self._partition(share.partition).settle(result.receipt, nothing)
@@ -143,17 +143,17 @@ class ClusterCounters:
         self,
         share: _Share,
         result: TakeResult,
-        taken: Sequence[_Taken],
+        taken: Sequence[_ShareTake],
         shares: Sequence[_Share],
         costs: Sequence[int],
     ) -> TakeResult:
         """The result if a share denies: `taken` is given back, and the limits of the remaining
         `shares` are read without taking."""
         self._give_back(taken)
-        looks = [_Taken(share, result)]
+        looks = [_ShareTake(share, result)]
         for other in shares:
             try:
-                looks.append(_Taken(other, self._take(other, [0] * len(costs))))
+                looks.append(_ShareTake(other, self._take(other, [0] * len(costs))))
             except CountersAway:
                 continue
         states = _states([*taken, *looks], len(costs))
@@ -164,7 +164,7 @@ class ClusterCounters:
         return refusal(share.indices[result.denied], states)
 
 
-def _states(taken: Sequence[_Taken], count: int) -> list[LimitState]:
+def _states(taken: Sequence[_ShareTake], count: int) -> list[LimitState]:
     """The states of `count` limits; nothing remains of those whose node did not answer."""
     states = [LimitState(0, 0.0)] * count
     for share, result in taken:
