@@ -1,9 +1,9 @@
-"""What choosing a target takes: CPU of the first pick of each strategy among 100 targets, with the
-numbers of one worker, and with those that four workers of a machine share.
+"""CPU of choosing a target: the first pick of each strategy among 100 targets, with the state of
+one worker, and with the state that four workers of a machine share.
 
     python -m benchmarks.choose [targets]
 
-Picks of all strategies take turns, and the best of many turns counts. Exit status 1 if a pick takes
+The strategies take turns; the figure is the best turn. Exit status 1 if a pick takes
 more than 10 us.
 """
 
@@ -50,19 +50,21 @@ STRATEGIES = {
 def group_of(name: str, choice: Choice, machine: MachineState, count: int) -> TargetGroup:
     """A group whose targets are busy, and whose times are known."""
     names = [f"{name}/{number}" for number in range(count)]
-    prices = Prices({}, {each: {"m": price_of({"input": n + 1})} for n, each in enumerate(names)})
+    prices = Prices(
+        {}, {upstream: {"m": price_of({"input": n + 1})} for n, upstream in enumerate(names)}
+    )
     weights = [1 + number % 3 if name.endswith("weights") else 1 for number in range(count)]
     targets = [
-        target(Client(), "m", weight, name=each)
-        for each, weight in zip(names, weights, strict=True)
+        target(Client(), "m", weight, name=upstream)
+        for upstream, weight in zip(names, weights, strict=True)
     ]
     services = Services(dice=random.Random(7).random, machine=machine, prices=prices)
     group = TargetGroup(targets, choose.build(services, choice))
-    for number, each in enumerate(targets):
+    for number, member in enumerate(targets):
         for _ in range(8 + number % 4):
-            OpenAttempt(each.state.observers, RequestRecord())
-        if each.state.load is not None:
-            each.state.load.times.stream_began(0.1 + number / 100, time.monotonic())
+            OpenAttempt(member.state.observers, RequestRecord())
+        if member.state.load is not None:
+            member.state.load.times.stream_began(0.1 + number / 100, time.monotonic())
     return group
 
 
@@ -87,8 +89,8 @@ def seconds_of(group: TargetGroup, exchanges: list[Exchange]) -> float:
     return time.process_time() - start
 
 
-def measured(machine: Callable[[], MachineState], count: int) -> dict[str, float]:
-    """The microseconds of each strategy's first pick."""
+def microseconds_of(machine: Callable[[], MachineState], count: int) -> dict[str, float]:
+    """Microseconds of CPU of the first pick, by strategy."""
     groups = {name: group_of(name, choice, machine(), count) for name, choice in STRATEGIES.items()}
     best = dict.fromkeys(groups, float("inf"))
     exchanges = requests()
@@ -99,13 +101,13 @@ def measured(machine: Callable[[], MachineState], count: int) -> dict[str, float
 
 
 def main(count: int) -> None:
-    alone = measured(LocalState, count)
+    alone = microseconds_of(LocalState, count)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         workers = [SharedState(folder) for _ in range(WORKERS)]
         for worker in workers:
             stack.callback(worker.close)
-        shared = measured(lambda: workers[0], count)
+        shared = microseconds_of(lambda: workers[0], count)
     print(f"the first pick among {count} targets, us of CPU")
     print(f"{'':28}{'one worker':>12}{f'{WORKERS} workers':>12}")
     for name in STRATEGIES:

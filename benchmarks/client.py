@@ -36,7 +36,7 @@ HEADERS = [
 
 
 def serve(listener: socket.socket) -> None:
-    """Answer every request of one connection, its body told by its last byte."""
+    """Answer every request of one connection at a time; a request ends with REQUEST_BODY."""
     while True:
         connection, _ = listener.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -63,21 +63,21 @@ def floor(port: int) -> Callable[[], None]:
     connection = socket.create_connection(("127.0.0.1", port))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def once() -> None:
+    def ask_once() -> None:
         connection.sendall(request)
-        left = len(ANSWER)
-        while left:
-            left -= len(connection.recv(65536))
+        missing = len(ANSWER)
+        while missing:
+            missing -= len(connection.recv(65536))
 
-    return once
+    return ask_once
 
 
-def measure(name: str, once: Callable[[], None], requests: int) -> None:
+def measure(name: str, ask_once: Callable[[], None], requests: int) -> None:
     for _ in range(200):
-        once()
+        ask_once()
     wall, cpu = time.perf_counter(), time.process_time()
     for _ in range(requests):
-        once()
+        ask_once()
     cpu = (time.process_time() - cpu) / requests * 1e6
     wall = (time.perf_counter() - wall) / requests * 1e6
     print(f"{name:24} {cpu:6.1f} us CPU {wall:6.1f} us wall per request, {requests} requests")

@@ -1,9 +1,9 @@
-"""What limits cost: CPU of this process per request, take and settle, with three limits.
+"""CPU of limits: microseconds of this process for a take and a settle of three limits.
 
-A rate (nothing to correct), a token budget (corrected by `settle`) and slots (given back), over one
-hot caller and over many; every request in a bucket of its own is the dearest case of a window. For
-Redis the worker's own CPU under gevent, with real round trips to a server of its own; the settling
-in the background is included.
+A rate (nothing to correct), a token budget (corrected by `settle`) and slots (released), for one
+caller and for many. A new bucket for each request is the most expensive case of a window. For
+Redis it is the CPU of the worker under gevent, with round trips to a real server; the corrections
+sent in the background are included.
 
     python -m benchmarks.counters [memory|redis]
 """
@@ -42,20 +42,20 @@ def limits_of(caller: int, window: float) -> tuple[Limit, ...]:
 def measure(store: Counters, name: str, callers: int, window: float, rounds: int = 20_000) -> None:
     """Prints microseconds of CPU for a take and for a settle."""
     limits = [limits_of(caller, window) for caller in range(callers)]
-    for each in limits:
-        store.settle(store.take(each, COSTS).receipt, (1, 1000, 1))
-    spent = {"take": 0.0, "settle": 0.0}
+    for limit_set in limits:
+        store.settle(store.take(limit_set, COSTS).receipt, (1, 1000, 1))
+    cpu = {"take": 0.0, "settle": 0.0}
     for at in range(0, rounds, 1000):
-        begun = time.process_time()
-        taken = [store.take(limits[i % callers], COSTS) for i in range(at, at + 500)]
+        start = time.process_time()
+        results = [store.take(limits[i % callers], COSTS) for i in range(at, at + 500)]
         between = time.process_time()
-        for each in taken:
-            store.settle(each.receipt, (1, 700, 1))
+        for result in results:
+            store.settle(result.receipt, (1, 700, 1))
         while isinstance(store, RedisCounters) and len(store.corrections):
             time.sleep(0.001)
-        spent["take"] += between - begun
-        spent["settle"] += time.process_time() - between
-    take, settle = (1e6 * seconds / (rounds / 2) for seconds in spent.values())
+        cpu["take"] += between - start
+        cpu["settle"] += time.process_time() - between
+    take, settle = (1e6 * seconds / (rounds / 2) for seconds in cpu.values())
     print(f"{name:<34} take {take:6.1f} us   settle {settle:6.1f} us")
 
 
@@ -82,10 +82,10 @@ def measure_memory() -> None:
     with memory() as store:
         limits = (Limit("rate:token", 1, 60), *limits_of(1, 60)[1:])
         store.take(limits, COSTS)
-        begun = time.process_time()
+        start = time.process_time()
         for _ in range(10_000):
             store.take(limits, COSTS)
-        print(f"memory, denied {(time.process_time() - begun) * 100:25.1f} us")
+        print(f"memory, denied {(time.process_time() - start) * 100:25.1f} us")
 
 
 def measure_redis() -> None:

@@ -1,9 +1,9 @@
 """What documents and large configs cost: `python benchmarks/documents.py [vendor's openapi.yaml]`.
 
-Each reading is a process of its own, in CPU seconds: the vendor's document ready to serve (plan and
-build), with an empty cache and a full one, and what the process holds then; what it holds after
-twenty reloads of a document that changed each time; what a chat body costs to validate; a config
-of 10,000 routes and 10,000 models, and a request's way through it against one of ten.
+Each figure is measured in a new process, in CPU seconds: plan and build of the vendor's document,
+with an empty cache and with a full one, and the memory of the process; its memory after twenty
+reloads of a document that changed each time; the validation of a chat body; a config of 10,000
+routes and 10,000 models, and a request through it beside one of ten routes.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from engine.source.child_process import release_memory
 from engine.spec.request_bodies import check
 from engine.values.caller import digest
 
-_BESIDE = Path(__file__).resolve().parents[2] / "shared"
-VENDOR = Path(os.environ.get("MODELWAY_SHARED") or _BESIDE) / "documents/openai/openapi.yaml"
+_SHARED = Path(__file__).resolve().parents[2] / "shared"
+VENDOR = Path(os.environ.get("MODELWAY_SHARED") or _SHARED) / "documents/openai/openapi.yaml"
 _TOKEN = "mw-" + "a" * 64
 _VENDOR_CONFIG = """version: 1
 specs: {{openai: {{document: "{document}", dialect: openai}}}}
@@ -47,64 +47,64 @@ routes:
 
 
 def ready(folder: Path) -> None:
-    """Plan and build, and say what it took: in a process of its own."""
-    began = time.process_time()
+    """Print the CPU of plan and build, and the memory of this process."""
+    start = time.process_time()
     planned = make_plan(folder / "gateway.yaml", os.environ)
     assert planned.plan is not None, planned.findings.errors[:5]
     release_memory()
     middle = time.process_time()
     build(planned.plan)
-    seconds = time.process_time() - began
+    seconds = time.process_time() - start
     routes = len(planned.plan.routes)
-    said = f"plan {middle - began:.2f} s, with build {seconds:.2f} s"
-    print(f"{said}, whole process {time.process_time():.2f} s; {routes} routes, ", end="")
+    text = f"plan {middle - start:.2f} s, with build {seconds:.2f} s"
+    print(f"{text}, whole process {time.process_time():.2f} s; {routes} routes, ", end="")
     print(f"{resident()} MB")
 
 
 def resident() -> int:
-    """What this process holds, in MB (a million bytes)."""
+    """Resident memory of this process, in MB (a million bytes)."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGESIZE") // 1_000_000
 
 
-def reloaded(folder: Path, times: int = 20) -> None:
-    """What a process holds after each reload of a document with another title each time."""
-    document, held, found = folder / "changing.yaml", None, []
+def reload(folder: Path, times: int = 20) -> None:
+    """Print the memory after 0, 1 and `times` reloads of a document that changes each time."""
+    document, plan, memory = folder / "changing.yaml", None, []
     text = document.read_text()
     for number in range(times + 1):
         document.write_text(text.replace("title: ", f"title: {number} ", 1))
         planned = make_plan(folder / "changing.gateway.yaml", os.environ)
         assert planned.plan is not None, planned.findings.errors[:5]
-        held = planned.plan
+        plan = planned.plan
         del planned
         release_memory()
-        found.append(resident())
-    print(f"{found[0]} MB, then {found[1]}, at last {found[-1]} MB ({len(held.routes)} routes)")
+        memory.append(resident())
+    print(f"{memory[0]} MB, then {memory[1]}, at last {memory[-1]} MB ({len(plan.routes)} routes)")
 
 
-def measured(name: str, folder: Path, what: str = "--ready") -> None:
+def measure(name: str, folder: Path, option: str = "--ready") -> None:
     environ = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
-    command = [sys.executable, __file__, what, str(folder)]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
-    print(f"{name:28}{done.stdout.strip()}")
+    command = [sys.executable, __file__, option, str(folder)]
+    process = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    print(f"{name:28}{process.stdout.strip()}")
 
 
-def checked(folder: Path) -> None:
-    """`modelway check`, as its user waits for it."""
-    began = time.perf_counter()
+def measure_check(folder: Path) -> None:
+    """Print the wall time of `modelway check`."""
+    start = time.perf_counter()
     command = [sys.executable, "-m", "engine", "check", "-c", str(folder / "gateway.yaml"), "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    print(f"{'':28}checked in {time.perf_counter() - began:.1f} s: {done.stdout.strip()[-60:]}")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(f"{'':28}checked in {time.perf_counter() - start:.1f} s: {process.stdout.strip()[-60:]}")
 
 
 def per_call(call: Callable[[], object], rounds: int = 7, calls: int = 2000) -> float:
     """Microseconds of CPU for one call, the best of some rounds."""
     best = float("inf")
     for _ in range(rounds):
-        began = time.process_time()
+        start = time.process_time()
         for _ in range(calls):
             call()
-        best = min(best, time.process_time() - began)
+        best = min(best, time.process_time() - start)
     return best / calls * 1e6
 
 
@@ -147,23 +147,23 @@ def large(folder: Path, count: int) -> None:
 
 
 def requests(folders: dict[int, Path]) -> None:
-    """A request from the application's door to the upstream's client, which answers by itself."""
+    """Print the CPU of a request through the application, with a client that needs no upstream."""
     calls = {}
     for count, folder in folders.items():
         planned = make_plan(folder / "gateway.yaml", {"XDG_CACHE_HOME": str(folder / "cache")})
         calls[count] = _call(planned, count // 2)
-    found = {count: float("inf") for count in calls}
-    for _ in range(15):  # in turns, so that whatever else the machine does falls on both
+    least = {count: float("inf") for count in calls}
+    for _ in range(15):  # in turns: other load of the machine affects both
         for count, call in calls.items():
-            found[count] = min(found[count], per_call(call, rounds=1, calls=400))
-    for count, best in found.items():
+            least[count] = min(least[count], per_call(call, rounds=1, calls=400))
+    for count, best in least.items():
         print(f"{f'a request among {count:,} routes':28}{best:.1f} us")
 
 
 def _call(planned: PlanResult, number: int) -> Callable[[], object]:
-    sent: list[SentRequest] = []
+    upstream_requests: list[SentRequest] = []
     assert planned.plan is not None
-    app = build(planned.plan, client=recorder(sent, UpstreamAnswers()))
+    app = build(planned.plan, client=recorder(upstream_requests, UpstreamAnswers()))
     path = f"/things{number}/x/go"
     body = orjson.dumps({"model": f"model-{number}"})
     headers = {"content-type": "application/json", "authorization": f"Bearer {_TOKEN}"}
@@ -172,12 +172,12 @@ def _call(planned: PlanResult, number: int) -> Callable[[], object]:
     environ["CONTENT_LENGTH"] = str(len(body))
 
     def call() -> object:
-        sent.clear()
+        upstream_requests.clear()
         answer = app({**environ, "wsgi.input": io.BytesIO(body)}, lambda *_: None)
-        said = b"".join(answer)
+        body_text = b"".join(answer)
         answer.close()
-        assert len(sent) == 1, said
-        return said
+        assert len(upstream_requests) == 1, body_text
+        return body_text
 
     return call
 
@@ -187,26 +187,26 @@ def main() -> None:
         ready(Path(sys.argv[2]))
         return
     if sys.argv[1:2] == ["--reloaded"]:
-        reloaded(Path(sys.argv[2]))
+        reload(Path(sys.argv[2]))
         return
     vendor = Path(sys.argv[1]) if sys.argv[1:] else VENDOR
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if vendor.is_file():
             (folder / "gateway.yaml").write_text(_VENDOR_CONFIG.format(document=vendor))
-            measured("the vendor's, cold", folder)
-            measured("the vendor's, cached", folder)
+            measure("the vendor's, cold", folder)
+            measure("the vendor's, cached", folder)
             changing = _VENDOR_CONFIG.format(document="changing.yaml")
             (folder / "changing.gateway.yaml").write_text(changing)
             (folder / "changing.yaml").write_bytes(vendor.read_bytes())
-            measured("changed twenty times", folder, "--reloaded")
-            checked(folder)
+            measure("changed twenty times", folder, "--reloaded")
+            measure_check(folder)
             chat(folder)
         folders = {count: folder / str(count) for count in (10, 10_000)}
         for count, path in folders.items():
             large(path, count)
-            measured(f"{count:,} routes and models", path)
-            checked(path)
+            measure(f"{count:,} routes and models", path)
+            measure_check(path)
         requests(folders)
 
 

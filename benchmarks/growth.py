@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.serving import cpu_seconds, workers
 from engine.stores.records import tokens
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
@@ -34,7 +35,7 @@ from engine.values.caller import digest
 from tests.support.ports import free_port
 from tests.support.recording import answer, recorder
 from tests.support.running import environment
-from tests.support.small import WHOLE
+from tests.support.small import COMPLETION
 
 SPECS = 10
 """The documents of the large config, each with a tenth of its operations."""
@@ -80,12 +81,12 @@ def write(folder: Path, size: Size, upstream: int, port: int, telemetry: int) ->
     """The config and its documents. Upstreams are one server; routes name a model, but each tenth
     goes to an upstream of its own."""
     specs = []
-    each = max(1, size.routes // SPECS)
+    operations = max(1, size.routes // SPECS)
     routes = ["  - {operation: team0.list, answer: models}"]
-    for first in range(0, size.routes, each):
-        name = f"team{first // each}"
+    for first in range(0, size.routes, operations):
+        name = f"team{first // operations}"
         specs.append(f"  {name}: {{document: {name}.json, dialect: openai}}")
-        numbers = range(first, first + each)
+        numbers = range(first, first + operations)
         (folder / f"{name}.json").write_text(json.dumps(document(numbers)))
         for number in numbers:
             goal = (
@@ -150,11 +151,11 @@ def fill(folder: Path, size: Size) -> None:
     """The database with its tokens."""
     database = open_database(f"sqlite:///{folder}/records.db")
     upgrade(database)
-    made = (
+    entries = (
         Token(f"token {number}", digest(secret(number)), 1.0, rate="1000000/1m")
         for number in range(size.tokens)
     )
-    while batch := list(itertools.islice(made, 20_000)):
+    while batch := list(itertools.islice(entries, 20_000)):
         tokens.add(database, batch)
     database.close()
 
@@ -171,7 +172,7 @@ def modelway(*arguments: str | Path, folder: Path) -> subprocess.Popen[bytes]:
 
 
 @dataclass
-class Served:
+class RunningGateway:
     """A gateway that serves one of the configs, over one connection."""
 
     process: subprocess.Popen[bytes]
@@ -222,21 +223,9 @@ def ask(connection: http.client.HTTPConnection, pair: tuple[int, int], token: in
         raise SystemExit(f"answered {response.status}")
 
 
-def workers(master: int) -> list[int]:
-    """The processes of a master's workers."""
-    text = Path(f"/proc/{master}/task/{master}/children").read_text()
-    return [int(pid) for pid in text.split()]
-
-
-def cpu_seconds(pid: int) -> float:
-    """CPU time of all threads of a process, to the nanosecond."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
-
-
 def memory(pid: int) -> str:
-    """The resident memory of a process, and the part that is its own: a page that is shared by two
-    counts as half of one for each."""
+    """The resident memory of a process (Rss), and its proportional memory (Pss): a page shared by
+    two processes counts half for each."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     rss, pss = (re.search(rf"^{name}:\s+(\d+)", text, re.MULTILINE) for name in ("Rss", "Pss"))
     assert rss is not None
@@ -245,13 +234,15 @@ def memory(pid: int) -> str:
 
 
 @contextmanager
-def served(folder: Path, config: Path, size: Size, port: int) -> Iterator[tuple[Served, float]]:
+def serve(
+    folder: Path, config: Path, size: Size, port: int
+) -> Iterator[tuple[RunningGateway, float]]:
     """A gateway that answers, and the seconds from its start to the first response."""
-    began = time.monotonic()
+    start = time.monotonic()
     process = modelway("serve", "-c", config, folder=folder)
     try:
         while True:
-            if process.poll() is not None or time.monotonic() - began > 300:
+            if process.poll() is not None or time.monotonic() - start > 300:
                 raise SystemExit((folder / "output.log").read_text()[-2000:])
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -259,8 +250,8 @@ def served(folder: Path, config: Path, size: Size, port: int) -> Iterator[tuple[
                 break
             except OSError:
                 time.sleep(0.01)
-        seconds = time.monotonic() - began
-        yield Served(process, size, port, random.Random(1)), seconds
+        seconds = time.monotonic() - start
+        yield RunningGateway(process, size, port, random.Random(1)), seconds
     finally:
         process.terminate()
         process.wait()
@@ -268,12 +259,12 @@ def served(folder: Path, config: Path, size: Size, port: int) -> Iterator[tuple[
 
 def check_seconds(folder: Path, config: Path) -> tuple[float, float]:
     """Seconds of `modelway check`: in all, and of CPU."""
-    began, before = time.monotonic(), os.times()
+    start, before = time.monotonic(), os.times()
     if modelway("check", "--quiet", "-c", config, folder=folder).wait():
         raise SystemExit((folder / "output.log").read_text()[-2000:])
     after = os.times()
     cpu = after.children_user + after.children_system
-    return time.monotonic() - began, cpu - before.children_user - before.children_system
+    return time.monotonic() - start, cpu - before.children_user - before.children_system
 
 
 def main(requests: int) -> None:
@@ -281,7 +272,7 @@ def main(requests: int) -> None:
     sizes = {"small": SMALL, "large": LARGE}
     configs, ports = {}, {}
     with tempfile.TemporaryDirectory() as name, recorder() as upstream:
-        upstream.speak = answer(json.dumps(WHOLE).encode())
+        upstream.speak = answer(json.dumps(COMPLETION).encode())
         for kind, size in sizes.items():
             folder = Path(name, kind)
             folder.mkdir()
@@ -292,8 +283,8 @@ def main(requests: int) -> None:
             seconds, cpu = check_seconds(folder, configs["large"])
             print(f"check {cache} the cache   {seconds:.1f} s ({cpu:.1f} s of CPU)", flush=True)
         with (
-            served(Path(name, "small"), configs["small"], SMALL, ports["small"]) as (small, _),
-            served(folder, configs["large"], LARGE, ports["large"]) as (large, seconds),
+            serve(Path(name, "small"), configs["small"], SMALL, ports["small"]) as (small, _),
+            serve(folder, configs["large"], LARGE, ports["large"]) as (large, seconds),
         ):
             print(f"start to first response   {seconds:.1f} s", flush=True)
             print(f"memory of a worker        {memory(large.worker)}", flush=True)
@@ -304,15 +295,15 @@ def main(requests: int) -> None:
             print(f"memory after the requests {memory(large.worker)}")
 
 
-def compare(small: Served, large: Served, requests: int) -> None:
+def compare(small: RunningGateway, large: RunningGateway, requests: int) -> None:
     """CPU per request, in alternation: the best of ten rounds of each."""
-    for fresh, what in ((False, "a request"), (True, "a token's first")):
+    for fresh, name in ((False, "a request"), (True, "a token's first")):
         rounds = [
             (small.cpu(requests // 10, fresh=fresh), large.cpu(requests // 10, fresh=fresh))
             for _ in range(10)
         ]
-        few, many = (min(figures) for figures in zip(*rounds, strict=True))
-        print(f"CPU of {what:18} {many:.0f} us, {few:.0f} us small: {many / few - 1:+.0%}")
+        least, most = (min(figures) for figures in zip(*rounds, strict=True))
+        print(f"CPU of {name:18} {most:.0f} us, {least:.0f} us small: {most / least - 1:+.0%}")
     firsts = min(large.cpu(requests // 10, new_pairs=True) for _ in range(10))
     print(f"CPU of a pair's first     {firsts:.0f} us")
 

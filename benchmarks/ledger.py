@@ -1,7 +1,7 @@
-"""What a row of the ledger costs: `python -m benchmarks.ledger [rows] [postgresql+psycopg://...]`.
+"""CPU of a row of the ledger: `python -m benchmarks.ledger [rows] [postgresql+psycopg://...]`.
 
-CPU of this process, as a worker would spend it: writing the row to the journal while a request
-ends, and entering it into the database beside the requests. Then how long the whole takes.
+CPU of this process for appending a row to the journal, as a request does at its end, and for
+shipping it to the database in the background; and the rows shipped per second.
 """
 
 # ruff: noqa: E402 - gevent patches first, as in a worker
@@ -56,20 +56,20 @@ def entry() -> Entry:
     )
 
 
-def appending(journal: Journal) -> float:
-    """CPU seconds for writing all rows; in bursts, as the entries themselves take memory."""
-    spent = 0.0
+def append_seconds(journal: Journal) -> float:
+    """CPU seconds for appending all rows; in bursts, so that few entries are in memory."""
+    seconds = 0.0
     for _ in range(ROWS // BURST):
         entries = [entry() for _ in range(BURST)]
-        began = time.process_time()
-        for made in entries:
-            journal.append(made)
-        spent += time.process_time() - began
-    return spent
+        start = time.process_time()
+        for row in entries:
+            journal.append(row)
+        seconds += time.process_time() - start
+    return seconds
 
 
 def longest_pause(stop: list[bool]) -> float:
-    """Seconds for which the hub did not come round, at worst."""
+    """The longest time in seconds that gevent's hub was blocked, until `stop` has an item."""
     worst, last = 0.0, time.perf_counter()
     while not stop:
         gevent.sleep(0.001)
@@ -84,9 +84,9 @@ def run(url: str, folder: Path) -> None:
     database.write(lambda c: c.execute(text("DELETE FROM usage")))
     journal = Journal(folder)
     shipper = Shipper(journal, UsageTable(database))
-    began = time.perf_counter()
-    append = appending(journal)
-    appended = time.perf_counter() - began
+    start = time.perf_counter()
+    append_cpu = append_seconds(journal)
+    append_wall = time.perf_counter() - start
     stop: list[bool] = []
     pause = gevent.spawn(longest_pause, stop)
     cpu, wall = time.process_time(), time.perf_counter()
@@ -95,7 +95,7 @@ def run(url: str, folder: Path) -> None:
     stop.append(True)
     entered = database.read(lambda c: c.execute(text("SELECT count(*) FROM usage")).scalar())
     print(f"{database.kind}: {entered} of {ROWS} rows, {journal.lost_rows} lost")
-    print(f"  append   {append / ROWS * 1e6:6.1f} us CPU a row ({appended:.1f} s with making them)")
+    print(f"  append   {append_cpu / ROWS * 1e6:6.1f} us CPU a row, all {append_wall:.1f} s")
     print(f"  enter    {cpu / ROWS * 1e6:6.1f} us CPU a row, {ROWS / wall:,.0f} rows/s")
     print(f"  longest pause of the hub {pause.get() * 1000:.1f} ms; lag {shipper.lag()}")
     shipper.close()

@@ -15,7 +15,7 @@ import tempfile
 from contextlib import ExitStack
 
 from benchmarks.turns import take_turns
-from benchmarks.upstream_leg import ALONE, begin, gateway
+from benchmarks.upstream_leg import ALONE, gateway, start_process
 from tests.support.ports import free_port
 from tests.support.redis_server import RedisServer
 
@@ -33,7 +33,7 @@ policies:
 
 def main(requests: int) -> None:
     upstream = free_port()
-    serving = begin("serve_upstream", upstream)
+    serving = start_process("serve_upstream", upstream)
     with ExitStack() as stack:
         stack.callback(serving.kill)
         redis = RedisServer()

@@ -1,5 +1,5 @@
-"""Whether limits in Redis are exact when the machine is short of CPU: each run must let exactly the
-amount of its limit pass.
+"""Whether limits in Redis are exact on a machine without idle CPU: in each run exactly the amount
+of the limit must pass.
 
 Three gateways of two workers each, one Redis, the upstream, the callers and processes that burn CPU
 share this machine; Redis has the same priority as all others. In each of 30 runs at a time, six
@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.upstream_leg import begin
+from benchmarks.upstream_leg import start_process
 from tests.support import crowd, recording
 from tests.support.ports import free_port
 from tests.support.redis_server import RedisServer
@@ -39,7 +39,7 @@ def main(runs: int, amount: int, burning: int) -> int:
     routes = {f"run-{number}": policy for number in range(runs)}
     upstream = free_port()
     with ExitStack() as stack:
-        serving = begin("serve_upstream", upstream)
+        serving = start_process("serve_upstream", upstream)
         stack.callback(serving.wait)
         stack.callback(serving.kill)
         redis = RedisServer()
@@ -57,14 +57,14 @@ def main(runs: int, amount: int, burning: int) -> int:
             stack.callback(burner.wait)
             stack.callback(burner.kill)
         ports = [front.port for front in fronts]
-        begun = time.monotonic()
+        start = time.monotonic()
 
         def run(name: str) -> Counter[int]:
             return crowd.crowd(ports, chat(name), 3 * amount, CALLERS)
 
         with ThreadPoolExecutor(runs) as threads:
             results = list(threads.map(run, routes))
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - start
         pages = [
             recording.ask(front.telemetry, recording.request("/metrics")).body.decode()
             for front in fronts

@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import gevent
@@ -27,10 +27,8 @@ import gevent.socket
 from gevent.server import StreamServer
 from websockets.utils import accept_key
 
-from benchmarks.serving import cpu_seconds, resident, start, workers
-from engine.values.caller import digest
+from benchmarks.serving import cpu_seconds, resident, start, workers, write_project
 from tests.support.ports import free_port
-from tests.support.running import with_telemetry
 
 SMALL = b"x" * 200
 LARGE = os.urandom(65_536)
@@ -43,7 +41,7 @@ ASK = (
 
 
 def frame(opcode: int, data: bytes, masked: bool) -> bytes:
-    """A frame; its mask is zero, which costs whoever takes it off as much as any other."""
+    """A frame; its mask is zero, which costs as much to remove as any other."""
     mask = 0x80 if masked else 0
     size = len(data)
     if size < 126:
@@ -74,7 +72,7 @@ def read_exactly(sock: Any, size: int) -> None:
 
 
 def serve_upstream(port: int) -> None:
-    """What it does is asked for by `intent`: echo, sink, send-COUNT, or idle."""
+    """A WebSocket server. The query `intent` selects echo, sink-COUNT, send-COUNT or idle."""
 
     def handle(sock: Any, _: object) -> None:
         head = read_head(sock)
@@ -90,20 +88,20 @@ def serve_upstream(port: int) -> None:
             for _ in range(int(count)):
                 sock.sendall(large)
         size = len(small) + 4
-        got = 0
+        received = 0
         while data := sock.recv(1_048_576):
-            got += len(data)
+            received += len(data)
             if kind == b"echo":
-                sock.sendall(small * (got // size))
-                got %= size
-            elif kind == b"sink" and got >= int(count) * (len(large) + 4):
+                sock.sendall(small * (received // size))
+                received %= size
+            elif kind == b"sink" and received >= int(count) * (len(large) + 4):
                 sock.sendall(small)
 
     StreamServer(("127.0.0.1", port), handle, backlog=4096).serve_forever()
 
 
-def opened(port: int, intent: str) -> tuple[Any, int]:
-    """A session's socket, and how many bytes of frames were read with the head."""
+def open_session(port: int, intent: str) -> tuple[Any, int]:
+    """The socket of a new session, and the bytes of frames that were read with the head."""
     sock = gevent.socket.create_connection(("127.0.0.1", port))
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.sendall((ASK % intent).encode())
@@ -118,7 +116,7 @@ def echo(port: int, sessions: int, messages: int) -> None:
     there, back = frame(1, SMALL, masked=True), len(frame(1, SMALL, masked=False))
 
     def caller() -> None:
-        sock, _ = opened(port, "echo")
+        sock, _ = open_session(port, "echo")
         for _ in range(messages // sessions):
             sock.sendall(there)
             read_exactly(sock, back)
@@ -129,13 +127,13 @@ def echo(port: int, sessions: int, messages: int) -> None:
 
 def receive(port: int, frames: int) -> None:
     """Take large frames as fast as they come."""
-    sock, early = opened(port, f"send-{frames}")
+    sock, early = open_session(port, f"send-{frames}")
     read_exactly(sock, frames * len(frame(2, LARGE, masked=False)) - early)
 
 
 def send(port: int, frames: int) -> None:
     """Send large frames as fast as they are taken."""
-    sock, _ = opened(port, f"sink-{frames}")
+    sock, _ = open_session(port, f"sink-{frames}")
     large = frame(2, LARGE, masked=True)
     for _ in range(frames):
         sock.sendall(large)
@@ -144,25 +142,25 @@ def send(port: int, frames: int) -> None:
 
 def idle(port: int, sessions: int) -> None:
     """Hold sessions open until standard input ends."""
-    held = [opened(port, "idle") for _ in range(sessions)]
-    print(len(held), flush=True)
+    open_sessions = [open_session(port, "idle") for _ in range(sessions)]
+    print(len(open_sessions), flush=True)
     sys.stdin.read()
 
 
-def spent(pid: int, work: Callable[[], object]) -> float:
+def cpu_of(pid: int, work: Callable[[], object]) -> float:
     """CPU seconds of a process for some work."""
     before = cpu_seconds(pid)
     work()
     return cpu_seconds(pid) - before
 
 
-def begin(work: str, *arguments: object) -> subprocess.Popen[bytes]:
+def start_process(work: str, *arguments: object) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "benchmarks.realtime", work, *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def elsewhere(work: str, *arguments: object) -> None:
-    process = begin(work, *arguments)
+def run_in_process(work: str, *arguments: object) -> None:
+    process = start_process(work, *arguments)
     process.communicate()
     if process.returncode:
         raise SystemExit(f"{work} failed")
@@ -172,22 +170,18 @@ def elsewhere(work: str, *arguments: object) -> None:
 def gateway(folder: str, upstream: int) -> Iterator[tuple[int, int]]:
     """Port and worker of a gateway in front of the upstream."""
     port = free_port()
-    init = [sys.executable, "-m", "engine", "init", f"{folder}/gw"]
-    subprocess.run(init, check=True, capture_output=True)
-    config = Path(folder, "gw", "gateway.yaml")
-    text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
-    text = text.replace("workers: 2", "workers: 1")
-    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n"
-    config.write_text(with_telemetry(text, "off"))
+    config = write_project(folder, port, "off")
     environ = {"OPENAI_UPSTREAM": f"http://127.0.0.1:{upstream}/v1", "OPENAI_API_KEY": "x"}
     process = start("serve", "--config", str(config), environ=environ)
     try:
         for _ in range(500):
             try:
-                opened(port, "idle")[0].close()
+                open_session(port, "idle")[0].close()
                 break
             except OSError:
                 time.sleep(0.02)
+        else:
+            raise SystemExit("the gateway did not start")
         yield port, workers(process.pid)[0]
     finally:
         process.terminate()
@@ -198,7 +192,7 @@ def main(sessions: int) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4 * sessions)), hard))
     upstream = free_port()
-    process = begin("serve_upstream", upstream)
+    process = start_process("serve_upstream", upstream)
     try:
         with tempfile.TemporaryDirectory() as folder, gateway(folder, upstream) as (port, pid):
             measure(port, pid, sessions)
@@ -209,20 +203,21 @@ def main(sessions: int) -> None:
 def measure(port: int, pid: int, sessions: int) -> None:
     messages, frames = 20_000, 16_000
     for count in (1, 16, 16):
-        each = spent(pid, lambda: elsewhere("echo", port, count, messages)) / (2 * messages)  # noqa: B023
-        print(f"CPU per message   {each * 1e6:4.0f} us of 200 bytes, {count} sessions")
-    for work in ("receive", "send"):
-        seconds = spent(pid, lambda: elsewhere(work, port, frames))  # noqa: B023
+        work = partial(run_in_process, "echo", port, count, messages)
+        seconds = cpu_of(pid, work) / (2 * messages)
+        print(f"CPU per message   {seconds * 1e6:4.0f} us of 200 bytes, {count} sessions")
+    for direction in ("receive", "send"):
+        seconds = cpu_of(pid, partial(run_in_process, direction, port, frames))
         rate = frames * len(LARGE) / seconds / 1e6
-        print(f"frames of 64 KB   {rate:4.0f} MB per CPU second, callers {work}")
+        print(f"frames of 64 KB   {rate:4.0f} MB per CPU second, callers {direction}")
     before = resident(pid)
-    holding = begin("idle", port, sessions)
+    holding = start_process("idle", port, sessions)
     assert holding.stdout is not None
     assert json.loads(holding.stdout.readline()) == sessions
     time.sleep(2)
-    each = (resident(pid) - before) * 1024 / sessions
-    rest = spent(pid, lambda: time.sleep(10)) / 10
-    print(f"idle sessions     {sessions}: {each:.0f} KB each, {rest * 100:.1f} % of a core")
+    size = (resident(pid) - before) * 1024 / sessions
+    idle_cpu = cpu_of(pid, lambda: time.sleep(10)) / 10
+    print(f"idle sessions     {sessions}: {size:.0f} KB each, {idle_cpu * 100:.1f} % of a core")
     holding.communicate()
 
 

@@ -1,6 +1,6 @@
-"""What a look-up of a token costs, with a thousand and with a million of them in the database.
+"""The time of a look-up of a token, with a thousand and with a million tokens in the database.
 
-python -m benchmarks.records [COUNT]        1,000,000 unless said; takes some minutes
+python -m benchmarks.records [COUNT]        default: 1,000,000; takes some minutes
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.stores.records.tokens import Token
 from tests.support.postgres import binaries, running
 
 LOOKUPS = 5_000
-FEW = 1_000
+SMALL = 1_000
 
 
 def sha256(number: int) -> str:
@@ -39,7 +39,7 @@ FROM generate_series(:start, :end - 1) AS n
 
 
 def fill(database: Database, start: int, end: int) -> None:
-    if database.kind == "postgresql":  # much sooner there than from here
+    if database.kind == "postgresql":  # faster inside the server
 
         def insert(connection: Connection) -> None:
             connection.execute(text("SET LOCAL statement_timeout = 0"))
@@ -48,26 +48,26 @@ def fill(database: Database, start: int, end: int) -> None:
 
         database.write(insert)
         return
-    made = (
+    entries = (
         Token(f"token {n}", sha256(n), 1.0, models=("gpt-4o*",), rate="60/1m")
         for n in range(start, end)
     )
-    while batch := list(islice(made, 20_000)):
+    while batch := list(islice(entries, 20_000)):
         tokens.add(database, batch)
 
 
 def time_of(look_up: Callable[[str], object], digests: list[str]) -> tuple[float, float, float]:
-    """Microseconds of a look-up: the median, the 99th percentile, and of CPU in the mean."""
-    took = []
+    """Microseconds of a look-up: the median, the 99th percentile, and the mean of CPU."""
+    durations = []
     cpu = time.process_time()
     for digest in digests:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         look_up(digest)
-        took.append(time.perf_counter() - begun)
+        durations.append(time.perf_counter() - start)
     cpu = time.process_time() - cpu
     return (
-        statistics.median(took) * 1e6,
-        statistics.quantiles(took, n=100)[98] * 1e6,
+        statistics.median(durations) * 1e6,
+        statistics.quantiles(durations, n=100)[98] * 1e6,
         cpu / len(digests) * 1e6,
     )
 
@@ -79,16 +79,16 @@ def measure(database: Database, count: int) -> None:
     def find(digest: str) -> object:
         return records([digest])
 
-    known = [sha256(dice.randrange(count)) for _ in range(LOOKUPS)]
-    strange = [sha256(-1 - n) for n in range(LOOKUPS)]
-    time_of(find, known[:200])
+    valid = [sha256(dice.randrange(count)) for _ in range(LOOKUPS)]
+    invalid = [sha256(-1 - n) for n in range(LOOKUPS)]
+    time_of(find, valid[:200])
     directory = TokenCache({}, records, ttl=600.0)
-    for digest in known[:1000]:
+    for digest in valid[:1000]:
         directory.get(digest)
     for name, look_up, digests in (
-        ("known", find, known),
-        ("unknown", find, strange),
-        ("kept by the worker", directory.get, known[:1000] * 5),
+        ("known", find, valid),
+        ("unknown", find, invalid),
+        ("cached by the worker", directory.get, valid[:1000] * 5),
     ):
         median, slow, cpu = time_of(look_up, digests)
         print(
@@ -101,11 +101,11 @@ def compare(url: str, count: int) -> None:
     database = open_database(url)
     upgrade(database)
     print(database.kind)
-    fill(database, 0, FEW)
-    measure(database, FEW)
-    begun = time.monotonic()
-    fill(database, FEW, count)
-    print(f"  ({count - FEW:,} more made in {time.monotonic() - begun:.0f} s)")
+    fill(database, 0, SMALL)
+    measure(database, SMALL)
+    start = time.monotonic()
+    fill(database, SMALL, count)
+    print(f"  ({count - SMALL:,} more made in {time.monotonic() - start:.0f} s)")
     measure(database, count)
     database.close()
 

@@ -38,10 +38,10 @@ def compare(callers: dict[str, Callable[[], object]]) -> None:
     least = dict.fromkeys(callers, float("inf"))
     for _ in range(ROUNDS):
         for name, call in callers.items():
-            begun = time.process_time()
+            start = time.process_time()
             for _ in range(CALLS):
                 call()
-            least[name] = min(least[name], (time.process_time() - begun) / CALLS)
+            least[name] = min(least[name], (time.process_time() - start) / CALLS)
     for name, seconds in least.items():
         print(f"{name:<34} {seconds * 1e6:6.1f} us")
 
@@ -49,23 +49,23 @@ def compare(callers: dict[str, Callable[[], object]]) -> None:
 def main() -> None:
     server, nodes = RedisServer(), Nodes()
     try:
-        own = client_of(parse(server.url, DEFAULTS), DEFAULTS)
+        our_client = client_of(parse(server.url, DEFAULTS), DEFAULTS)
         cluster = ClusterNodes(parse(nodes.url, DEFAULTS), DEFAULTS)
         slot = SlotClient(cluster, "{modelway:0}", None)
-        own.call(COMMAND)
+        our_client.call(COMMAND)
         slot.call(COMMAND)
-        theirs = Redis.from_url(server.url, protocol=2)
+        their_client = Redis.from_url(server.url, protocol=2)
         first = ClusterNode("127.0.0.1", nodes.masters[0].port)
         their_cluster = RedisCluster(startup_nodes=[first], protocol=2)
         compare(
             {
-                "server, the gateway's client": lambda: own.call(COMMAND),
-                "server, redis-py's Redis": lambda: theirs.execute_command(*COMMAND),
+                "server, the gateway's client": lambda: our_client.call(COMMAND),
+                "server, redis-py's Redis": lambda: their_client.execute_command(*COMMAND),
                 "cluster, the gateway's client": lambda: slot.call(COMMAND),
                 "cluster, redis-py's RedisCluster": lambda: their_cluster.execute_command(*COMMAND),
             }
         )
-        own.close()
+        our_client.close()
         cluster.close()
     finally:
         server.close()

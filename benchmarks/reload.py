@@ -1,4 +1,4 @@
-"""A hundred reloads under load, good and bad configs in turn, with streams open: what is lost.
+"""Requests and streams lost by a hundred reloads under load, with good and bad configs in turn.
 
 python -m benchmarks.reload [reloads]
 """
@@ -19,14 +19,14 @@ from tests.support.small import chat, project
 
 
 def main(reloads: int) -> None:
-    cut, whole, ending = 0, 0, threading.Event()
+    cut, complete, ending = 0, 0, threading.Event()
 
     def listen(port: int) -> None:
-        nonlocal cut, whole
+        nonlocal cut, complete
         while not ending.is_set():
             body = ask(port, chat("chat", stream=True)).body
             if body.endswith(b"data: [DONE]\n\n"):
-                whole += 1
+                complete += 1
             else:
                 cut += 1
 
@@ -34,23 +34,23 @@ def main(reloads: int) -> None:
         upstream.speak = speak
         folder = Path(name)
         with gateway(folder, project(folder, upstream.url, {"chat": "[]"})) as running:
-            served = Deployment(running, folder / "gateway.yaml")
+            deployment = Deployment(running, folder / "gateway.yaml")
             time.sleep(2)
             streams = [threading.Thread(target=listen, args=[running.port]) for _ in range(8)]
             for stream in streams:
                 stream.start()
-            began = time.monotonic()
+            start = time.monotonic()
             with traffic(running.port, chat("chat")) as callers:
                 for turn in range(reloads):
-                    served.edit(*(BAD if turn % 2 == 0 else BAD[::-1]))
-                    served.hup(patience=60)
-            took = time.monotonic() - began
+                    deployment.edit(*(BAD if turn % 2 == 0 else BAD[::-1]))
+                    deployment.hup(patience=60)
+            seconds = time.monotonic() - start
             ending.set()
             for stream in streams:
                 stream.join()
-    print(f"{reloads} reloads in {took:.0f} s; answers {callers.count(200)}, others", end=" ")
+    print(f"{reloads} reloads in {seconds:.0f} s; answers {callers.count(200)}, others", end=" ")
     print(f"{sum(map(len, callers.ids.values())) - callers.count(200)}, lost {callers.lost}")
-    print(f"streams: {whole} whole, {cut} cut")
+    print(f"streams: {complete} complete, {cut} cut")
 
 
 if __name__ == "__main__":

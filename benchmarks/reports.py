@@ -1,8 +1,8 @@
 """How long each report of `modelway usage` takes: `python -m benchmarks.reports [ROWS] [--even]`.
 
-10,000,000 rows unless said, of a year, in a PostgreSQL of its own: 1,000 tokens of 50 teams, 20
-models. Most rows are of few tokens, each of which uses three models; with `--even` every token uses
-every model as often, so that sums of hours save nothing: the worst case. Takes about 15 minutes.
+By default 10,000,000 rows of a year, in a PostgreSQL of its own: 1,000 tokens of 50 teams, 20
+models. Most rows are of few tokens, each with three models. With `--even` every token uses every
+model equally often, so that sums of hours save nothing: the worst case. Takes about 15 minutes.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def sizes(connection: Connection) -> None:
 
 def reports(database: Database) -> list[tuple[float, str]]:
     """Seconds of each report, the slowest first."""
-    took = []
+    durations = []
     for name, (since, until) in RANGES.items():
         for selection, names in FILTERS.items():
             for by in KINDS:
@@ -107,8 +107,8 @@ def reports(database: Database) -> list[tuple[float, str]]:
                     begin = time.perf_counter()
                     totals(database, by, UsageFilter(since, until, **names), ZoneInfo(zone))
                     seconds = time.perf_counter() - begin
-                    took.append((seconds, f"{name} --by {by} {selection} {zone}"))
-    return sorted(took, reverse=True)
+                    durations.append((seconds, f"{name} --by {by} {selection} {zone}"))
+    return sorted(durations, reverse=True)
 
 
 def main() -> None:
@@ -124,11 +124,11 @@ def main() -> None:
         with timed("vacuum and analyze"):
             database.maintain(analyze)
         database.maintain(sizes)
-        took = reports(database)
-        print(f"  {len(took)} reports, the slowest:")
-        for seconds, name in took[:12]:
+        durations = reports(database)
+        print(f"  {len(durations)} reports, the slowest:")
+        for seconds, name in durations[:12]:
             print(f"  {seconds:8.2f} s  {name}")
-        print(f"  {took[len(took) // 2][0]:8.2f} s  the median")
+        print(f"  {durations[len(durations) // 2][0]:8.2f} s  the median")
         with timed("nine months dropped"):
             UsageTable(database).delete_before(SINCE + 280 * DAY, 1000)
         database.close()

@@ -31,6 +31,19 @@ def start(*arguments: str, environ: dict[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env={**os.environ, **environ}, stderr=subprocess.DEVNULL)
 
 
+def write_project(folder: str, port: int, telemetry: str, more: str = "") -> Path:
+    """Write the shipped project with one worker and the token `mw-bench`; the path of its config.
+    `telemetry` is the address of metrics and health, `more` ends the config."""
+    init = [sys.executable, "-m", "engine", "init", f"{folder}/gw"]
+    subprocess.run(init, check=True, capture_output=True)
+    config = Path(folder, "gw", "gateway.yaml")
+    text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
+    text = text.replace("workers: 2", "workers: 1")
+    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n{more}"
+    config.write_text(with_telemetry(text, telemetry))
+    return config
+
+
 def ask(connection: http.client.HTTPConnection) -> None:
     connection.request("POST", "/v1/chat/completions", BODY, HEADERS)
     answer = connection.getresponse()
@@ -52,11 +65,13 @@ def first_answer(port: int, since: float) -> float:
 
 
 def workers(master: int) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(master)], capture_output=True, check=True)
-    return [int(pid) for pid in found.stdout.split()]
+    """The process ids of a master's workers."""
+    text = Path(f"/proc/{master}/task/{master}/children").read_text()
+    return [int(pid) for pid in text.split()]
 
 
 def resident(pid: int) -> float:
+    """Resident memory of a process, in MB (2**20 bytes)."""
     status = Path(f"/proc/{pid}/status").read_text()
     match = re.search(r"VmRSS:\s+(\d+)", status)
     assert match is not None
@@ -74,16 +89,7 @@ def main(requests: int) -> None:
     upstream = f"http://127.0.0.1:{mock_port}/v1"
     environ = {"OPENAI_UPSTREAM": upstream, "OPENAI_API_KEY": CREDENTIAL}
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            [sys.executable, "-m", "engine", "init", f"{folder}/gw"],
-            check=True,
-            capture_output=True,
-        )
-        config = Path(folder, "gw", "gateway.yaml")
-        text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
-        text = text.replace("workers: 2", "workers: 1")
-        text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n"
-        config.write_text(with_telemetry(text, "off"))
+        config = write_project(folder, port, "off")
         mock = start("mock", "--port", str(mock_port), environ={})
         try:
             measure(config, environ, port, requests)
@@ -111,11 +117,9 @@ def measure(config: Path, environ: dict[str, str], port: int, requests: int) -> 
     before = cpu_seconds(worker)
     for _ in range(requests):
         ask(connection)
-    spent = (cpu_seconds(worker) - before) / requests * 1e6
+    cpu = (cpu_seconds(worker) - before) / requests * 1e6
     print(f"                       {resident(worker):.0f} MB after {requests:,} requests")
-    print(
-        f"CPU per request        {spent:.0f} us (all of the gateway's; JSON chat, one connection)"
-    )
+    print(f"CPU per request        {cpu:.0f} us (all of the gateway's; JSON chat, one connection)")
     gateway.terminate()
     gateway.wait()
 

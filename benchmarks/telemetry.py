@@ -3,9 +3,8 @@
 Gateways of one worker each, in front of one upstream, take turns in one run: with no telemetry;
 with the access log (into a pipe that is read); with the metrics; with both, which is the default;
 with traces of 1 % besides, for a collector that takes them; and of every request. Log, metrics and
-health together have to stay below 40 us, with traces of 1 % below 50 us. Then how long a page of
-metrics takes while requests go on, and whether the histogram agrees with the callers' clock. Linux
-only.
+health together have to stay below 40 us, with traces of 1 % below 50 us. Then the time of a page of
+metrics, and the mean duration by the histogram beside the mean that callers measure. Linux only.
 
     python -m benchmarks.telemetry [requests a turn]
 """
@@ -21,7 +20,7 @@ import urllib.request
 from contextlib import ExitStack
 
 from benchmarks.turns import take_turns
-from benchmarks.upstream_leg import begin, elsewhere, gateway
+from benchmarks.upstream_leg import gateway, run_in_process, start_process
 from tests.support.ports import free_port
 from tests.support.recording import recorder
 
@@ -39,7 +38,7 @@ _SUM = re.compile(r"modelway_request_duration_seconds_(sum|count)\{.*Chat.*\} (\
 
 def main(requests: int) -> None:
     upstream = free_port()
-    serving = begin("serve_upstream", upstream)
+    serving = start_process("serve_upstream", upstream)
     with ExitStack() as stack:
         stack.callback(serving.kill)
         collector = stack.enter_context(recorder())
@@ -49,27 +48,29 @@ def main(requests: int) -> None:
             more = more.replace("URL", f"'{collector.url}'")
             gateways[name] = stack.enter_context(gateway(folder, upstream, more))
         take_turns(gateways, TURNS, requests)
-        agree(gateways["both"][0])
+        compare_clocks(gateways["both"][0])
 
 
-def agree(port: int) -> None:
-    """The callers' mean beside the histogram's, one request at a time; and the page's own time."""
-    begun = time.perf_counter()
+def compare_clocks(port: int) -> None:
+    """Print the mean latency that callers see and that of the histogram, one request at a time, and
+    the time of a page of metrics."""
+    start = time.perf_counter()
     before = durations(port)
-    paged = time.perf_counter() - begun
-    asked = elsewhere("ask", port, 1, 1000)
+    page_seconds = time.perf_counter() - start
+    latencies = run_in_process("ask", port, 1, 1000)
     after = durations(port)
-    seen = statistics.mean(asked)
-    told = (after[0] - before[0]) / (after[1] - before[1])
-    print(f"callers  {seen * 1e3:.3f} ms on average, the histogram {told * 1e3:.3f} ms")
-    print(f"page     {paged * 1e3:.0f} ms")
+    caller_mean = statistics.mean(latencies)
+    histogram_mean = (after[0] - before[0]) / (after[1] - before[1])
+    print(f"callers  {caller_mean * 1e3:.3f} ms on average")
+    print(f"metrics  {histogram_mean * 1e3:.3f} ms on average, by the histogram")
+    print(f"page     {page_seconds * 1e3:.0f} ms")
 
 
 def durations(port: int) -> tuple[float, float]:
     """Sum and count of the durations of chat."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as page:
-        found = dict(_SUM.findall(page.read().decode()))
-    return float(found["sum"]), float(found["count"])
+        totals = dict(_SUM.findall(page.read().decode()))
+    return float(totals["sum"]), float(totals["count"])
 
 
 if __name__ == "__main__":

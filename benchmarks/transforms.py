@@ -1,4 +1,4 @@
-"""What a transform and a `deny` cost a request: `python benchmarks/transforms.py [rounds]`.
+"""CPU of a transform and of a `deny`: `python benchmarks/transforms.py [rounds]`.
 
 CPU microseconds of the stage for a typical chat body of 1 KB, parsed already, with three edits that
 all change it, with three that find nothing to do, and with a larger body; and of a `deny` with two
@@ -81,8 +81,8 @@ def main() -> None:
     for _ in range(rounds):
         for name, body, step in cases:
             times[name].append(seconds(body, step))
-    for name, each in times.items():
-        print(f"{name:<40} {statistics.median(each) * 1e6:6.1f} us")
+    for name, durations in times.items():
+        print(f"{name:<40} {statistics.median(durations) * 1e6:6.1f} us")
 
 
 if __name__ == "__main__":

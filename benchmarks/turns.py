@@ -1,8 +1,8 @@
-"""Gateways that take turns, so that whatever else the machine does falls on all of them alike.
+"""Gateways that are measured in turns, so that other load of the machine affects all of them.
 
-Many short turns tell more than few long ones: a machine's pace changes within seconds. What one
-adds is the median of what its turns took beyond those of the first, right beside them; the
-quartiles tell how sure that is.
+Turns are short, as the speed of a machine changes within seconds. The cost that a gateway adds is
+the median, over its turns, of its cost minus the cost of the first gateway in the same round; the
+quartiles show the spread.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import statistics
 from collections.abc import Mapping
 from functools import partial
 
-from benchmarks.upstream_leg import elsewhere, spent
+from benchmarks.upstream_leg import cpu_per_unit, run_in_process
 
 CONNECTIONS = 16
 
 
 def take_turns(gateways: Mapping[str, tuple[int, int]], turns: int, requests: int) -> None:
-    """Ask the gateways (port and worker by name), and print what each adds to the first of them."""
-    took: dict[str, list[float]] = {name: [] for name in gateways}
+    """Ask the gateways (port and worker by name), and print the CPU that each adds to the first."""
+    costs: dict[str, list[float]] = {name: [] for name in gateways}
     for _ in range(turns):
         for name, (port, pid) in gateways.items():
-            work = partial(elsewhere, "ask", port, CONNECTIONS, requests)
-            took[name].append(spent(pid, work, requests))
-    bare, *others = took
-    print(f"{bare:<20} {statistics.median(took[bare]):4.0f} us of CPU per request")
+            work = partial(run_in_process, "ask", port, CONNECTIONS, requests)
+            costs[name].append(cpu_per_unit(pid, work, requests))
+    bare, *others = costs
+    print(f"{bare:<20} {statistics.median(costs[bare]):4.0f} us of CPU per request")
     for name in others:
-        added = [more - less for more, less in zip(took[name], took[bare], strict=True)]
-        least, middle, most = statistics.quantiles(added, n=4)
+        differences = [more - less for more, less in zip(costs[name], costs[bare], strict=True)]
+        least, middle, most = statistics.quantiles(differences, n=4)
         print(f"{name:<20} adds {middle:4.0f} us ({least:.0f} to {most:.0f})")

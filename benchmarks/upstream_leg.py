@@ -1,9 +1,9 @@
-"""What forwarding costs: CPU per request and per SSE event, added latency, memory per open stream.
+"""Forwarding: CPU per request and per SSE event, added latency, memory per open stream.
 
-One gateway worker with authentication, validation and the whole upstream leg, and without what
-comes on top (log, metrics, limits, ledger: `benchmarks.telemetry`, `benchmarks.limits`), a raw
-socket upstream and the callers in processes of their own; and, in the same run, the floor: gunicorn
-with gevent and Falcon answering a static reply. CPU is the worker's own, from /proc. Linux only.
+One gateway worker with authentication, validation and the upstream client, without log, metrics,
+limits and ledger (see `benchmarks.telemetry`, `benchmarks.limits`); a raw socket upstream and the
+callers in processes of their own; and, in the same run, the floor: gunicorn with gevent and Falcon
+with a static response. CPU is that of the worker, from /proc. Linux only.
 
     python -m benchmarks.upstream_leg [main OPEN_STREAMS]
 """
@@ -26,10 +26,8 @@ from typing import Any
 import gevent
 from gevent.server import StreamServer
 
-from benchmarks.serving import cpu_seconds, resident, start, workers
-from engine.values.caller import digest
+from benchmarks.serving import cpu_seconds, resident, start, workers, write_project
 from tests.support.ports import free_port
-from tests.support.running import with_telemetry
 
 ANSWER = (
     b'{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,'
@@ -40,7 +38,7 @@ EVENT = (
     b'data: {"id":"c","object":"chat.completion.chunk",'
     b'"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
 )
-WHOLE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+JSON_RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 ALONE = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
 FLOOR = """
@@ -59,12 +57,12 @@ def chunk(data: bytes) -> bytes:
 
 
 def serve_upstream(port: int) -> None:
-    """Answers by what is asked: a static reply, or a stream of some pace and length."""
+    """Answer with static JSON, or with a stream: its content is PAUSE EVENTS BURST."""
 
     def handle(sock: socket.socket, _: object) -> None:
         while request := sock.recv(65536):
             if b'"stream":true' not in request:
-                sock.sendall(WHOLE % (len(ANSWER), ANSWER))
+                sock.sendall(JSON_RESPONSE % (len(ANSWER), ANSWER))
                 continue
             kind = request.rpartition(b'"content":"')[2].split(b'"')[0].split(b" ")
             pause, events, at_once = float(kind[0]), int(kind[1]), int(kind[2])
@@ -87,7 +85,7 @@ def request(content: str, stream: bool = False) -> bytes:
     )
 
 
-def whole_answer(sock: socket.socket) -> None:
+def read_answer(sock: socket.socket) -> None:
     data = sock.recv(65536)
     if not data.startswith(b"HTTP/1.1 200"):
         raise SystemExit(data[:300])
@@ -97,23 +95,23 @@ def whole_answer(sock: socket.socket) -> None:
 
 def ask(port: int, connections: int, requests: int) -> list[float]:
     """Send requests over some connections at once; the seconds that each took."""
-    took: list[float] = []
+    durations: list[float] = []
 
     def caller() -> None:
         with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
-            sent = request("Hello there, gateway!")
+            data = request("Hello there, gateway!")
             for _ in range(requests // connections):
-                begun = time.perf_counter()
-                sock.sendall(sent)
-                whole_answer(sock)
-                took.append(time.perf_counter() - begun)
+                start_time = time.perf_counter()
+                sock.sendall(data)
+                read_answer(sock)
+                durations.append(time.perf_counter() - start_time)
 
     gevent.joinall([gevent.spawn(caller) for _ in range(connections)], raise_error=True)
-    return took
+    return durations
 
 
 def stream(port: int, count: int, kind: str) -> float:
-    """Hold streams open at once, to their ends; the longest silence seen in any, in seconds."""
+    """Read `count` streams at once to their ends; the longest silence of any, in seconds."""
     longest = 0.0
 
     def caller() -> None:
@@ -134,24 +132,23 @@ def stream(port: int, count: int, kind: str) -> float:
     return longest
 
 
-def spent(pid: int, work: Callable[[], object], units: int) -> float:
+def cpu_per_unit(pid: int, work: Callable[[], object], units: int) -> float:
     """CPU microseconds of a process per unit of work."""
     before = cpu_seconds(pid)
     work()
     return (cpu_seconds(pid) - before) / units * 1e6
 
 
-def elsewhere(work: str, *arguments: object) -> Any:
-    """Run `ask` or `stream` in a process of its own, so that it shares nothing with what is
-    measured."""
-    process = begin(work, *arguments)
-    said, _ = process.communicate()
+def run_in_process(work: str, *arguments: object) -> Any:
+    """The result of `ask` or `stream`, run in a process of its own."""
+    process = start_process(work, *arguments)
+    output, _ = process.communicate()
     if process.returncode:
         raise SystemExit(f"{work} failed")
-    return json.loads(said)
+    return json.loads(output)
 
 
-def begin(work: str, *arguments: object) -> subprocess.Popen[bytes]:
+def start_process(work: str, *arguments: object) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "benchmarks.upstream_leg", work, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE)
 
@@ -160,13 +157,7 @@ def begin(work: str, *arguments: object) -> subprocess.Popen[bytes]:
 def gateway(folder: str, upstream: int, more: str = "") -> Iterator[tuple[int, int]]:
     """Port and worker of a gateway in front of the upstream; `more` ends its config."""
     port = free_port()
-    init = [sys.executable, "-m", "engine", "init", f"{folder}/gw"]
-    subprocess.run(init, check=True, capture_output=True)
-    config = Path(folder, "gw", "gateway.yaml")
-    text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
-    text = text.replace("workers: 2", "workers: 1")
-    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n{more}"
-    config.write_text(with_telemetry(text, "public"))
+    config = write_project(folder, port, "public", more)
     environ = {"OPENAI_UPSTREAM": f"http://127.0.0.1:{upstream}/v1", "OPENAI_API_KEY": "x"}
     process = start("serve", "--config", str(config), environ=environ)
     try:
@@ -196,18 +187,18 @@ def ready(port: int, master: int) -> int:
         try:
             with socket.create_connection(("127.0.0.1", port)) as sock:
                 sock.sendall(request("Hello there, gateway!"))
-                whole_answer(sock)
+                read_answer(sock)
             return workers(master)[0]
         except OSError:
             time.sleep(0.02)
-    raise SystemExit("it did not start")
+    raise SystemExit("the server did not start")
 
 
 def main(streams: int) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4 * streams)), hard))
     upstream = free_port()
-    process = begin("serve_upstream", upstream)
+    process = start_process("serve_upstream", upstream)
     try:
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -223,24 +214,24 @@ def measure(
     port: int, pid: int, upstream: int, floor_port: int, floor_pid: int, streams: int
 ) -> None:
     for _ in range(3):
-        ours = spent(pid, lambda: elsewhere("ask", port, 16, 8000), 8000)
-        bottom = spent(floor_pid, lambda: elsewhere("ask", floor_port, 16, 8000), 8000)
+        ours = cpu_per_unit(pid, lambda: run_in_process("ask", port, 16, 8000), 8000)
+        bottom = cpu_per_unit(floor_pid, lambda: run_in_process("ask", floor_port, 16, 8000), 8000)
         print(
             f"CPU per request   {ours:4.0f} us; floor {bottom:4.0f} us; {ours / bottom:.2f} times"
         )
-    through, direct = elsewhere("ask", port, 1, 2000), elsewhere("ask", upstream, 1, 2000)
+    through, direct = run_in_process("ask", port, 1, 2000), run_in_process("ask", upstream, 1, 2000)
     for name, at in (("median", 49), ("p99", 98)):
         added = statistics.quantiles(through, n=100)[at] - statistics.quantiles(direct, n=100)[at]
         print(f"added latency     {added * 1e6:4.0f} us at the {name}, one connection")
-    paced = spent(pid, lambda: elsewhere("stream", port, 50, "0.01 300 1"), 50 * 300)
-    burst = spent(pid, lambda: elsewhere("stream", port, 10, "0 20000 100"), 10 * 20000)
+    paced = cpu_per_unit(pid, lambda: run_in_process("stream", port, 50, "0.01 300 1"), 50 * 300)
+    burst = cpu_per_unit(pid, lambda: run_in_process("stream", port, 10, "0 20000 100"), 10 * 20000)
     print(f"CPU per event     {paced:4.1f} us at 10 ms between events, {burst:.1f} us in bursts")
     before = resident(pid)
-    waiting = begin("stream", port, streams, "1.0 12 1")
+    waiting = start_process("stream", port, streams, "1.0 12 1")
     time.sleep(8)
-    each = (resident(pid) - before) * 1024 / streams
+    size = (resident(pid) - before) * 1024 / streams
     late = json.loads(waiting.communicate()[0]) - 1.0
-    print(f"open streams      {streams}: {each:.0f} KB each; at most {late * 1e3:.0f} ms late")
+    print(f"open streams      {streams}: {size:.0f} KB each; at most {late * 1e3:.0f} ms late")
 
 
 if __name__ == "__main__":
@@ -248,6 +239,6 @@ if __name__ == "__main__":
     if work == "stream":
         print(stream(int(arguments[0]), int(arguments[1]), arguments[2]))
     elif work in ("ask", "serve_upstream", "main"):
-        found = globals()[work](*map(int, arguments))
+        durations = globals()[work](*map(int, arguments))
         if work == "ask":
-            print(json.dumps(found))
+            print(json.dumps(durations))

@@ -1,8 +1,8 @@
-"""What checking one request costs: `python benchmarks/validation.py [rounds]`.
+"""CPU of validating one request: `python benchmarks/validation.py [rounds]`.
 
-A typical chat body of 1 KB against the shipped document, in CPU microseconds: the engine's own way
-(with JSON parsing), its two bare steps, and openapi-core's validation of a request. The three take
-turns, round by round, so that whatever else the machine does falls on all of them.
+A typical chat body of 1 KB against the shipped document, in CPU microseconds: by the engine (with
+JSON parsing), by the two calls of libraries inside it, and by openapi-core. The three take turns,
+round by round, so that other load of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MEDIA_TYPE = "application/json"
 
 
 def ours() -> tuple[Callable[[], None], Callable[[], None]]:
-    """The engine's check of a request, and the two steps in it that nobody can do without."""
+    """The engine's check of a request, and the two calls of libraries inside it."""
     findings = Findings()
     document = read("openai", DOCUMENTS / "openai.yaml", "openapi/openai.yaml", (), findings)
     assert document is not None, findings.problems
@@ -42,21 +42,21 @@ def ours() -> tuple[Callable[[], None], Callable[[], None]]:
     assert validator is not None
     body, environ = Body(BODY), {"CONTENT_TYPE": MEDIA_TYPE}
 
-    def whole() -> None:
+    def check_request() -> None:
         exchange = Exchange("POST", "/v1/chat/completions", "", environ)
         exchange.body = body
         rule = bodies.parse(exchange)
         assert rule is not None
         check(rule, exchange.value)
 
-    def bare() -> None:
+    def bare_steps() -> None:
         assert validator.is_valid(orjson.loads(BODY))
 
-    return whole, bare
+    return check_request, bare_steps
 
 
 def theirs() -> Callable[[], None]:
-    """openapi-core's validation of a whole request, its document read beforehand."""
+    """openapi-core's validation of a request; its document is read beforehand."""
     spec = SchemaPath.from_file_path(str(DOCUMENTS / "openai.yaml"))
     validator = V31RequestValidator(spec)
     request: Any = MockRequest(
@@ -68,38 +68,38 @@ def theirs() -> Callable[[], None]:
         content_type=MEDIA_TYPE,
     )
 
-    def whole() -> None:
+    def check_request() -> None:
         validator.validate(request)
 
-    return whole
+    return check_request
 
 
-def microseconds(once: Callable[[], None], times: int) -> float:
-    """CPU time of one call, over so many."""
+def microseconds(step: Callable[[], None], times: int) -> float:
+    """Microseconds of CPU of one call: the mean of `times` calls."""
     before = time.process_time_ns()
     for _ in range(times):
-        once()
+        step()
     return (time.process_time_ns() - before) / times / 1000
 
 
 def main(rounds: int = 15) -> None:
-    whole, bare = ours()
+    check_request, bare_steps = ours()
     contenders: list[tuple[str, Callable[[], None], int]] = [
-        ("engine: parse and check", whole, 5000),
-        ("orjson.loads and is_valid", bare, 5000),
+        ("engine: parse and check", check_request, 5000),
+        ("orjson.loads and is_valid", bare_steps, 5000),
         ("openapi-core, per request", theirs(), 100),
     ]
-    for _, once, times in contenders:
-        microseconds(once, times // 10)
-    measured: dict[str, list[float]] = {name: [] for name, _, _ in contenders}
+    for _, step, times in contenders:
+        microseconds(step, times // 10)
+    durations: dict[str, list[float]] = {name: [] for name, _, _ in contenders}
     for _ in range(rounds):
-        for name, once, times in contenders:
-            measured[name].append(microseconds(once, times))
+        for name, step, times in contenders:
+            durations[name].append(microseconds(step, times))
     print(f"a chat body of {len(BODY)} bytes, {rounds} rounds, CPU microseconds per request")
-    for name, costs in measured.items():
+    for name, costs in durations.items():
         low, high = min(costs), max(costs)
         print(f"{name:28} median {statistics.median(costs):8.1f}   from {low:.1f} to {high:.1f}")
-    ours_, theirs_ = (statistics.median(costs) for costs in (list(measured.values())[::2]))
+    ours_, theirs_ = (statistics.median(costs) for costs in (list(durations.values())[::2]))
     print(f"{'openapi-core by the engine':28} {theirs_ / ours_:15.0f} times")
 
 

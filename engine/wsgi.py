@@ -17,7 +17,7 @@ from engine.config.config_files import ConfigFiles
 from engine.edge.router import Application
 from engine.plan.make import make_plan
 from engine.plan.route import CannotConnect
-from engine.server.gunicorn_connection import GunicornApplication
+from engine.server.gunicorn_connection import WSGIAdapter
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines, master_listens
 from engine.server.worker import Worker
@@ -31,7 +31,7 @@ _APP_LOAD_ERROR = 4
 """The exit status by which gunicorn knows a worker that cannot load its application."""
 
 
-def load() -> Application | GunicornApplication:
+def load() -> Application | WSGIAdapter:
     """The application of the config in MODELWAY_CONFIG (default: ./gateway.yaml), where overlays
     follow the base: gateway.yaml:prod.yaml.
 
@@ -44,7 +44,7 @@ def load() -> Application | GunicornApplication:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
         raise AppImportError(f"{len(errors)} problems in the config; nothing is served")
-    planned.plan.settle()
+    planned.plan.free_sources()
     release_memory()
     try:
         if warning := prepare(planned.plan.config):
@@ -63,7 +63,7 @@ def load() -> Application | GunicornApplication:
         return application
     atexit.register(application.close)
     _end_requests_on_sigterm(application, planned.plan.config.server.grace)
-    return GunicornApplication(application)
+    return WSGIAdapter(application)
 
 
 def _end_requests_on_sigterm(application: Application, grace: float) -> None:

@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Settings and fixtures of all tests."""
 
 import os
 
@@ -11,21 +11,22 @@ from tests.support.leaks import Leaks
 from tests.support.postgres import running
 from tests.support.thorough import THOROUGH
 
-# The machines are shared: how long one example takes says nothing about the code. In CI the same
-# examples come each time, so that a change is judged by what it changes; at a desk they are new.
+# No deadlines: on a shared machine the time of an example depends on the load. In CI the examples
+# are the same in each run, so that a failure belongs to the change; elsewhere they are random.
 settings.register_profile("shared", deadline=None, derandomize="CI" in os.environ, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("thorough" if THOROUGH else "shared")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "keeps(why): may leave behind what a wider fixture ends")
+    config.addinivalue_line(
+        "markers", "keeps(why): may leave resources that a fixture of a wider scope ends"
+    )
     config.pluginmanager.register(Leaks())
 
 
 def pytest_collection_modifyitems(items):
-    """Coverage is measured by tests of tables and cases alone: what random examples reach says
-    little, and tracing them takes more time than the test."""
+    """Exclude tests with random examples from coverage: tracing them takes longer than the test."""
     for item in items:
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.no_cover)

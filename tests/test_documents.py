@@ -6,9 +6,11 @@ import pytest
 
 from tests.support.paths import ROOT
 
-MADE = {"codes.md"}  # its `upstream/model` is a name of a price
+GENERATED = {"codes.md"}  # its `upstream/model` is a name of a price
 PAGES = sorted(
-    str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md") if page.name not in MADE
+    str(page.relative_to(ROOT))
+    for page in (ROOT / "docs").rglob("*.md")
+    if page.name not in GENERATED
 )
 TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", *PAGES)
 FOLDERS = {path.name for base in (ROOT, ROOT / "engine") for path in base.iterdir()}

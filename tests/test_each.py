@@ -15,10 +15,10 @@ def test_all_cases_run_and_the_message_names_those_that_fail() -> None:
         run.append(word)
         assert number == 1
 
-    with pytest.raises(ExceptionGroup, match="2 of 3 cases of test") as caught:
+    with pytest.raises(ExceptionGroup, match="2 of 3 cases of test") as excinfo:
         test()
     assert run == ["one", "two", "three"]
-    notes = [error.__notes__ for error in caught.value.exceptions]
+    notes = [error.__notes__ for error in excinfo.value.exceptions]
     assert notes == [["case: the second"], ["case: 3, 'three'"]]
 
 

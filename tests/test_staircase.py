@@ -221,12 +221,12 @@ def inherited_private_attributes(text: str) -> set[str]:
             module = node.module if isinstance(node, ast.ImportFrom) else ""
             names = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
             outside |= names if not (module or "").startswith("engine") else set()
-    found: set[str] = set()
+    private_names: set[str] = set()
     for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
         bases = {ast.unparse(base).partition(".")[0].partition("[")[0] for base in kind.bases}
         if bases & outside:
-            found |= _read_and_not_set(kind)
-    return found
+            private_names |= _read_and_not_set(kind)
+    return private_names
 
 
 def _read_and_not_set(kind: ast.ClassDef) -> set[str]:
@@ -267,7 +267,7 @@ def test_an_outside_library_stays_at_its_edge(library):
 
 
 def test_every_edge_but_the_closed_ones_is_in_use():
-    """A rule about a library that nothing imports any more guards nothing: take it out."""
+    """A rule about a library that nothing imports must be removed."""
     used = {each_import.imported for each_import in imports() if not each_import.inside}
     in_use = {lib for lib in EDGES if any(f"{name}.".startswith(f"{lib}.") for name in used)}
     open_edges = {lib for lib, allowed in EDGES.items() if allowed}

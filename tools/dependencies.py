@@ -13,25 +13,27 @@ EXTRAS = ("aws", "azure", "google", "otel")
 
 def installed(name: str = "modelway", extras: tuple[str, ...] = EXTRAS) -> list[Distribution]:
     """The installed dependencies, direct and indirect, in the order of their names."""
-    found: dict[tuple[str, str], Distribution] = {}
-    _collect(name, extras, found)
-    by_name = {key: entry for (key, _), entry in found.items() if key != canonicalize_name(name)}
+    distributions: dict[tuple[str, str], Distribution] = {}
+    _collect(name, extras, distributions)
+    by_name = {
+        key: entry for (key, _), entry in distributions.items() if key != canonicalize_name(name)
+    }
     return [by_name[key] for key in sorted(by_name)]
 
 
 def _collect(
-    name: str, extras: tuple[str, ...], found: dict[tuple[str, str], Distribution]
+    name: str, extras: tuple[str, ...], distributions: dict[tuple[str, str], Distribution]
 ) -> None:
     for extra in ("", *extras):
         key = (canonicalize_name(name), extra)
-        if key in found:
+        if key in distributions:
             continue
         try:
-            found[key] = distribution(name)
+            distributions[key] = distribution(name)
         except PackageNotFoundError:  # of another platform, or not installed
             continue
-        for requirement in _requirements(found[key], extra):
-            _collect(requirement.name, tuple(sorted(requirement.extras)), found)
+        for requirement in _requirements(distributions[key], extra):
+            _collect(requirement.name, tuple(sorted(requirement.extras)), distributions)
 
 
 def _requirements(entry: Distribution, extra: str) -> Iterator[Requirement]:

@@ -21,12 +21,12 @@ from engine.values.metric import Metric
 from tools.licences import page as licences_page
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
-_MADE = "Written by `python -m tools.reference`; do not edit it here.\n"
+_NOTE = "Written by `python -m tools.reference`; do not edit it here.\n"
 
 
 def commands_page() -> str:
     """Every command with its help and its options, from click."""
-    head = f"# Commands\n\n{_MADE}`modelway COMMAND --help` prints the same.\n"
+    head = f"# Commands\n\n{_NOTE}`modelway COMMAND --help` prints the same.\n"
     return "\n".join([head, *_command("modelway", cli.main, None)])
 
 
@@ -78,14 +78,14 @@ def _cell(text: str, *, in_table: bool = True) -> str:
 def metrics_page() -> str:
     """Every metric with its kind, labels and meaning, from the modules that define them."""
     parts = [
-        f"# Metrics\n\n{_MADE}[Logs, metrics, health](telemetry.md) says how they are served.\n"
+        f"# Metrics\n\n{_NOTE}[Logs, metrics, health](telemetry.md) says how they are served.\n"
     ]
     for module_info in pkgutil.iter_modules(metrics.__path__):
         module = import_module(f"{metrics.__name__}.{module_info.name}")
         defined = [value for value in vars(module).values() if isinstance(value, Metric)]
-        own = [metric for metric in defined if f"`{metric.name}`" not in "".join(parts)]
-        if own:
-            rows = [_metric_row(metric) for metric in own]
+        new_metrics = [metric for metric in defined if f"`{metric.name}`" not in "".join(parts)]
+        if new_metrics:
+            rows = [_metric_row(metric) for metric in new_metrics]
             head = "| metric | kind | labels | meaning |\n|---|---|---|---|"
             title = module_info.name.capitalize()
             parts.append("\n".join([f"## {title}", "", head, *rows, ""]))
@@ -100,7 +100,7 @@ def _metric_row(metric: Metric) -> str:
 def codes_page() -> str:
     """Every code of `check` with its meaning."""
     parts = [
-        f"# Codes of `modelway check`\n\n{_MADE}"
+        f"# Codes of `modelway check`\n\n{_NOTE}"
         "`modelway check --explain CODE` also prints a wrong example and the corrected one.\n"
     ]
     for code in codes():

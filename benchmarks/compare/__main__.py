@@ -17,7 +17,7 @@ from benchmarks.compare.load import LoadFailed
 from benchmarks.compare.measure import Plan, cold_start, direct, one_round
 from benchmarks.compare.page import replaced
 from benchmarks.compare.plot import draw
-from benchmarks.compare.report import Found, report, shown
+from benchmarks.compare.report import Results, ours_first, report
 from benchmarks.compare.streaming import StreamsFailed
 from benchmarks.compare.system import LeftOut, System, Upstream
 from benchmarks.compare.systems import floor, litellm, nginx, ours, tensorzero
@@ -36,38 +36,42 @@ _DOCS = Path(__file__).resolve().parents[2] / "docs" / "explanation"
 @click.option("--only", multiple=True, type=click.Choice(list(_SYSTEMS)), help="These systems.")
 @click.option("--quick", is_flag=True, help="1 round of 2 s, 100 streams; writes no page.")
 def main(
-    rounds: int, seconds: float, streams: int, many: int, only: tuple[str, ...], quick: bool
+    rounds: int, seconds: float, streams: int, crowd_size: int, only: tuple[str, ...], quick: bool
 ) -> None:
     """Measure the gateway beside others, and write docs/explanation/performance.md."""
     missing = [tool for tool in ("wrk", "gcc") if shutil.which(tool) is None]
     if missing:
         raise click.ClickException(f"install {' and '.join(missing)} (Debian: apt-get install)")
     if quick:
-        rounds, seconds, streams, many = 1, 2.0, 100, 500
+        rounds, seconds, streams, crowd_size = 1, 2.0, 100, 500
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with tempfile.TemporaryDirectory(prefix="compare-") as name, plain(Path(name)) as upstream:
         body = Path(name, "body.json")
         chat = {k: v for k, v in CHAT.items() if not k.startswith("stream")}
         body.write_bytes(orjson.dumps(chat))
-        found = Found()
+        results = Results()
         plan = Plan(seconds, streams, body)
-        measured(found, prepared(found, Path(name), upstream, only), plan, upstream, rounds)
-        measured_over_tls(found, Path(name), plan, upstream, rounds)
+        measure_rounds(
+            results, prepare_systems(results, Path(name), upstream, only), plan, upstream, rounds
+        )
+        measure_over_tls(results, Path(name), plan, upstream, rounds)
         if not only or ours.NAME in only:
-            click.echo(f"{ours.NAME}: {many} streams, two workers")
-            alone = [system for system in found.systems if system.name == ours.NAME]
-            found.crowd = crowd(alone[0], upstream, plan, many)
-            found.scaling = two_workers(Path(name), upstream, plan, rounds)
-    text = report(found, seconds, streams)
+            click.echo(f"{ours.NAME}: {crowd_size} streams, two workers")
+            alone = [system for system in results.systems if system.name == ours.NAME]
+            results.crowd = crowd(alone[0], upstream, plan, crowd_size)
+            results.scaling = two_workers(Path(name), upstream, plan, rounds)
+    text = report(results, seconds, streams)
     click.echo(text)
     if not (quick or only):
         page = _DOCS / "performance.md"
         page.write_text(replaced(page.read_text(), f"{text}\n\n{_IMAGE}"))
-        draw(shown(found.rounds), ours.NAME, _DOCS / "performance.png")
+        draw(ours_first(results.rounds), ours.NAME, _DOCS / "performance.png")
 
 
-def prepared(found: Found, folder: Path, upstream: Upstream, only: tuple[str, ...]) -> list[System]:
+def prepare_systems(
+    results: Results, folder: Path, upstream: Upstream, only: tuple[str, ...]
+) -> list[System]:
     """The systems that can be had; the others are noted as left out."""
     for name, prepare in _SYSTEMS.items():
         if only and name not in only:
@@ -75,14 +79,14 @@ def prepared(found: Found, folder: Path, upstream: Upstream, only: tuple[str, ..
         place = folder / name
         place.mkdir()
         try:
-            found.systems.append(prepare(place, upstream))
+            results.systems.append(prepare(place, upstream))
         except LeftOut as error:
-            found.left_out[name] = str(error)
-    return found.systems
+            results.left_out[name] = str(error)
+    return results.systems
 
 
-def measured(
-    found: Found, systems: list[System], plan: Plan, upstream: Upstream, rounds: int
+def measure_rounds(
+    results: Results, systems: list[System], plan: Plan, upstream: Upstream, rounds: int
 ) -> None:
     """Measure them in turns; one that fails is left out from there on."""
     for number in range(rounds):
@@ -94,36 +98,36 @@ def measured(
                     with tempfile.TemporaryDirectory() as empty:
                         figures["start_cold"] = cold_start(system, plan, Path(empty))
             except (LeftOut, LoadFailed, StreamsFailed) as error:
-                found.left_out[system.name] = f"round {number + 1}: {error}"
+                results.left_out[system.name] = f"round {number + 1}: {error}"
                 systems.remove(system)
             else:
-                found.rounds.setdefault(system.name, []).append(figures)
+                results.rounds.setdefault(system.name, []).append(figures)
 
 
-def measured_over_tls(
-    found: Found, folder: Path, plan: Plan, upstream: Upstream, rounds: int
+def measure_over_tls(
+    results: Results, folder: Path, plan: Plan, upstream: Upstream, rounds: int
 ) -> None:
     """Add what systems take that ask their upstream over TLS; those that cannot have no figure."""
     place = folder / "tls"
     place.mkdir()
     with over_tls(upstream, place) as secure:
         systems = {}
-        for name in found.rounds:
+        for name in results.rounds:
             (place / name).mkdir()
             try:
                 systems[name] = _SYSTEMS[name](place / name, secure)
             except LeftOut as error:
-                found.without_tls[name] = str(error)
+                results.without_tls[name] = str(error)
         for number in range(rounds):
             for name, system in list(systems.items()):
                 click.echo(f"round {number + 1} of {rounds}, upstream over TLS: {name}")
                 try:
                     figures = measure.over_tls(system, plan)
                 except (LeftOut, LoadFailed, StreamsFailed) as error:
-                    found.without_tls[name] = " ".join(str(error).split())[:200]
+                    results.without_tls[name] = " ".join(str(error).split())[:200]
                     del systems[name]
                 else:
-                    found.rounds[name][number] = {**found.rounds[name][number], **figures}
+                    results.rounds[name][number] = {**results.rounds[name][number], **figures}
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Crowd:
     in seconds; `direct` is the same without any gateway, upstream and callers by themselves."""
 
     count: int
-    each: float
+    bytes_per_stream: float
     late: float
     direct: float
 
@@ -34,18 +34,18 @@ def crowd(system: System, upstream: Upstream, plan: Plan, count: int) -> Crowd:
     with running(system, plan.chat) as pid:
         wrk(system.endpoint, 16, 1, plan.body)
         before = memory(pid)
-        with _held(system.endpoint, count) as held:
-            held.all_open()
+        with _streams(system.endpoint, count) as streams_of_system:
+            streams_of_system.all_open()
             time.sleep(1)
-            each = (memory(pid) - before) / count
-            held.finish()
-    with _held(Endpoint(upstream.port), count) as alone:
+            bytes_per_stream = (memory(pid) - before) / count
+            streams_of_system.finish()
+    with _streams(Endpoint(upstream.port), count) as alone:
         alone.finish()
-    late, direct = (max(0.0, streams.longest - _PAUSE) for streams in (held, alone))
-    return Crowd(count, each, late, direct)
+    late, direct = (max(0.0, streams.longest - _PAUSE) for streams in (streams_of_system, alone))
+    return Crowd(count, bytes_per_stream, late, direct)
 
 
-def _held(endpoint: Endpoint, count: int) -> Streams:
+def _streams(endpoint: Endpoint, count: int) -> Streams:
     """Streams begun at 500 a second, and held for a while after the last of them."""
     spread = count / 500
     events = round(spread / _PAUSE) + 6

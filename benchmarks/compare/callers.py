@@ -45,37 +45,37 @@ class Callers:
         """Take one stream. SystemExit when it is refused or cut."""
         with gevent.socket.create_connection(("127.0.0.1", self._port)) as sock:
             sock.sendall(self._request)
-            tail, seen, last = b"", False, 0.0
+            tail, has_content, last = b"", False, 0.0
             while not tail.endswith(b"0\r\n\r\n"):
                 data = sock.recv(262_144)
                 if not data or data.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5")):
                     raise SystemExit(f"a stream was refused or cut: {data[:300]!r}")
-                found = data.count(b"data: ")
+                events = data.count(b"data: ")
                 now = time.monotonic()
-                if seen:
+                if has_content:
                     self.longest = max(self.longest, now - last)
-                elif found:
-                    seen = True
+                elif events:
+                    has_content = True
                     self.open += 1
-                self.events += found
+                self.events += events
                 tail, last = (tail + data)[-40:], now
             if b"[DONE]" not in tail:
                 raise SystemExit(f"a stream ended early: {tail!r}")
         self.ended += 1
 
 
-def many(port: int, text: bytes, count: int, seconds: float) -> None:
+def call_all(port: int, text: bytes, count: int, seconds: float) -> None:
     """Begin `count` streams over `seconds`, and print how they go on."""
     callers = Callers(port, text)
     started = [gevent.spawn_later(seconds * n / count, callers.call) for n in range(count)]
-    told = False
+    is_announced = False
     while callers.ended < count:
         gevent.sleep(0.1)
         failed: Any = next((g for g in started if g.ready() and not g.successful()), None)
         if failed is not None:
             raise SystemExit(str(failed.value or failed.exception))
-        if not told and callers.open == count:
-            told = True
+        if not is_announced and callers.open == count:
+            is_announced = True
             print("open", flush=True)
         print(time.monotonic(), callers.events, flush=True)
     print("longest", callers.longest, flush=True)
@@ -83,17 +83,17 @@ def many(port: int, text: bytes, count: int, seconds: float) -> None:
 
 def first_bytes(port: int, text: bytes, count: int) -> list[float]:
     """Seconds from a request to the first byte of its stream's first event."""
-    took = []
+    durations = []
     with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
         for _ in range(count):
-            begun, data = time.perf_counter(), b""
+            start, data = time.perf_counter(), b""
             sock.sendall(text)
             while b"data: " not in data:
                 data = _more(sock, data)
-            took.append(time.perf_counter() - begun)
+            durations.append(time.perf_counter() - start)
             while not data.endswith(b"0\r\n\r\n"):
                 data = _more(sock, data)
-    return took
+    return durations
 
 
 def _more(sock: Any, data: bytes) -> bytes:
@@ -110,4 +110,4 @@ if __name__ == "__main__":
     if sys.argv[6] == "first":
         print(json.dumps(first_bytes(port_, request(*sys.argv[2:5], FIRST), count_)))
     else:
-        many(port_, request(*sys.argv[2:5], sys.argv[7]), count_, float(sys.argv[6]))
+        call_all(port_, request(*sys.argv[2:5], sys.argv[7]), count_, float(sys.argv[6]))

@@ -32,6 +32,6 @@ def version_in(home: Path, package: str) -> str:
 
 
 def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LeftOut(f"it cannot be installed: {done.stderr.strip()[-300:]}")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise LeftOut(f"it cannot be installed: {process.stderr.strip()[-300:]}")

@@ -55,8 +55,8 @@ class Ratio:
 
 def median(rounds: Sequence[Round], name: str) -> float | None:
     """Of those rounds that have the figure; None when none has."""
-    found = [one[name] for one in rounds if name in one]
-    return statistics.median(found) if found else None
+    values = [figures[name] for figures in rounds if name in figures]
+    return statistics.median(values) if values else None
 
 
 def ratio(theirs: Sequence[Round], ours: Sequence[Round], name: str) -> Ratio | None:
@@ -64,12 +64,12 @@ def ratio(theirs: Sequence[Round], ours: Sequence[Round], name: str) -> Ratio | 
 
     None where no round has both, or ours is not above zero.
     """
-    found = [
+    values = [
         their[name] / our[name]
         for their, our in zip(theirs, ours, strict=False)
         if name in their and our.get(name, 0) > 0
     ]
-    return Ratio(statistics.median(found), min(found), max(found)) if found else None
+    return Ratio(statistics.median(values), min(values), max(values)) if values else None
 
 
 def scaling(one: Round, two: Round) -> float:

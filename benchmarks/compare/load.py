@@ -51,7 +51,7 @@ def wrk(endpoint: Endpoint, connections: int, seconds: float, body: Path) -> Loa
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "30s"]
     command += ["-s", str(script), f"http://127.0.0.1:{endpoint.port}", "--", endpoint.path]
     command += [endpoint.model, ",".join(endpoint.tokens), str(body)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LoadFailed(done.stderr[-300:])
-    return parse(done.stdout)
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise LoadFailed(process.stderr[-300:])
+    return parse(process.stdout)

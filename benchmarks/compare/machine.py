@@ -24,9 +24,9 @@ def today() -> str:
 
 def tools() -> str:
     """Versions of the load generator and of the compiler of the upstream."""
-    said = subprocess.run(["wrk", "-v"], capture_output=True, text=True, check=False)
-    compiled = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True)
-    return f"wrk {said.stdout.split()[1]}, {compiled.stdout.splitlines()[0]}"
+    wrk = subprocess.run(["wrk", "-v"], capture_output=True, text=True, check=False)
+    gcc = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True)
+    return f"wrk {wrk.stdout.split()[1]}, {gcc.stdout.splitlines()[0]}"
 
 
 def _python() -> str:

@@ -12,7 +12,7 @@ from benchmarks.compare.proc import cpu, largest, memory
 from benchmarks.compare.streaming import Streams, first_byte
 from benchmarks.compare.system import Endpoint, System, Upstream, ask, end, first_answer, spawn
 
-_FEW = 20
+_SLOW_PACE = 20
 """Streams of 20 ms that even a slow system takes with ease."""
 
 
@@ -53,17 +53,17 @@ def one_round(system: System, plan: Plan, base: Direct) -> dict[str, float]:
 
     Raises LeftOut when it does not start, LoadFailed when it refuses what it should answer.
     """
-    begun = time.monotonic()
+    start = time.monotonic()
     process = spawn(system, {})
     try:
         first_answer(system, plan.chat, process)
-        found = {"start_warm": time.monotonic() - begun}
+        figures = {"start_warm": time.monotonic() - start}
         wrk(system.endpoint, 16, plan.seconds, plan.body)  # to warm up
         if system.streams:
-            found |= _open_streams(system, process.pid, plan)
-            found |= _streamed(system, process.pid, plan, base)
-        found |= _loads(system, process.pid, plan, base)
-        return found
+            figures |= _open_streams(system, process.pid, plan)
+            figures |= _streamed(system, process.pid, plan, base)
+        figures |= _loads(system, process.pid, plan, base)
+        return figures
     finally:
         end(process)
 
@@ -72,26 +72,26 @@ def cold_start(system: System, plan: Plan, empty: Path) -> float:
     """Seconds to the first answer when nothing that it compiles is there yet. `empty` is an empty
     folder for that."""
     caches: Mapping[str, str] = {name: str(empty) for name in system.caches}
-    begun = time.monotonic()
+    start = time.monotonic()
     process = spawn(system, caches)
     try:
         first_answer(system, plan.chat, process)
-        return time.monotonic() - begun
+        return time.monotonic() - start
     finally:
         end(process)
 
 
 def _loads(system: System, pid: int, plan: Plan, base: Direct) -> dict[str, float]:
-    spent, loads = {}, {}
+    cpu_times, loads = {}, {}
     for connections in (16, 64, 1):
         before = cpu(pid)
         load = wrk(system.endpoint, connections, plan.seconds, plan.body)
-        spent[connections] = (cpu(pid) - before) / load.requests
+        cpu_times[connections] = (cpu(pid) - before) / load.requests
         loads[connections] = load
     return {
-        "cpu_16": spent[16],
-        "cpu_64": spent[64],
-        "per_core": 1 / spent[16],
+        "cpu_16": cpu_times[16],
+        "cpu_64": cpu_times[64],
+        "per_core": 1 / cpu_times[16],
         "p50_1": loads[1].p50 - base.one.p50,
         "p99_1": loads[1].p99 - base.one.p99,
         "p50_64": loads[64].p50 - base.many.p50,
@@ -111,14 +111,14 @@ def _open_streams(system: System, pid: int, plan: Plan) -> dict[str, float]:
 
 def _streamed(system: System, pid: int, plan: Plan, base: Direct) -> dict[str, float]:
     _drained(system, plan.chat)
-    found = {"first_byte": first_byte(system.endpoint) - base.first_byte}
-    found["event_paced"] = _paced(system, pid, plan)
-    each = 50_000 if system.paced > _FEW else 1000
+    figures = {"first_byte": first_byte(system.endpoint) - base.first_byte}
+    figures["event_paced"] = _paced(system, pid, plan)
+    events = 50_000 if system.paced > _SLOW_PACE else 1000
     before = cpu(pid)
-    with Streams(system.endpoint, 4, 0, f"0 {each} 50") as burst:
+    with Streams(system.endpoint, 4, 0, f"0 {events} 50") as burst:
         burst.finish()
-    found["event_burst"] = (cpu(pid) - before) / (4 * each)
-    return found
+    figures["event_burst"] = (cpu(pid) - before) / (4 * events)
+    return figures
 
 
 def _paced(system: System, pid: int, plan: Plan) -> float:
@@ -127,10 +127,10 @@ def _paced(system: System, pid: int, plan: Plan) -> float:
     with Streams(system.endpoint, system.paced, 1, f"0.02 {events} 1") as paced:
         paced.all_open()
         time.sleep(0.5)
-        begun, before = time.monotonic(), cpu(pid)
+        start, before = time.monotonic(), cpu(pid)
         time.sleep(plan.seconds)
-        ended, after = time.monotonic(), cpu(pid)
-        return (after - before) / paced.events_between(begun, ended)
+        finish, after = time.monotonic(), cpu(pid)
+        return (after - before) / paced.events_between(start, finish)
 
 
 def over_tls(system: System, plan: Plan) -> dict[str, float]:
@@ -155,8 +155,8 @@ def over_tls(system: System, plan: Plan) -> dict[str, float]:
 def _drained(system: System, chat: bytes) -> None:
     """Wait until what callers left open is over: the system answers at once again."""
     for _ in range(50):
-        begun = time.monotonic()
+        start = time.monotonic()
         ask(system.endpoint, chat)
-        if time.monotonic() - begun < 0.05:
+        if time.monotonic() - start < 0.05:
             return
         time.sleep(0.2)

@@ -35,10 +35,10 @@ def parse_memory(text: str, kind: str = "Pss") -> int:
 
 def below(stats: dict[int, Stat], root: int) -> list[int]:
     """`root` and all processes below it."""
-    found = [root]
-    for pid in found:
-        found += [child for child, stat in stats.items() if stat.parent == pid]
-    return found
+    pids = [root]
+    for pid in pids:
+        pids += [child for child, stat in stats.items() if stat.parent == pid]
+    return pids
 
 
 def tree(root: int) -> dict[int, Stat]:
@@ -71,10 +71,10 @@ def _rollups(root: int) -> list[str]:
 
 
 def _stats() -> dict[int, Stat]:
-    found = {}
+    stats = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            found[int(path.parent.name)] = parse_stat(path.read_text())
+            stats[int(path.parent.name)] = parse_stat(path.read_text())
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has just ended
-    return found
+    return stats

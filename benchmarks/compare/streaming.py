@@ -27,7 +27,7 @@ class Streams:
     def __init__(self, endpoint: Endpoint, count: int, seconds: float, kind: str) -> None:
         self._command = [*_COMMAND, *_arguments(endpoint), str(count), str(seconds), kind]
         self.longest = 0.0
-        self._seen: list[tuple[float, int]] = []
+        self._samples: list[tuple[float, int]] = []
 
     def __enter__(self) -> Streams:
         self._process = subprocess.Popen(
@@ -49,39 +49,39 @@ class Streams:
         while not self._line().startswith("longest"):
             pass
 
-    def events_between(self, begun: float, ended: float) -> float:
+    def events_between(self, start: float, end: float) -> float:
         """Events that arrived between two times of CLOCK_MONOTONIC. Raises StreamsFailed."""
-        while not self._seen or self._seen[-1][0] < ended:
+        while not self._samples or self._samples[-1][0] < end:
             self._line()
-        return between(self._seen, begun, ended)
+        return between(self._samples, start, end)
 
     def _line(self) -> str:
         assert self._process.stdout is not None
         line = self._process.stdout.readline().strip()
         if not line:
-            _, said = self._process.communicate()
-            raise StreamsFailed(said.strip()[-500:] or "the streams are over")
+            _, error_output = self._process.communicate()
+            raise StreamsFailed(error_output.strip()[-500:] or "the streams are over")
         name, _, value = line.partition(" ")
         if name == "longest":
             self.longest = float(value)
         elif name != "open":
-            self._seen.append((float(name), int(value)))
+            self._samples.append((float(name), int(value)))
         return line
 
 
-def between(seen: Sequence[tuple[float, int]], begun: float, ended: float) -> float:
+def between(samples: Sequence[tuple[float, int]], start: float, end: float) -> float:
     """How much a counter grew between two times, of its values at some times, in order; between
     two of those it is taken to have grown evenly. ValueError for a time outside of them."""
-    return _at(seen, ended) - _at(seen, begun)
+    return _at(samples, end) - _at(samples, start)
 
 
-def _at(seen: Sequence[tuple[float, int]], moment: float) -> float:
-    after = bisect_left(seen, (moment, 0))
-    if after == len(seen) or (after == 0 and seen[0][0] > moment):
+def _at(samples: Sequence[tuple[float, int]], moment: float) -> float:
+    after = bisect_left(samples, (moment, 0))
+    if after == len(samples) or (after == 0 and samples[0][0] > moment):
         raise ValueError("that time was not seen")
     if after == 0:
-        return seen[0][1]
-    (t0, n0), (t1, n1) = seen[after - 1], seen[after]
+        return samples[0][1]
+    (t0, n0), (t1, n1) = samples[after - 1], samples[after]
     return n0 + (n1 - n0) * (moment - t0) / (t1 - t0)
 
 
@@ -92,8 +92,8 @@ def _arguments(endpoint: Endpoint) -> list[str]:
 def first_byte(endpoint: Endpoint, count: int = 200) -> float:
     """Median seconds to the first byte of a stream's first event, one stream at a time."""
     command = [*_COMMAND, *_arguments(endpoint), str(count), "first"]
-    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise StreamsFailed(done.stderr.strip()[-500:])
-    took: list[float] = json.loads(done.stdout)
-    return statistics.median(took[len(took) // 10 :])
+    process = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise StreamsFailed(process.stderr.strip()[-500:])
+    durations: list[float] = json.loads(process.stdout)
+    return statistics.median(durations[len(durations) // 10 :])

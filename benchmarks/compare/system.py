@@ -106,17 +106,17 @@ def spawn(system: System, more: Mapping[str, str]) -> subprocess.Popen[bytes]:
 def first_answer(system: System, body: bytes, process: subprocess.Popen[bytes]) -> None:
     """Wait for the first chat that is answered. Raises LeftOut when none is in two minutes."""
     until = time.monotonic() + _PATIENCE
-    said = ""
+    reason = ""
     while time.monotonic() < until and process.poll() is None:
         try:
-            status, said = ask(system.endpoint, body)
+            status, reason = ask(system.endpoint, body)
             if status == 200:
                 return
         except (OSError, ValueError, http.client.HTTPException) as error:
-            said = str(error)
+            reason = str(error)
         time.sleep(0.005)
     log = (system.folder / "output.log").read_text(errors="replace")
-    raise LeftOut(f"it did not start: {said[:200]} {log[-600:]}")
+    raise LeftOut(f"it did not start: {reason[:200]} {log[-600:]}")
 
 
 def ask(endpoint: Endpoint, body: bytes) -> tuple[int, str]:

@@ -40,9 +40,9 @@ def instructions(module: str = _RUN, *arguments: str) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/marks.so"
         command = ["gcc", "-O1", "-shared", "-fPIC", "-o", library, str(_HERE / "marks.c")]
-        built = subprocess.run(command, capture_output=True, text=True, check=False)
-        if built.returncode:
-            raise Missing(f"marks.c does not compile: {built.stderr.strip()[:200]}")
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        if process.returncode:
+            raise Missing(f"marks.c does not compile: {process.stderr.strip()[:200]}")
         command = [sys.executable, "-m", module, "instructions", library, *arguments]
         return _run([*_VALGRIND, *command], folder)
 
@@ -50,13 +50,13 @@ def instructions(module: str = _RUN, *arguments: str) -> dict[str, int]:
 def _run(command: list[str], folder: str | None = None) -> dict[str, int]:
     paths = [str(_HERE.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0"}
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, env=environ, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-3000:]}")
-    found: dict[str, int] = json.loads(done.stdout)
-    return found
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{process.stderr[-3000:]}")
+    counts: dict[str, int] = json.loads(process.stdout)
+    return counts
 
 
 def compare(record: dict[str, Any]) -> list[Verdict]:
@@ -83,11 +83,14 @@ def main(write: bool) -> None:
     records = json.loads(_RECORD.read_text()) if _RECORD.exists() else {}
     if write:
         try:
-            counted = instructions()
+            instruction_counts = instructions()
         except Missing as missing:
             raise click.ClickException(str(missing)) from missing
-        made = {"bytecodes": bytecodes(), "instructions": {**counted, "with": surroundings()}}
-        records[python] = made
+        record = {
+            "bytecodes": bytecodes(),
+            "instructions": {**instruction_counts, "with": surroundings()},
+        }
+        records[python] = record
         _RECORD.write_text(json.dumps(dict(sorted(records.items())), indent=2) + "\n")
         return
     verdicts = compare(records.get(python, {}))

@@ -25,16 +25,16 @@ _LIBRARIES = (
 def surroundings() -> dict[str, str]:
     """Versions of all that is counted along with the engine, by name."""
     arguments = str(sysconfig.get_config_var("CONFIG_ARGS"))
-    built = [platform.python_compiler()]
-    built += ["optimized"] if "--enable-optimizations" in arguments else []
-    built += ["shared"] if sysconfig.get_config_var("Py_ENABLE_SHARED") else []
-    said = subprocess.run(["valgrind", "--version"], capture_output=True, text=True, check=True)
+    build = [platform.python_compiler()]
+    build += ["optimized"] if "--enable-optimizations" in arguments else []
+    build += ["shared"] if sysconfig.get_config_var("Py_ENABLE_SHARED") else []
+    valgrind = subprocess.run(["valgrind", "--version"], capture_output=True, text=True, check=True)
     return {
         "python": platform.python_version(),
-        "build": ", ".join(built),
+        "build": ", ".join(build),
         "machine": platform.machine(),
         "libc": " ".join(platform.libc_ver()),
-        "valgrind": said.stdout.strip(),
+        "valgrind": valgrind.stdout.strip(),
         **{name: version(name) for name in _LIBRARIES},
     }
 

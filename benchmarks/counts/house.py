@@ -69,14 +69,14 @@ class House:
         file.write_text(config.format(port=port, digest=digest(TOKEN)))
         planned = make_plan(file, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
         assert planned.plan is not None, planned.findings.errors[:5]
-        self._kept = [runtime_directory(file), folder_of(os.getpid())]
+        self._folders = [runtime_directory(file), folder_of(os.getpid())]
         prepare(planned.plan.config)
         self._shippers: list[Shipper] = []
         setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010
         batch.INTERVAL, batch.MAX_ITEMS = 1e9, BATCH
-        made = planned.plan
+        plan = planned.plan
         gunicorn = GunicornApplication(
-            made.config.server, lambda: serving(made, self._kept[1], ConfigStatus())
+            plan.config.server, lambda: serving(plan, self._folders[1], ConfigStatus())
         )
         self._listener = socket.create_server(("127.0.0.1", 0))
         log = gunicorn.cfg.logger_class(gunicorn.cfg)
@@ -99,5 +99,5 @@ class House:
         return sum(shipper.shipped for shipper in self._shippers)
 
     def close(self) -> None:
-        for folder in self._kept:
+        for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)

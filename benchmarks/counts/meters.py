@@ -41,8 +41,8 @@ class Instructions:
     def read(self) -> float:
         self._dumps += 1
         self._marks.dump(b"read")
-        (found,) = Path().glob(f"callgrind.out.{os.getpid()}.{self._dumps}")
-        return int(_TOTAL.findall(found.read_text())[-1])
+        (dump,) = Path().glob(f"callgrind.out.{os.getpid()}.{self._dumps}")
+        return int(_TOTAL.findall(dump.read_text())[-1])
 
 
 class Bytecodes:

@@ -33,7 +33,7 @@ from benchmarks.counts.scripted import Caller, Upstream  # noqa: E402
 _ROUNDS = 5
 _REQUESTS = BATCH  # so that the telemetry of one batch is among what is counted
 _EVENTS = 500
-_FEW = 20
+_SHORT_STREAM = 20
 _WARM = 4 * BATCH - 2
 """Requests before those counted: with two streams and the counted ones whole batches, and more
 than the 53 misses after which CPython 3.11 specialises an access to an attribute anew."""
@@ -50,18 +50,18 @@ def main(kind: str, library: str = "") -> None:
         upstream = Upstream()
         house = House(Path(name), upstream.port)
         try:
-            found = _measured(meter, upstream, house)
+            costs = _measure(meter, upstream, house)
         finally:
             house.close()
-    print(json.dumps(found), flush=True)
+    print(json.dumps(costs), flush=True)
     os._exit(0)  # neither threads nor exit handlers: what was counted is counted
 
 
-def _measured(meter: Meter, upstream: Upstream, house: House) -> dict[str, int]:
+def _measure(meter: Meter, upstream: Upstream, house: House) -> dict[str, int]:
     caller = Caller(house.connect(), TOKEN)
-    for _ in range(2 * _FEW):
+    for _ in range(2 * _SHORT_STREAM):
         caller.ask()
-    _stream(caller, upstream, _FEW)
+    _stream(caller, upstream, _SHORT_STREAM)
     house.ship()
     meter.begin()
     requests = events = 0.0
@@ -70,10 +70,10 @@ def _measured(meter: Meter, upstream: Upstream, house: House) -> dict[str, int]:
         for _ in range(_WARM):
             caller.ask()
         _stream(caller, upstream, 4 * _WARM)
-        requests += _counted(meter, lambda: _ask(caller))
-        events += _counted(meter, lambda: _stream(caller, upstream, _EVENTS))
+        requests += _count(meter, lambda: _ask(caller))
+        events += _count(meter, lambda: _stream(caller, upstream, _EVENTS))
     before = house.shipped()
-    shipping = _counted(meter, house.ship) / (house.shipped() - before)
+    shipping = _count(meter, house.ship) / (house.shipped() - before)
     return {
         "request": round(requests / _ROUNDS / _REQUESTS + shipping),
         "event": round(events / _ROUNDS / _EVENTS),
@@ -86,7 +86,7 @@ def _lookups_anew() -> None:
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(object))
 
 
-def _counted(meter: Meter, work: Callable[[], None]) -> float:
+def _count(meter: Meter, work: Callable[[], None]) -> float:
     gc.collect()
     meter.zero()
     work()

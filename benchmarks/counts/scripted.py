@@ -29,7 +29,7 @@ _ANSWER = orjson.dumps(
         "usage": {"prompt_tokens": 250, "completion_tokens": 120, "total_tokens": 370},
     }
 )
-_WHOLE = (
+_RESPONSE = (
     b"HTTP/1.1 200 OK\r\ndate: Mon, 01 Jan 2024 00:00:00 GMT\r\nserver: scripted\r\n"
     b"content-type: application/json\r\nx-request-id: 0123456789abcdef\r\n"
     b"openai-processing-ms: 12\r\ncontent-length: %d\r\n\r\n%s" % (len(_ANSWER), _ANSWER)
@@ -69,9 +69,9 @@ class Upstream:
             gevent.spawn(self._answer, sock)
 
     def _answer(self, sock: Any) -> None:
-        while request := _whole(sock):
+        while request := _read_request(sock):
             if b'"stream":true' not in request:
-                sock.sendall(_WHOLE)
+                sock.sendall(_RESPONSE)
                 continue
             sock.sendall(_HEAD)
             for _ in range(self.events):
@@ -85,12 +85,12 @@ class Caller:
 
     def __init__(self, sock: Any, token: str) -> None:
         self._sock = sock
-        self._whole = _request(dict(CHAT, stream=False, stream_options=None), token)
-        self._stream = _request(CHAT, token)
+        self._json_request = _request(dict(CHAT, stream=False, stream_options=None), token)
+        self._stream_request = _request(CHAT, token)
 
     def ask(self) -> None:
         """A chat answered as JSON. RuntimeError unless the answer is the upstream's."""
-        self._sock.sendall(self._whole)
+        self._sock.sendall(self._json_request)
         data = self._sock.recv(65536)
         while not data.endswith(_ANSWER):
             self._more(data)
@@ -100,7 +100,7 @@ class Caller:
 
     def stream(self, arrived: Callable[[], object]) -> int:
         """A chat answered as a stream, `arrived` called for each event; how many there were."""
-        self._sock.sendall(self._stream)
+        self._sock.sendall(self._stream_request)
         pieces, data = 0, b""
         while not data.endswith(b"0\r\n\r\n"):
             data = self._sock.recv(65536)
@@ -125,7 +125,7 @@ def _request(body: dict[str, Any], token: str) -> bytes:
     )
 
 
-def _whole(sock: Any) -> bytes:
+def _read_request(sock: Any) -> bytes:
     """A request with its body; b"" when there is none any more."""
     data: bytes = sock.recv(65536)
     head, _, body = data.partition(b"\r\n\r\n")

@@ -31,17 +31,17 @@ def main(names: tuple[str, ...], ports: bool, keep: bool, inside: Path | None) -
         for name, fault in FAULTS.items():
             click.echo(f"{name:<20} {fault.TITLE}")
         return
-    chosen = list(FAULTS) if names == ("all",) else list(names)
-    if unknown := [name for name in chosen if name not in FAULTS]:
+    fault_names = list(FAULTS) if names == ("all",) else list(names)
+    if unknown := [name for name in fault_names if name not in FAULTS]:
         raise click.ClickException(f"no fault {unknown[0]!r}; `list` prints them")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if inside is not None:
         isolation.prepare(inside / _RESOLVER)
-        sys.exit(run(chosen[0], inside, inside / _RESOLVER))
+        sys.exit(run(fault_names[0], inside, inside / _RESOLVER))
     why_not = "asked for with --ports" if ports else isolation.why_not()
     if why_not:
         click.echo(f"Without namespaces, on ports of loopback: {why_not}\n")
-    failed = [name for name in chosen if _in_folder(name, isolated=not why_not, keep=keep)]
+    failed = [name for name in fault_names if _in_folder(name, isolated=not why_not, keep=keep)]
     if failed:
         raise click.ClickException(f"not as their law says: {', '.join(failed)}")
 

@@ -104,15 +104,19 @@ class Bed:
         """gateway.yaml of every instance: an upstream for each replica, or `upstreams`, with the
         keys of `upstream`, and the model `chat` that all of them serve, with those of `model`.
         The token `free` has no limits; `tokens` has more, by name, with theirs."""
-        found = upstreams or {replica.name: {"url": _url(replica)} for replica in self.replicas}
+        upstream_urls = upstreams or {
+            replica.name: {"url": _url(replica)} for replica in self.replicas
+        }
         base = {"provider": "vllm", **(upstream or {})}
         return {
             "version": 1,
             "server": {"workers": 2, **(server or {})},
             "stores": {"machines": 3, **(stores or {})},
             "specs": {"openai": {"document": f"{ROOT}/openapi/openai.yaml", "dialect": "openai"}},
-            "upstreams": {name: {**base, **value} for name, value in found.items()},
-            "models": {"chat": {"to": [{"upstream": name} for name in found], **(model or {})}},
+            "upstreams": {name: {**base, **value} for name, value in upstream_urls.items()},
+            "models": {
+                "chat": {"to": [{"upstream": name} for name in upstream_urls], **(model or {})}
+            },
             "routes": [
                 {"operation": "openai.createChatCompletion", "model": "$request.body#/model"}
             ],

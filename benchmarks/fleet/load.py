@@ -25,8 +25,8 @@ class Result:
     number: int
     token: str
     session: str
-    sent: float
-    ended: float = 0.0
+    start: float
+    end: float = 0.0
     status: int = 0
     complete: bool = False
     text: str = ""
@@ -42,16 +42,16 @@ class Result:
         return self.complete and 0 < self.status < 500
 
     @property
-    def passed(self) -> bool:
+    def success(self) -> bool:
         return self.complete and self.status == 200
 
     @property
     def seconds(self) -> float:
-        return self.ended - self.sent
+        return self.end - self.start
 
     def in_flight(self, kill: Kill) -> bool:
         """Whether it was under way while a process died."""
-        return self.sent <= kill.gone and self.ended >= kill.sent
+        return self.start <= kill.end and self.end >= kill.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,8 @@ class _Caller:
             self._exchange(orjson.dumps(body), headers, result)
         except (OSError, http.client.HTTPException, ValueError):
             self.close()
-        result.ended = time.monotonic()
-        result.right = not result.passed or result.text == words
+        result.end = time.monotonic()
+        result.right = not result.success or result.text == words
         return result
 
     def close(self) -> None:
@@ -200,16 +200,16 @@ def _read_stream(data: bytes, result: Result) -> None:
 
 def percentile(results: list[Result], share: float) -> float:
     """Seconds within which that share of the passed requests ended."""
-    seconds = sorted(result.seconds for result in results if result.passed)
+    seconds = sorted(result.seconds for result in results if result.success)
     return seconds[min(int(len(seconds) * share), len(seconds) - 1)]
 
 
 def most_within(results: list[Result], seconds: float) -> int:
     """The most passed requests that were sent and answered in one window of that length: the
     gateways have counted them within it."""
-    passed = [result for result in results if result.passed]
-    return max((_within(passed, result.sent, seconds) for result in passed), default=0)
+    passed = [result for result in results if result.success]
+    return max((_within(passed, result.start, seconds) for result in passed), default=0)
 
 
 def _within(passed: list[Result], start: float, seconds: float) -> int:
-    return sum(start <= r.sent and r.ended <= start + seconds for r in passed)
+    return sum(start <= r.start and r.end <= start + seconds for r in passed)

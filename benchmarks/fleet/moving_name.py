@@ -26,7 +26,7 @@ def measure(bed: Bed, bound: float, *, kill: bool = False, **options: Any) -> Re
     with Load(through(gateway), callers=8, pause=0.02) as load:
         load.wait_for(200)
         names.set(_NAME, [replica.node.address for replica in new])
-        changed = time.monotonic()
+        change_time = time.monotonic()
         time.sleep(bound + 1)
         if kill:
             for replica in old:
@@ -34,8 +34,8 @@ def measure(bed: Bed, bound: float, *, kill: bool = False, **options: Any) -> Re
         load.wait_for(len(load.results) + 200)
     report.requests(load.results)
     old_names = {replica.name for replica in old}
-    late = [r for r in load.results if r.sent > changed and r.replica in old_names]
-    seconds = max((result.sent for result in late), default=changed) - changed
+    late = [r for r in load.results if r.start > change_time and r.replica in old_names]
+    seconds = max((result.start for result in late), default=change_time) - change_time
     text = f"{seconds:.1f} s until the last request at an old address, under {bound:.0f} s"
     report.law(seconds < bound, "old", text)
     for name, group in (("before", old), ("after", new)):

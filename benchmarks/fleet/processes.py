@@ -19,8 +19,8 @@ _WITH_THE_BED = ("--pdeathsig", "KILL")
 class Kill(NamedTuple):
     """When a server was sent SIGKILL, and when it was gone, its sockets too."""
 
-    sent: float
-    gone: float
+    start: float
+    end: float
 
 
 class Process:

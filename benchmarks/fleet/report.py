@@ -26,17 +26,17 @@ class Report:
 
     def requests(self, results: list[Result], kill: Kill | None = None) -> None:
         """Sent, refused and lost; lost may be only those in flight at a `kill`."""
-        lost = [result for result in results if not result.finished]
-        refused = sum(result.finished and not result.passed for result in results)
+        lost_results = [result for result in results if not result.finished]
+        refusals = sum(result.finished and not result.success for result in results)
         wrong = sum(not result.right for result in results)
-        self.figure("sent", f"{len(results):,}, refused {refused:,}")
-        allowed = [] if kill is None else [r for r in lost if r.in_flight(kill)]
+        self.figure("sent", f"{len(results):,}, refused {refusals:,}")
+        allowed = [] if kill is None else [r for r in lost_results if r.in_flight(kill)]
         flying = 0 if kill is None else sum(r.in_flight(kill) for r in results)
         where = f" of {flying} in flight at the kill" if kill else ""
-        text = f"{len(lost)}{where}"
-        if len(lost) > len(allowed):
-            text += f"; {len(lost) - len(allowed)} at other times: {_kinds(lost)}"
-        self.law(len(lost) == len(allowed), "lost", text)
+        text = f"{len(lost_results)}{where}"
+        if len(lost_results) > len(allowed):
+            text += f"; {len(lost_results) - len(allowed)} at other times: {_kinds(lost_results)}"
+        self.law(len(lost_results) == len(allowed), "lost", text)
         self.law(wrong == 0, "wrong", f"{wrong} answers were not those to their requests")
 
     def limit(self, results: list[Result], window: float, most: int, law: str) -> None:
@@ -53,9 +53,9 @@ class Report:
         return f"{name}: {title}\n{body}\n  {'law':<{width}}  {verdict}\n"
 
 
-def _kinds(lost: list[Result]) -> str:
+def _kinds(lost_results: list[Result]) -> str:
     kinds: dict[str, int] = {}
-    for result in lost:
+    for result in lost_results:
         kind = f"{result.status or 'no response'} {result.code}".strip()
         kinds[kind] = kinds.get(kind, 0) + 1
     return ", ".join(f"{count} x {kind}" for kind, count in sorted(kinds.items()))

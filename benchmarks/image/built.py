@@ -36,14 +36,14 @@ def stand_ins() -> tuple[str, str]:
 def build_twice(bases: tuple[str, str]) -> None:
     arguments = [f"--build-arg=BUILD={bases[0]}", f"--build-arg=BASE={bases[1]}"]
     arguments += ["--format=docker", "-f", "deploy/Containerfile"]
-    made = []
+    layers_of_builds = []
     for tag in ("modelway", "modelway-again"):
         start = time.monotonic()
         build(*arguments, "--no-cache", "-t", tag, ".")
         layers = "--format={{.RootFS.Layers}}"
-        made.append(podman("image", "inspect", layers, f"localhost/{tag}"))
+        layers_of_builds.append(podman("image", "inspect", layers, f"localhost/{tag}"))
         print(f"built {tag} in {time.monotonic() - start:.0f} s")
-    report("a second build makes the same layers", made[0] == made[1])
+    report("a second build makes the same layers", layers_of_builds[0] == layers_of_builds[1])
 
 
 def check_image(image: dict[str, Any]) -> None:
@@ -56,12 +56,12 @@ def check_image(image: dict[str, Any]) -> None:
             n for n in SHELLS for f in tree.glob(f"**/bin/{n}") if f.exists() or f.is_symlink()
         ]
         report("no shell, no package manager", not tools, tools or "")
-        own = [
+        unsafe = [
             p
             for p in (tree / "opt/modelway").rglob("*")
             if p.lstat().st_mode & 0o7002 and not p.is_symlink()
         ]
-        report("nothing of it is writable for others, or setuid", not own, own[:3] or "")
+        report("nothing of it is writable for others, or setuid", not unsafe, unsafe[:3] or "")
         parts = json.loads((tree / "opt/modelway/modelway.cdx.json").read_text("utf-8"))
     names = {f"{plain(part['name'])}=={part['version']}" for part in parts["components"]}
     report("the list of parts is that of the lock", names == locked(), names ^ locked() or "")

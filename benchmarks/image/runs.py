@@ -51,9 +51,9 @@ def check_alone(health: list[str]) -> None:
 def check_pod() -> None:
     """As the manifests of the chart say, with a config map that changes."""
     case = next(case for case in CASES if case.stem == "minimal")
-    found = manifests(expected(case).read_text("utf-8"))
-    files = next(m for m in found if m["kind"] == "ConfigMap")["data"]
-    pod = next(m for m in found if m["kind"] == "Deployment")["spec"]["template"]["spec"]
+    resources = manifests(expected(case).read_text("utf-8"))
+    files = next(m for m in resources if m["kind"] == "ConfigMap")["data"]
+    pod = next(m for m in resources if m["kind"] == "Deployment")["spec"]["template"]["spec"]
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     config = ConfigVolume(folder / "config", files)
@@ -70,8 +70,8 @@ def check_pod() -> None:
         volume = f"--volume={config.folder}:{mount['mountPath']}:ro"
         words.append(volume if mount["name"] == "config" else memory)
     (init,), (serve,) = pod["initContainers"], pod["containers"]
-    checked = succeeds("run", "--rm", *MACHINE, *words, IMAGE, *init["args"])
-    report("the init container accepts the config", *checked)
+    result = succeeds("run", "--rm", *MACHINE, *words, IMAGE, *init["args"])
+    report("the init container accepts the config", *result)
     with container(*words, IMAGE, *serve["args"], seconds=pod["terminationGracePeriodSeconds"]):
         first = json.loads(get(READY)[1])["config"]["hash"]
         text = files["gateway.yaml"].replace("gpt-5-mini", "gpt-5")

@@ -72,28 +72,28 @@ def _start(stack: ExitStack, module: str, *arguments: str) -> subprocess.Popen[s
 
 def _watch(master: int, calling: subprocess.Popen[str], seconds: float) -> list[Sample]:
     """Take samples, and print one for each minute."""
-    asked: list[tuple[int, int]] = [(0, 0)]
-    threading.Thread(target=_listen, args=(calling, asked), daemon=True).start()
+    counts: list[tuple[int, int]] = [(0, 0)]
+    threading.Thread(target=_listen, args=(calling, counts), daemon=True).start()
     samples: list[Sample] = []
-    begun, shown = time.monotonic(), 0
-    while (now := time.monotonic() - begun) < seconds:
+    start, printed_minutes = time.monotonic(), 0
+    while (now := time.monotonic() - start) < seconds:
         time.sleep(min(_EVERY, seconds - now))
-        samples.append(Sample(time.monotonic() - begun, asked[-1][0], _workers(master)))
+        samples.append(Sample(time.monotonic() - start, counts[-1][0], _workers(master)))
         if calling.poll() is not None:
             raise SystemExit("the callers ended")
-        if samples[-1].seconds // 60 > shown:
-            shown += 1
-            click.echo(_line(minutes(samples)[shown - 1]))
-    requests, odd = asked[-1]
-    click.echo(f"{requests:,} requests, {odd} of them answered otherwise than expected")
+        if samples[-1].seconds // 60 > printed_minutes:
+            printed_minutes += 1
+            click.echo(_line(minutes(samples)[printed_minutes - 1]))
+    requests, unexpected = counts[-1]
+    click.echo(f"{requests:,} requests, {unexpected} of them answered otherwise than expected")
     return samples
 
 
-def _listen(calling: subprocess.Popen[str], asked: list[tuple[int, int]]) -> None:
+def _listen(calling: subprocess.Popen[str], counts: list[tuple[int, int]]) -> None:
     assert calling.stdout is not None
     for line in calling.stdout:
-        requests, odd = map(int, line.split())
-        asked[:] = [(requests, odd)]
+        requests, unexpected = map(int, line.split())
+        counts[:] = [(requests, unexpected)]
 
 
 def _workers(master: int) -> dict[int, int]:
@@ -111,9 +111,9 @@ def _line(sample: Sample) -> str:
 
 
 def _tell(samples: list[Sample]) -> None:
-    many = after(samples, 100_000)
-    if many is not None:
-        click.echo(f"after 100,000 requests: {_line(many)}")
+    later_sample = after(samples, 100_000)
+    if later_sample is not None:
+        click.echo(f"after 100,000 requests: {_line(later_sample)}")
     for pid, more in growth(samples).items():
         click.echo(f"worker {pid} grew by {more / _MB:+.2f} MB in the last half")
 

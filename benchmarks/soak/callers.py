@@ -34,7 +34,7 @@ class Caller:
     def __init__(self, port: int, token: str, dice: random.Random) -> None:
         self._port, self._token, self._dice = port, token, dice
         self._sock: Any = None
-        self.asked = self.odd = 0
+        self.requests = self.unexpected = 0
 
     def run(self) -> None:
         """Ask for ever: mostly chats, some streams, refusals and faults; and leave at times."""
@@ -47,8 +47,8 @@ class Caller:
             except OSError:
                 good = False
                 self._hang_up()
-            self.asked += 1
-            self.odd += not good
+            self.requests += 1
+            self.unexpected += not good
             gevent.sleep(0)
 
     def _chat(self) -> bool:
@@ -107,12 +107,12 @@ class Caller:
 
 def is_complete(data: bytes) -> bool:
     """Whether an answer is there to its end."""
-    head, found, body = data.partition(b"\r\n\r\n")
+    head, separator, body = data.partition(b"\r\n\r\n")
     head = head.lower()
     if b"\r\ntransfer-encoding: chunked" in head:
         return body.endswith(b"0\r\n\r\n")
     length = head.partition(b"\r\ncontent-length: ")[2].split(b"\r\n")[0]
-    return bool(found) and len(body) >= int(length or 0)
+    return bool(separator) and len(body) >= int(length or 0)
 
 
 def main(port: int, token: str, count: int) -> None:
@@ -121,8 +121,8 @@ def main(port: int, token: str, count: int) -> None:
         gevent.spawn(caller.run)
     while True:
         gevent.sleep(1)
-        asked, odd = sum(c.asked for c in callers), sum(c.odd for c in callers)
-        print(asked, odd, flush=True)
+        requests, unexpected = sum(c.requests for c in callers), sum(c.unexpected for c in callers)
+        print(requests, unexpected, flush=True)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,20 @@ class Sample(NamedTuple):
 
 def minutes(samples: Sequence[Sample]) -> list[Sample]:
     """One sample for each minute: the median of each worker; the last of time and requests."""
-    found = []
+    means = []
     for minute in range(int(samples[-1].seconds // 60) + 1):
-        those = [sample for sample in samples if sample.seconds // 60 == minute]
-        if those:
-            last = those[-1]
-            alike = [sample for sample in those if sample.workers.keys() == last.workers.keys()]
-            found.append(last._replace(workers={p: round(_of(alike, p)) for p in last.workers}))
-    return found
+        samples_of_minute = [sample for sample in samples if sample.seconds // 60 == minute]
+        if samples_of_minute:
+            last = samples_of_minute[-1]
+            same_workers = [
+                sample
+                for sample in samples_of_minute
+                if sample.workers.keys() == last.workers.keys()
+            ]
+            means.append(
+                last._replace(workers={p: round(_of(same_workers, p)) for p in last.workers})
+            )
+    return means
 
 
 def growth(samples: Sequence[Sample]) -> dict[int, int]:

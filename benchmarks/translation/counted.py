@@ -46,15 +46,15 @@ class _Caller:
     def __init__(self, sock: Any, turn: Semaphore) -> None:
         self._sock, self._turn = sock, turn
 
-    def ask(self, sent: Iterator[bytes], count: int) -> None:
+    def ask(self, requests: Iterator[bytes], count: int) -> None:
         for _ in range(count):
-            self._sock.sendall(next(sent))
+            self._sock.sendall(next(requests))
             head, body = read_message(self._sock)
             if not head.startswith(b"HTTP/1.1 200"):
                 raise RuntimeError(head + body[:500])
 
-    def stream(self, sent: Iterator[bytes], count: int) -> None:
-        self._sock.sendall(next(sent))
+    def stream(self, requests: Iterator[bytes], count: int) -> None:
+        self._sock.sendall(next(requests))
         data, events = b"", 0
         while not data.endswith(b"0\r\n\r\n"):
             data = self._sock.recv(65536)
@@ -85,7 +85,7 @@ def main(kind: str, *arguments: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         house = House(Path(name), server.server_port or 0, config)
         try:
-            counts = _measured(meter, _Caller(house.connect(), turn), _pairs(translate))
+            counts = _measure(meter, _Caller(house.connect(), turn), _pairs(translate))
         finally:
             house.close()
     print(json.dumps(counts), flush=True)
@@ -96,7 +96,7 @@ def _pairs(translate: bool) -> list[tuple[Language, Language]]:
     return [(a, b) for a in LANGUAGES for b in LANGUAGES if translate or a is b]
 
 
-def _measured(
+def _measure(
     meter: Meter, caller: _Caller, pairs: list[tuple[Language, Language]]
 ) -> dict[str, int]:
     for source, target in pairs:
@@ -104,15 +104,15 @@ def _measured(
     meter.begin()
     counts = {}
     for source, target in pairs:
-        sent = messages(source, target.name, [TOKEN], stream=False)
-        caller.ask(sent, _WARM)
+        requests = messages(source, target.name, [TOKEN], stream=False)
+        caller.ask(requests, _WARM)
         meter.zero()
-        caller.ask(sent, _REQUESTS)
+        caller.ask(requests, _REQUESTS)
         counts[f"{source.name} {target.name} chat"] = round(meter.read() / _REQUESTS)
-        sent = messages(source, target.name, [TOKEN], stream=True)
-        caller.stream(sent, _EVENTS)
+        requests = messages(source, target.name, [TOKEN], stream=True)
+        caller.stream(requests, _EVENTS)
         meter.zero()
-        caller.stream(sent, _EVENTS)
+        caller.stream(requests, _EVENTS)
         counts[f"{source.name} {target.name} event"] = round(meter.read() / _EVENTS)
     return counts
 

@@ -18,8 +18,8 @@ def measure() -> None:
         for source in LANGUAGES:
             name = f"{source.name} {source.name} {unit}"
             relayed = counts[name]
-            beside = f"({without[name] / 1000:,.1f} where nothing is translated)"
-            print(f"  {source.name:<38}{relayed / 1000:9,.1f} relayed {beside}")
+            without_text = f"({without[name] / 1000:,.1f} where nothing is translated)"
+            print(f"  {source.name:<38}{relayed / 1000:9,.1f} relayed {without_text}")
             for target in LANGUAGES:
                 if target is not source:
                     more = counts[f"{source.name} {target.name} {unit}"] - relayed

@@ -30,7 +30,9 @@ def exchanges(source: Language, target: Language, *, stream: bool) -> list[Trans
     translation = Translation(source, target)
     callers = requests(source, "m", stream=stream)
     line = RequestLine("m", stream, callers[0].query, "0123456789abcdef", 1_750_000_000)
-    return [translation.request(each.body, line, "m", _RULES) for each in callers]
+    return [
+        translation.request(caller_request.body, line, "m", _RULES) for caller_request in callers
+    ]
 
 
 def pieces(source: Language, target: Language) -> Iterator[Work]:
@@ -48,10 +50,10 @@ def pieces(source: Language, target: Language) -> Iterator[Work]:
 
     def stream_events() -> None:
         translator = streamed.stream()
-        for each in head:
-            translator.event(each)
-        for each in data:
-            translator.event(each)
+        for event_data in head:
+            translator.event(event_data)
+        for event_data in data:
+            translator.event(event_data)
 
     yield Work("request", VARIANTS, lambda: exchanges(source, target, stream=False))
     yield Work("answer", VARIANTS, answer)
@@ -62,7 +64,7 @@ def measure(turns: int = 15) -> None:
     """Print the CPU microseconds of each crossing, medians of turns."""
     print(f"{'CPU of the translation alone, us':<40}{'request':>9}{'answer':>9}{'event':>9}")
     works = {(a.name, b.name): list(pieces(a, b)) for a, b in CROSSINGS}
-    took: dict[tuple[str, str, str], list[float]] = {}
+    durations: dict[tuple[str, str, str], list[float]] = {}
     gc.collect()
     for _ in range(turns):
         for (source, target), crossing in works.items():
@@ -70,9 +72,12 @@ def measure(turns: int = 15) -> None:
                 start = time.process_time()
                 work.run()
                 cost = (time.process_time() - start) / work.units * 1e6
-                took.setdefault((source, target, work.name), []).append(cost)
+                durations.setdefault((source, target, work.name), []).append(cost)
     for source, target in works:
         medians = [
-            statistics.median(took[source, target, name]) for name in ("request", "answer", "event")
+            statistics.median(durations[source, target, name])
+            for name in ("request", "answer", "event")
         ]
-        print(f"{source + ' -> ' + target:<40}" + "".join(f"{each:9.1f}" for each in medians))
+        print(
+            f"{source + ' -> ' + target:<40}" + "".join(f"{duration:9.1f}" for duration in medians)
+        )

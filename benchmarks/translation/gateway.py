@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import gevent
@@ -25,7 +26,7 @@ from benchmarks.serving import start, workers
 from benchmarks.translation.chats import LANGUAGES
 from benchmarks.translation.setup import CONFIG, messages
 from benchmarks.translation.vendors import TOKENS, read_message
-from benchmarks.upstream_leg import spent
+from benchmarks.upstream_leg import cpu_per_unit
 from engine.values.caller import digest
 from tests.support.ports import free_port
 
@@ -51,9 +52,9 @@ def running(folder: str) -> Iterator[tuple[int, int]]:
         _wait(port, upstream)
         yield port, workers(process.pid)[0]
     finally:
-        for each in (process, vendors):
-            each.terminate()
-            each.wait()
+        for child in (process, vendors):
+            child.terminate()
+            child.wait()
 
 
 def _wait(*ports: int) -> None:
@@ -70,13 +71,13 @@ def _wait(*ports: int) -> None:
             time.sleep(0.1)
 
 
-def ask(port: int, sent: Iterator[bytes], count: int) -> None:
+def ask(port: int, requests: Iterator[bytes], count: int) -> None:
     """Send requests over some connections at once. SystemExit when one is refused."""
 
     def caller() -> None:
         with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
             for _ in range(count // CONNECTIONS):
-                sock.sendall(next(sent))
+                sock.sendall(next(requests))
                 head, body = read_message(sock)
                 if not head.startswith(b"HTTP/1.1 200") or len(body) < 500:
                     raise SystemExit(head + body[:500])
@@ -84,12 +85,12 @@ def ask(port: int, sent: Iterator[bytes], count: int) -> None:
     gevent.joinall([gevent.spawn(caller) for _ in range(CONNECTIONS)], raise_error=True)
 
 
-def hold(port: int, sent: Iterator[bytes]) -> None:
+def hold(port: int, requests: Iterator[bytes]) -> None:
     """Take streams at once, to their ends. SystemExit when one is refused or cut."""
 
     def caller() -> None:
         with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
-            sock.sendall(next(sent))
+            sock.sendall(next(requests))
             tail, events = b"", 0
             while not tail.endswith(b"0\r\n\r\n"):
                 data = sock.recv(65536)
@@ -108,35 +109,39 @@ def measure(turns: int = 9) -> None:
     with tempfile.TemporaryDirectory() as folder, running(folder) as (port, pid):
         for source in LANGUAGES:  # to warm up
             for target in LANGUAGES:
-                sent = messages(source, target.name, _CALLERS, stream=False)
-                ask(port, sent, 2 * CONNECTIONS)
-        took = _turns(turns, pid, REQUESTS, lambda sent: ask(port, sent, REQUESTS), stream=False)
-        _report("chat", took)
-        took = _turns(turns, pid, STREAMS * TOKENS, lambda sent: hold(port, sent), stream=True)
-        _report("event", took)
+                requests = messages(source, target.name, _CALLERS, stream=False)
+                ask(port, requests, 2 * CONNECTIONS)
+        costs = _turns(
+            turns, pid, REQUESTS, lambda requests: ask(port, requests, REQUESTS), stream=False
+        )
+        _report("chat", costs)
+        costs = _turns(
+            turns, pid, STREAMS * TOKENS, lambda requests: hold(port, requests), stream=True
+        )
+        _report("event", costs)
 
 
 def _turns(
     turns: int, pid: int, units: int, work: Work, *, stream: bool
 ) -> dict[tuple[str, str], list[float]]:
     """The CPU microseconds per unit that each turn took, by the languages of caller and vendor."""
-    took: dict[tuple[str, str], list[float]] = {}
+    costs: dict[tuple[str, str], list[float]] = {}
     for _ in range(turns):
         for source in LANGUAGES:
-            for target in [source, *(each for each in LANGUAGES if each is not source)]:
-                sent = messages(source, target.name, _CALLERS, stream=stream)
-                took.setdefault((source.name, target.name), []).append(
-                    spent(pid, lambda sent=sent: work(sent), units)  # type: ignore[misc]
+            for target in [source, *(language for language in LANGUAGES if language is not source)]:
+                requests = messages(source, target.name, _CALLERS, stream=stream)
+                costs.setdefault((source.name, target.name), []).append(
+                    cpu_per_unit(pid, partial(work, requests), units)
                 )
-    return took
+    return costs
 
 
-def _report(unit: str, took: dict[tuple[str, str], list[float]]) -> None:
-    for (source, target), each in took.items():
-        relayed = took[source, source]
+def _report(unit: str, costs: dict[tuple[str, str], list[float]]) -> None:
+    for (source, target), crossing_costs in costs.items():
+        relayed = costs[source, source]
         if source == target:
-            print(f"{source:<40}{statistics.median(each):7.1f} us CPU per relayed {unit}")
+            print(f"{source:<40}{statistics.median(crossing_costs):7.1f} us CPU per relayed {unit}")
             continue
-        added = [more - less for more, less in zip(each, relayed, strict=True)]
-        least, middle, most = statistics.quantiles(added, n=4)
+        differences = [more - less for more, less in zip(crossing_costs, relayed, strict=True)]
+        least, middle, most = statistics.quantiles(differences, n=4)
         print(f"    -> {target:<33}{middle:7.1f} us more ({least:.1f} to {most:.1f})")

@@ -49,8 +49,8 @@ def bytes_held(source: Language, target: Language, data: Iterable[bytes]) -> tup
     gc.collect()
     tracemalloc.start()
     translator = exchange.stream()
-    for each in data:
-        translator.event(each)
+    for event_data in data:
+        translator.event(event_data)
     gc.collect()
     now, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -22,7 +22,7 @@ from engine.translations.language import Language
 PACE = 0.01
 TOKENS = 150
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
-_WHOLE = (
+_RESPONSE = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
     b"x-request-id: req_%016x\r\n\r\n%s"
 )
@@ -62,14 +62,14 @@ class Vendor:
             if not head:
                 return
             path = head.split(b" ", 2)[1].partition(b"?")[0].decode()
-            language = next((each for each in LANGUAGES if each.speaks(path)), None)
+            language = next((candidate for candidate in LANGUAGES if candidate.speaks(path)), None)
             if language is None:
                 sock.sendall(_NOT_FOUND)
             elif b'"stream":true' in body or path.endswith(":streamGenerateContent"):
                 self._stream(sock, language, turn)
             else:
                 answer = answers(language)[turn % VARIANTS]
-                sock.sendall(_WHOLE % (len(answer), turn, answer))
+                sock.sendall(_RESPONSE % (len(answer), turn, answer))
 
     def _stream(self, sock: socket.socket, language: Language, turn: int) -> None:
         sock.sendall(_HEAD)

@@ -1,6 +1,6 @@
 """BUILD: a Plan -> a Falcon application. The only place where the parts meet.
 
-`parts.py` makes what routes share, `route_handler.py` the steps of a request on each route.
+`parts.py` makes the parts that routes share, `route_handler.py` the stages of each route.
 """
 
 from __future__ import annotations
@@ -42,13 +42,12 @@ def build(
     open_credential: OpenCredential | None = None,
     wrap_stages: WrapStages = identity,
 ) -> Application:
-    """The application that serves a plan: one Falcon route for each path, one handler each. In a
+    """The application that serves a plan: one Falcon route with one handler for each path. In a
     worker that serves, routes and models are made at their first request, unless metrics show
-    them before it.
+    them earlier.
 
     `client` makes the clients of upstreams, `open_credential` their credentials, and `wrap_stages`
-    changes the stages of a route: a rehearsal passes its own, so that what it shows is what is
-    served.
+    changes the stages of a route: a rehearsal of the same application passes its own.
     """
     parts = parts_of(
         plan,
@@ -82,7 +81,7 @@ def _add_route(app: Application, route: Route, parts: Parts) -> None:
     operation = route.operation
     responder = _LazyResponder(route, parts)
     if not parts.services.background or is_observed(route.to, route.choose, parts.plan.config):
-        responder()  # a trial makes them all
+        responder()  # in a trial, the handlers of all routes are made
     for template, mount in route.templates:
         resource = Resource(operation.method, mount, route.wide, responder, operation.query)
         app.add_route(template, resource)
@@ -106,7 +105,7 @@ class _LazyResponder:
 
 
 def _connect_to_server(app: Application, parts: Parts) -> None:
-    """Set what the server calls when its worker stops, and when it refuses a request itself."""
+    """Set the functions that the server calls when its worker stops or it refuses a request."""
     app.delay = parts.plan.config.server.delay
     app.record_refusal = parts.lifecycle.record_refusal
     app.interrupt = lambda: _interrupt(parts)
@@ -117,13 +116,14 @@ def _connect_to_server(app: Application, parts: Parts) -> None:
 
 
 def _interrupt(parts: Parts) -> None:
-    """The worker is about to end: end what is still open, and tell its callers."""
+    """The worker ends soon: end open sessions and requests with an error to their callers."""
     parts.sessions.restart()
     parts.lifecycle.interrupt()
 
 
 def _close(parts: Parts) -> None:
-    """The worker ends: the last row is in the journal before that is flushed and closed."""
+    """The worker ends: end open exchanges first, so that their entries reach the journal before it
+    is flushed and closed."""
     if parts.lifecycle.open:
         _interrupt(parts)
         parts.lifecycle.drain(_DRAIN_SECONDS)
@@ -136,7 +136,7 @@ def _add_collectors(parts: Parts) -> None:
     parts.services.collectors.extend(
         [
             upstream_collector(parts.upstreams),
-            queue_collector(lambda: gates_of(each.gates for each in parts.upstreams.values())),
+            queue_collector(lambda: gates_of(u.gates for u in parts.upstreams.values())),
             report_collector(mismatches.codes),
             health_collector(parts.health.watched, time.monotonic),
             in_flight_collector(lambda: parts.lifecycle.open),

@@ -1,5 +1,5 @@
-"""The pages of the gateway's own: their stack, and those of metrics and health, which are served
-beside the API or by a listener of their own.
+"""The gateway's own pages: their stages, and the pages of metrics and health, which the listener of
+the API or the telemetry listener serves.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ class OwnPages:
         self._endpoints = endpoints
 
     def responder(self, handler: Handler) -> Responder:
-        """The complete stack of a page, which no observer sees."""
+        """The responder of a page. No observer is called: its requests are not in logs, metrics or
+        ledger."""
         stages = [answer_errors, check_head, discard_body]
         return self._endpoints.responder(compose(stages, handler), [dialects.default()])
 
     def public(self) -> Mapping[str, Responder]:
-        """The pages of metrics and health that are served beside the API, by path."""
+        """The pages of metrics and health that the listener of the API serves, by path."""
         handlers = self._operator_pages()
         public = self._telemetry.public_pages
         return {path: self.responder(handlers[path]) for path in public if path in handlers}
 
     def add_listener(self, app: Application) -> None:
-        """Give the application that of the listener for metrics and health, if there is one."""
+        """Set the application of the telemetry listener, if the config has one."""
         if not self._telemetry.address:
             return
         address = app.telemetry_address = ListenAddress.parse(self._telemetry.address)
@@ -47,7 +48,7 @@ class OwnPages:
             self._endpoints,
             [answer_errors, check_head],
             pages={path: self.responder(handler) for path, handler in handlers.items()},
-            hint=f" This is telemetry.listen, which serves {' and '.join(handlers)} alone.",
+            hint=f" This is telemetry.listen, which serves only {' and '.join(handlers)}.",
         )
 
     def _operator_pages(self, *, unix_socket: bool = False) -> Mapping[str, Handler]:

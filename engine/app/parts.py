@@ -1,4 +1,4 @@
-"""What the routes of one worker share, made once: its upstreams, the catalog of models, tables."""
+"""The parts that all routes of a worker share: upstreams, the catalog of models, tables."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ WrapStages = Callable[[Route, Sequence[Stage]], Sequence[Stage]]
 
 
 def identity(route: Route, stages: Sequence[Stage]) -> Sequence[Stage]:
-    """The stages as they are."""
+    """The stages unchanged."""
     return stages
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the routes of one worker share."""
+    """The parts that all routes of a worker share."""
 
     plan: Plan
     services: Services
     upstreams: Mapping[str, Upstream]
     health: HealthMonitor
     catalog: Catalog
-    transformed: Sequence[Model]
+    models_with_transform: Sequence[Model]
     headers: RouteHeaders
     models: ModelsByOperation
     translations: TranslationTables
@@ -65,13 +65,14 @@ class Parts:
 
 
 def is_observed(targets: Sequence[TargetConfig], choice: Choice, config: Config) -> bool:
-    """Whether metrics or `/readyz` show the targets of a model or route before its first request,
-    because something is counted, probed or followed for them."""
+    """Whether metrics or `/readyz` show the targets of a model or route before its first request:
+    if requests in flight or answer times are compared, or health is probed, or addresses are
+    looked up."""
     upstreams = [config.upstreams[target.upstream] for target in targets]
     return (
         choice.strategy != Choice().strategy
         or any(target.max_in_flight is not None for target in targets)
-        or any(each.health is not None or each.resolve is not None for each in upstreams)
+        or any(u.health is not None or u.resolve is not None for u in upstreams)
     )
 
 
@@ -100,7 +101,7 @@ def parts_of(
         upstreams=upstreams,
         health=health,
         catalog=catalog,
-        transformed=[model for model in config.models.values() if model.transform],
+        models_with_transform=[model for model in config.models.values() if model.transform],
         headers=RouteHeaders(upstreams.values()),
         models=ModelsByOperation(operations),
         translations=TranslationTables(operations, config.models),

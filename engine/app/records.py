@@ -1,6 +1,6 @@
 """The records of a config: its database of tokens and usage, and the journal of the ledger.
 
-Imported only where a config has `stores.records`: SQLAlchemy takes a tenth of a second.
+Imported only if a config has `stores.records`: the import of SQLAlchemy takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import gevent
 
-from engine.app.telemetry import Observing
+from engine.app.telemetry import WorkerTelemetry
 from engine.callers.cache import TokenCache
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
@@ -28,7 +28,7 @@ from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.stores import ledger_collector, lookup_collector
 
 _PING_TIMEOUT = 1.0
-"""Seconds in which a store has to answer a health check."""
+"""The timeout of a store's health check, in seconds."""
 
 
 def prepare(url: str, journal: Path) -> str:
@@ -48,7 +48,7 @@ def prepare(url: str, journal: Path) -> str:
     return ""
 
 
-def token_cache(config: Config, url: str, telemetry: Observing) -> Lookup:
+def token_cache(config: Config, url: str, telemetry: WorkerTelemetry) -> Lookup:
     """The lookup of tokens, in the config and in the database."""
     database = open_database(url, busy=0.05)
     telemetry.closing.append(database.close)
@@ -76,9 +76,9 @@ def _ping_records(database: Database) -> str:
     return ""
 
 
-def ledger(config: Config, url: str, telemetry: Observing) -> Observer:
-    """The observer that enters each request into the journal, which is shipped to the database.
-    Raises CannotConnect."""
+def ledger(config: Config, url: str, telemetry: WorkerTelemetry) -> Observer:
+    """The observer that writes the ledger entries of each request to the journal, which is shipped
+    to the database. Raises CannotConnect."""
     try:
         journal = Journal(config.stores.journal)
     except JournalError as error:
@@ -91,11 +91,11 @@ def ledger(config: Config, url: str, telemetry: Observing) -> Observer:
     telemetry.closing += [database.close, shipper.close if telemetry.background else journal.close]
     telemetry.collectors.append(ledger_collector(journal, shipper))
 
-    def enter(exchange: Exchange) -> None:
+    def write_entries(exchange: Exchange) -> None:
         if exchange.operation:
             journal.append(entry_of(exchange, config.currency))
             if exchange.record.attempt_count > 1:
                 for entry in cancelled_entries(exchange, config.currency):
                     journal.append(entry)
 
-    return enter
+    return write_entries

@@ -1,4 +1,4 @@
-"""The counters in Redis that a config asks for: in a server, a Sentinel's master or a cluster."""
+"""Opens counters in Redis: in a single server, the master of a Sentinel, or a cluster."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from engine.stores.counters.redis.counters import RedisCounters
 
 
 def open_redis(stores: Stores, folder: Path | None) -> SharedCounters:
-    """The counters of one worker, which share what they know of the servers in `folder`."""
+    """The counters of one worker. Workers share the state of the servers in `folder`."""
     kind = ClusterCounters if "+cluster:" in stores.counters else RedisCounters
     return kind(stores.counters, redis_options(stores), folder=folder)
 
 
 def redis_options(stores: Stores) -> RedisOptions:
-    """What the URL of the counters does not say."""
+    """The options that are not in the URL of the counters."""
     redis = stores.redis
     return RedisOptions(
         timeout=stores.counters_timeout,

@@ -56,7 +56,8 @@ def handler_of(route: Route, parts: Parts) -> Handler:
 
 def _report_stage(route: Route) -> list[Stage]:
     """Reports responses that do not match the document, on routes that ask for it."""
-    return [] if route.answers is None else [report_responses(route.operation.id, route.answers)]
+    validators = route.response_validators
+    return [] if validators is None else [report_responses(route.operation.id, validators)]
 
 
 def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> list[Stage]:
@@ -76,17 +77,17 @@ def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> list
 
 
 def _transform_stage(route: Route, parts: Parts) -> list[Stage]:
-    """Makes the edits of policies and models, where the config has some; none of the gateway's own
-    answers."""
+    """Makes the edits of policies and models, if the config has any. The gateway's own answers are
+    not edited."""
     if route.answer:
         return []
-    models = parts.transformed if route.model is not None else ()
+    models = parts.models_with_transform if route.model is not None else ()
     if not (models or route.guards.transforms):
         return []
     node = parts.plan.specifications[route.operation.spec].node(route.operation)
 
     def compiled(configs: Sequence[TransformConfig]) -> list[Transform]:
-        return [for_operation(each, node) for each in compile_all(configs, upstream=False)]
+        return [for_operation(edits, node) for edits in compile_all(configs, upstream=False)]
 
     of_models = {model.name: compiled(model.transform) for model in models}
     of_route = compiled(route.guards.transforms)
@@ -96,7 +97,7 @@ def _transform_stage(route: Route, parts: Parts) -> list[Stage]:
 
 
 def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
-    """What answers in the end: the list of models, or an upstream, by HTTP or WebSocket."""
+    """The last handler: the list of models, or an upstream, by HTTP or WebSocket."""
     config = parts.plan.config
     if route.answer == "models":
         variable = route.wide[0] if route.wide else ""

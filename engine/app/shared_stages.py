@@ -1,4 +1,4 @@
-"""Stages that routes share: of thousands of routes most have the same settings."""
+"""Stages that routes with the same settings share: a config may have thousands of routes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.stages.meter import meter
 
 
 class SharedStages:
-    """The stages of a worker that depend on a few settings of a route: one for equal settings."""
+    """The stages of a worker that depend on few settings of a route, one for each combination."""
 
     def __init__(self, services: Services, same_origin: SameOrigin) -> None:
         self._services = services
@@ -28,12 +28,12 @@ class SharedStages:
             carriers, origin = route.carriers, self._same_origin
             return authenticate(carriers, route.public, self._services, same_origin=origin)
 
-        return self._one("authenticate", (tuple(route.carriers), route.public), build)
+        return self._shared("authenticate", (tuple(route.carriers), route.public), build)
 
     def meter(self, route: Route) -> Stage:
         """Reads usage and cost."""
         dialect = route.dialects[-1]
-        return self._one(
+        return self._shared(
             "meter",
             (dialect.name, route.takes),
             lambda: meter(dialect, route.takes, self._services),
@@ -42,11 +42,11 @@ class SharedStages:
     def limit(self, route: Route) -> Stage:
         """Enforces the quotas of the route and of the caller's token."""
         rules, upstream = route.guards.rules, route.to[0].upstream if route.to else ""
-        return self._one(
+        return self._shared(
             "limit", (tuple(rules), upstream), lambda: limit(rules, self._services, upstream)
         )
 
-    def _one(self, name: str, settings: object, build: Callable[[], Stage]) -> Stage:
+    def _shared(self, name: str, settings: object, build: Callable[[], Stage]) -> Stage:
         key = name, settings
         if key not in self._stages:
             self._stages[key] = build()

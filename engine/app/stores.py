@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from engine import policies
-from engine.app.telemetry import Observing
+from engine.app.telemetry import WorkerTelemetry
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.config.routes import Policy
@@ -31,12 +31,12 @@ from engine.values.periodic import PeriodicTask
 from engine.values.price import Prices
 from engine.values.runtime_dir import NoWritableFolder, runtime_directory
 
-if TYPE_CHECKING:  # what a deployment does not use is not imported
+if TYPE_CHECKING:
     from engine.stores.counters.fallback import SharedCounters
     from engine.stores.counters.memory import MemoryCounters
 
 _RELEASE_SECONDS = 1.0
-"""Seconds after which what a killed worker counted is released."""
+"""Seconds between two checks for killed workers, whose counts are then released."""
 
 
 def prepare(config: Config) -> str:
@@ -52,12 +52,12 @@ def prepare(config: Config) -> str:
     return records.prepare(config.stores.records, config.stores.journal)
 
 
-def services_of(config: Config, telemetry: Observing | None = None) -> Services:
+def services_of(config: Config, telemetry: WorkerTelemetry | None = None) -> Services:
     """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
 
     `telemetry` has the logs and metrics of the worker; the stores add to it.
     """
-    telemetry = telemetry or Observing()
+    telemetry = telemetry or WorkerTelemetry()
     tokens: Lookup = config.tokens
     observers, closing = telemetry.observers, telemetry.closing
     if config.stores.records is not None:
@@ -89,8 +89,8 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
     )
 
 
-def _machine_state(config: Config, telemetry: Observing) -> MachineState:
-    """What the workers of this machine share; a rehearsal shares nothing with them."""
+def _machine_state(config: Config, telemetry: WorkerTelemetry) -> MachineState:
+    """The state that the workers of this machine share; a rehearsal has its own."""
     if not telemetry.background:
         return LocalState()
     try:
@@ -102,19 +102,20 @@ def _machine_state(config: Config, telemetry: Observing) -> MachineState:
         try:
             state.release_dead_slots()
         except OSError as error:
-            if not is_exhausted(error):  # of descriptors; there may be some in a second
+            if not is_exhausted(error):  # without a free descriptor, try again in a second
                 raise
         return _RELEASE_SECONDS
 
     task = PeriodicTask(release, _RELEASE_SECONDS)
     task.start()
-    telemetry.closing.insert(0, state.close)  # the last of all: metrics are sampled once more
+    telemetry.closing.insert(0, state.close)  # closed last: metrics are sampled once more
     telemetry.closing.append(lambda: task.stop(_RELEASE_SECONDS))
     return state
 
 
-def _queues(config: Config, telemetry: Observing) -> AdmissionQueues | None:
-    """Who may send to upstreams with `max_in_flight`; a rehearsal takes no place of others."""
+def _queues(config: Config, telemetry: WorkerTelemetry) -> AdmissionQueues | None:
+    """The queues of upstreams with `max_in_flight`; None in a rehearsal, which must not take places
+    from requests."""
     if not telemetry.background or not _is_bounded(config):
         return None
     from engine.stores.admission.shared_queue import QueueFolder
@@ -136,8 +137,8 @@ def _is_bounded(config: Config) -> bool:
 
 
 def open_shared(config: Config) -> OpenCredential:
-    """Opens credentials whose tokens are shared by the workers of this machine; where no folder is
-    writable, each worker fetches its own."""
+    """A function that opens credentials, whose tokens the workers of this machine share. If no
+    folder is writable, each worker fetches its own."""
     try:
         folder: FilePath | None = _runtime_directory(config)
     except NoWritableFolder:
@@ -154,7 +155,7 @@ def _runtime_directory(config: Config) -> FilePath:
     return runtime_directory(file, config.overlays)
 
 
-def _counters(config: Config, telemetry: Observing) -> Counters:
+def _counters(config: Config, telemetry: WorkerTelemetry) -> Counters:
     stores = config.stores
     folder = _runtime_directory(config)
     counters: Counters
@@ -198,8 +199,8 @@ def _ping_counters(redis: SharedCounters) -> str:
 
 
 def is_metered(config: Config) -> bool:
-    """Whether anything reads usage: access log, metrics, traces, ledger, limits, or the choice of
-    targets by the time of their answers."""
+    """Whether usage is needed: for the access log, metrics, traces, the ledger, limits, or the
+    choice of targets by their answer times."""
     telemetry = config.telemetry
     has_log = telemetry.access_log.format != "off"
     traces = telemetry.traces is not None
@@ -211,10 +212,13 @@ def is_metered(config: Config) -> bool:
 
 
 def _is_limited(config: Config) -> bool:
-    """Whether there may be quotas; tokens in a database may get some at any time."""
-    listed: Iterable[Policy] = [*config.policies, *(p for r in config.routes for p in r.policies)]
+    """Whether there may be quotas; tokens in a database may get quotas at any time."""
+    all_policies: Iterable[Policy] = (
+        *config.policies,
+        *(policy for route in config.routes for policy in route.policies),
+    )
     return (
         config.stores.records is not None
         or any(caller.limits for caller in config.tokens.values())
-        or any(policies.is_limit(policy.name) for policy in listed)
+        or any(policies.is_limit(policy.name) for policy in all_policies)
     )

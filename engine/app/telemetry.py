@@ -1,4 +1,4 @@
-"""The logs and metrics of a worker, as the config switches them on."""
+"""Sets up the logs and metrics of a worker."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from engine.values.metric import Collector
 
 
 @dataclass(slots=True)
-class Observing:
-    """The observers of exchanges, the collectors of gauges, the metrics page, and what to close.
+class WorkerTelemetry:
+    """The observers of exchanges, the collectors of gauges, the metrics page, and the functions
+    that close them.
 
-    `background`: the parts start their background work: shipping the ledger, sampling gauges,
-    exporting spans.
+    `background`: whether background tasks run: shipping the ledger, sampling gauges, exporting
+    spans.
     """
 
     observers: list[Observer] = field(default_factory=list)
@@ -37,31 +38,31 @@ class Observing:
     background: bool = True
 
 
-def form_of(config: Config) -> log.LineFormatter:
-    """The format of the gateway's own log."""
+def formatter_of(config: Config) -> log.LineFormatter:
+    """The formatter of the gateway's own log."""
     return log.LineFormatter(config.telemetry.log.format == "text", config.source.redact)
 
 
-def observing(
+def telemetry_of(
     config: Config,
     folder: Path | None,
     loggers: Sequence[str] = log.LOGGERS,
     *,
     status: ConfigStatus | None = None,
     background: bool = True,
-) -> Observing:
+) -> WorkerTelemetry:
     """The logs and metrics of one worker, to be called in it, after the fork.
 
     `folder` holds the metrics of all workers of a master; None for no metrics. `loggers` are the
-    loggers that the gateway configures, `status` tells what is served.
+    names of the loggers to configure, `status` is that of the config that is served.
     """
     settings = config.telemetry
     health = Health(status or ConfigStatus(), version=version())
-    parts = Observing(health=health, background=background)
+    parts = WorkerTelemetry(health=health, background=background)
     sinks: list[Sink] = []
     errors = Sink("stderr")
     sinks.append(errors)
-    log.install(log.LineHandler(errors.write, form_of(config)), settings.log.level, loggers)
+    log.install(log.LineHandler(errors.write, formatter_of(config)), settings.log.level, loggers)
     batch: Batch[Exchange] = Batch()
     if settings.access_log.format != "off":
         sinks.append(_access_log(config, settings.access_log, batch, parts))
@@ -79,7 +80,7 @@ def observing(
 
 
 def _access_log(
-    config: Config, settings: AccessLogConfig, batch: Batch[Exchange], parts: Observing
+    config: Config, settings: AccessLogConfig, batch: Batch[Exchange], parts: WorkerTelemetry
 ) -> Sink:
     sink = Sink(settings.path)
     lines = AccessLogWriter(
@@ -96,7 +97,7 @@ def _access_log(
     return sink
 
 
-def _metrics(config: Config, folder: Path, batch: Batch[Exchange], parts: Observing) -> None:
+def _metrics(config: Config, folder: Path, batch: Batch[Exchange], parts: WorkerTelemetry) -> None:
     from engine.telemetry.metrics.recorder import MetricsRecorder
 
     metrics = MetricsRecorder(folder, config.currency, parts.collectors, batch.flush)

@@ -1,4 +1,4 @@
-"""The traces of a worker, as the config switches them on. Needs the extra `otel`."""
+"""Sets up the traces of a worker. Needs the extra `otel`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import platform
 
 from engine import dialects
-from engine.app.telemetry import Observing, version
+from engine.app.telemetry import WorkerTelemetry, version
 from engine.config.config import Config
 from engine.config.telemetry import Traces
 from engine.exchange.exchange import Observer
@@ -20,8 +20,8 @@ from engine.upstream.post_client import PostClient
 from engine.values.throttle import LogThrottle
 
 
-def tracing(config: Config, traces: Traces, telemetry: Observing) -> Observer:
-    """The observer of the beginning of each exchange; the other parts are added to `telemetry`.
+def tracing(config: Config, traces: Traces, telemetry: WorkerTelemetry) -> Observer:
+    """The observer that is called when an exchange begins; other parts are added to `telemetry`.
 
     Starts the export of spans in the background.
     """

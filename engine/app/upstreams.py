@@ -1,4 +1,4 @@
-"""The upstreams of a worker: connected, and those with `resolve` followed."""
+"""Makes the upstreams of a worker, and looks up the addresses of those with `resolve`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ def upstreams_of(
     open_credential: OpenCredential,
 ) -> Mapping[str, Upstream]:
     """The upstreams of a config by name. In a worker that serves, the addresses of those with
-    `resolve` are followed from now on, until the services close."""
-    configured = config.upstreams.items()
+    `resolve` are looked up periodically until the services close."""
     queues = services.queues
-    upstreams = {name: connect(each, client, open_credential, queues) for name, each in configured}
+    upstreams = {
+        name: connect(upstream, client, open_credential, queues)
+        for name, upstream in config.upstreams.items()
+    }
     if services.background:
         for upstream in upstreams.values():
             upstream.follow()
         services.closing.append(lambda: _close(upstreams))
         services.collectors.append(
-            address_collector({name: each.client.lookup for name, each in upstreams.items()})
+            address_collector({name: u.client.lookup for name, u in upstreams.items()})
         )
         if services.health is not None:
             services.health.details_of["upstreams"] = lambda: _details(upstreams)
@@ -43,7 +45,7 @@ def _close(upstreams: Mapping[str, Upstream]) -> None:
 
 
 def _details(upstreams: Mapping[str, Upstream]) -> Mapping[str, Any]:
-    """What `/readyz` shows of upstreams with `resolve`, ages in seconds."""
+    """The details in `/readyz` of upstreams with `resolve`; ages in seconds."""
     now = time.monotonic()
     return {
         name: {

@@ -1,3 +1,3 @@
-"""Who calls: from the digest of a token to a `Caller`, and from a caller to the limits that apply.
+"""Callers: finds the `Caller` for the digest of a token, and the limits that apply to a caller.
 Read `cache.py` first.
 """

@@ -1,4 +1,4 @@
-"""Batched lookups: keys that wait at the same time are looked up together."""
+"""Batched lookups: keys that are queued at the same time are looked up together."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 
 class Batches(Generic[T]):
-    """Runs `look_up` on up to `size` keys at once, in at most `concurrency` greenlets.
+    """Calls `look_up` with up to `size` keys at once, in at most `concurrency` greenlets.
 
-    A batch starts on the next turn of the event loop and holds every key that was queued until
-    then. A key that several greenlets wait for is looked up once. Keys wait in order of arrival, at
-    most one for each greenlet, so the queue is bounded by the worker's connections.
+    A batch starts on the next turn of the event loop, with every key queued until then. A key for
+    which several greenlets wait is looked up once. Keys wait in order of arrival, at most one per
+    greenlet, so the worker's connections bound the queue.
     """
 
     def __init__(
@@ -35,14 +35,14 @@ class Batches(Generic[T]):
         self._running = 0
 
     def get(self, key: str) -> T | None:
-        """Wait for what `look_up` returns for the key, None if it returns nothing.
+        """Wait for the value that `look_up` returns for the key, None if it returns none.
 
-        Raises what `look_up` raised.
+        Raises the exception that `look_up` raised.
         """
         return self.start(key).get()
 
     def start(self, key: str) -> AsyncResult[T | None]:
-        """Queue the key, unless it waits already."""
+        """Queue the key, unless it is already queued or being looked up."""
         result = self._pending.get(key)
         if result is None:
             result = self._pending[key] = self._queue[key] = AsyncResult()
@@ -55,17 +55,17 @@ class Batches(Generic[T]):
         try:
             while self._queue:
                 batch = {key: self._queue.pop(key) for key in list(islice(self._queue, self._size))}
-                self._answer(batch)
+                self._run_batch(batch)
         finally:
             self._running -= 1
 
-    def _answer(self, batch: Mapping[str, AsyncResult[T | None]]) -> None:
+    def _run_batch(self, batch: Mapping[str, AsyncResult[T | None]]) -> None:
         error: BaseException = RuntimeError("the lookup was abandoned")
         values: Mapping[str, T] | None = None
         try:
             values = self._look_up(list(batch))
-        except Exception as raised:  # noqa: BLE001 - raised again in each greenlet that waits
-            error = raised
+        except Exception as exception:  # noqa: BLE001 - raised again in each greenlet that waits
+            error = exception
         finally:
             for key, result in batch.items():
                 del self._pending[key]

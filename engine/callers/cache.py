@@ -1,8 +1,8 @@
-"""The token cache of a worker: from the digest of a token to its caller.
+"""The token cache of a worker: finds the caller for the digest of a token.
 
-Tokens of the config need no lookup. Those of the records are looked up in batches, so that clients
-that try unknown tokens cost the database little, and are cached; cached tokens still work while the
-database is unavailable.
+Tokens of the config need no lookup. Tokens in the records are cached, and looked up in batches, so
+that unknown tokens cost the database little. Cached tokens still work while the database is
+unavailable.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from engine.values.errors import GatewayError
 log = logging.getLogger("modelway")
 
 Records = Callable[[Sequence[str]], Mapping[str, Caller | ValueError]]
-"""Looks up digests: the callers of those that exist, a ValueError for a record that is invalid.
-Raises RecordsError."""
+"""Looks up digests: returns a caller for each that exists, or a ValueError if its record is
+invalid. Raises RecordsError."""
 
 _CACHE_SIZE = 10_000
 _WARNING_INTERVAL = 60.0
@@ -32,8 +32,8 @@ _WARNING_INTERVAL = 60.0
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """The result of a lookup and its time: a caller, None for an unknown token, or why the record
-    is invalid (`error`)."""
+    """The result of a lookup and its time: a caller, None for an unknown token, or the `error` of
+    an invalid record."""
 
     caller: Caller | None
     time: float
@@ -43,10 +43,10 @@ class _Entry:
 class TokenCache:
     """Finds the caller of a token: in the config, in memory, or in batches in the records.
 
-    A result is valid for `ttl` seconds. While the records are unavailable (`away`) a token that was
-    found before is valid for `stale_ttl` seconds after its last lookup. A lookup fails after
-    `timeout` seconds; after failures, the next one starts within `max_backoff` seconds. `size`
-    bounds the cached tokens that exist, and separately those that do not.
+    A result is valid for `ttl` seconds. While the records are unavailable (`away`), a cached token
+    is valid for `stale_ttl` seconds after its last lookup. A lookup fails after `timeout` seconds;
+    after failures, the next one starts within `max_backoff` seconds. `size` bounds the cached
+    tokens that exist, and separately the cached unknown ones.
 
     Counts for the metrics: `lookups` of digests, those that `failed`, those that were `unknown`,
     and the `stale` results that were used.
@@ -110,7 +110,7 @@ class TokenCache:
         if not self._backoff.is_over():
             return self._stale(digest)
         if self.away and digest in self._callers:
-            # A cached token does not wait for the lookup that tests whether the records are back.
+            # A cached token does not wait for the lookup that probes the records.
             self._batches.start(digest)
             return self._stale(digest)
         return self._batches.get(digest) or self._stale(digest)
@@ -145,11 +145,11 @@ class TokenCache:
             entry = _Entry(None, self._clock(), str(result))
         else:
             entry = _Entry(result, self._clock())
-        cache, other = self._callers, self._no_callers
+        cache, opposite = self._callers, self._no_callers
         if result is None:
             self.unknown += 1
-            cache, other = other, cache
-        other.pop(digest, None)
+            cache, opposite = opposite, cache
+        opposite.pop(digest, None)
         cache[digest] = entry
         return entry
 
@@ -162,8 +162,8 @@ class TokenCache:
 
 
 class _Backoff:
-    """When to look tokens up again after a failure: after 1 s, then 2, then 4, up to `max_pause`.
-    The result of a lookup is awaited for at most `max_lookup` seconds."""
+    """Exponential backoff of lookups after a failure: 1 s, then 2, then 4, up to `max_pause`. A
+    lookup takes at most `max_lookup` seconds."""
 
     def __init__(self, clock: Callable[[], float], max_pause: float, max_lookup: float) -> None:
         self._clock = clock
@@ -183,7 +183,7 @@ class _Backoff:
         if not self.is_over():
             return False
         if self.away:
-            self._end = self._clock() + self._max_lookup  # until its result is known
+            self._end = self._clock() + self._max_lookup  # no second lookup before its result
         return True
 
     def lookup_failed(self, error: RecordsError) -> None:
@@ -209,5 +209,5 @@ def _unavailable() -> GatewayError:
 
 
 def _invalid_record(error: str) -> GatewayError:
-    message = f"The token's record cannot be used: {error}. Ask the platform's operator."
+    message = f"The token's record is invalid: {error}. Ask the platform's operator."
     return GatewayError(500, "token_broken", message, retry=False)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
-from engine.metering.estimate import expected
+from engine.metering.estimate import expected_usage
 from engine.values.client_address import Network, caller_address
 from engine.values.counters import Limit
 from engine.values.price import Price, Prices
@@ -16,11 +16,11 @@ from engine.values.usage import Usage
 
 
 class LimitSet:
-    """The quotas `rules`; `sharers` names, for each, the callers that share it.
+    """The quotas `rules`; `sharers` has, for each, the name under which it is counted.
 
-    It is made once for requests that share all their counters. The costs of a request are one
-    number per quota, in the order of `rules`. `settles`: they may change until the request ends,
-    also of one that reaches an upstream.
+    All requests with the same counters share one object. The costs of a request are one number per
+    quota, in the order of `rules`. `settles`: the final costs of a request may differ from the
+    first ones even if it reaches an upstream.
     """
 
     def __init__(self, rules: Sequence[QuotaRule], sharers: Sequence[str]) -> None:
@@ -40,11 +40,11 @@ class LimitSet:
         self._no_costs = [0] * len(kinds)
         self._groups = self._header_groups()
         self._headers: dict[tuple[int, ...], _RateLimitHeaders] = {}
-        nearest = self._nearest(self._no_costs)
-        self._only = nearest if all(len(group) == 1 for group in self._groups) else None
+        tightest = self._tightest(self._no_costs)
+        self._fixed_headers = tightest if all(len(g) == 1 for g in self._groups) else None
 
     def _header_groups(self) -> list[list[int]]:
-        """The positions of the quotas of each kind that the headers show."""
+        """For each kind that the headers show, the positions of its quotas."""
         groups = [
             [at for at, rule in enumerate(self.rules) if rule.quota.kind == name]
             for name, kind in KINDS.items()
@@ -53,48 +53,49 @@ class LimitSet:
         return [group for group in groups if group]
 
     def costs(self, exchange: Exchange, prices: Prices) -> Sequence[int]:
-        """The estimated cost of a request before it is sent."""
+        """The estimated costs of a request before it is sent."""
         if not self._costs:
             return self._first_costs
-        usage = expected(exchange)
+        usage = expected_usage(exchange)
         price = _price(exchange, prices) if self._has_money else None
         return self._with_costs(self._first_costs, usage, 0 if price is None else price.cost(usage))
 
     def final_costs(self, record: RequestRecord) -> Sequence[int] | None:
-        """The real cost of a request that ended, nothing if it never reached an upstream; None
-        where the first costs were right and nothing is to be given back."""
+        """The real costs of a request that ended, 0 if it failed before it reached an upstream;
+        None if the first costs were right and there is nothing to settle."""
         if record.status >= 400 and not record.reached_upstream:
             return self._no_costs
         if not self.settles:
             return None
         return self._with_costs(self._final_costs, record.usage, record.cost)
 
-    def _with_costs(self, base: Sequence[int], usage: Usage, nanos: int) -> Sequence[int]:
+    def _with_costs(self, base: Sequence[int], usage: Usage, price_nano: int) -> Sequence[int]:
         costs = list(base)
         for at, cost in self._costs:
-            costs[at] = cost(usage, nanos)
+            costs[at] = cost(usage, price_nano)
         return costs
 
     def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
-        """`x-ratelimit-*` as OpenAI names them: of each kind, the quota that is nearest its end."""
-        headers = self._only or self._nearest(remaining)
+        """`x-ratelimit-*` as OpenAI names them: for each kind, the quota with the smallest share
+        left."""
+        headers = self._fixed_headers or self._tightest(remaining)
         return headers.render(remaining, resets)
 
-    def _nearest(self, remaining: Sequence[int]) -> _RateLimitHeaders:
+    def _tightest(self, remaining: Sequence[int]) -> _RateLimitHeaders:
         limits = self.limits
-        nearest = tuple(
+        tightest = tuple(
             min(group, key=lambda at: remaining[at] / limits[at].amount) for group in self._groups
         )
-        headers = self._headers.get(nearest)
+        headers = self._headers.get(tightest)
         if headers is None:
-            headers = self._headers[nearest] = _RateLimitHeaders(
-                [(at, self.rules[at].quota.kind, limits[at].amount) for at in nearest]
+            headers = self._headers[tightest] = _RateLimitHeaders(
+                [(at, self.rules[at].quota.kind, limits[at].amount) for at in tightest]
             )
         return headers
 
 
 def _price(exchange: Exchange, prices: Prices) -> Price | None:
-    """The price at the target that is tried first."""
+    """The price at the first target."""
     if not exchange.targets:
         return prices.find(exchange.model)
     target = exchange.targets[0]
@@ -105,7 +106,7 @@ def _price(exchange: Exchange, prices: Prices) -> Price | None:
 class LimitSets:
     """The limit sets of a route: one for each token or address, operation, model and upstream.
 
-    The `size` that were used last are kept. `upstream` is the route's fixed one.
+    An LRU cache holds `size` of them. `upstream` is the route's fixed upstream, "" without one.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class LimitSets:
         self._rules = rules
         self._proxies = proxies
         self._upstream = upstream
-        # Limits of a token alone are the same for all operations, models and upstreams.
+        # Without these sharers, a token has one limit set for all operations and targets.
         shared_by = {rule.by for rule in rules}
         self._by_target = not shared_by.isdisjoint({"model", "upstream"})
         self._by_route = "route" in shared_by
@@ -130,7 +131,7 @@ class LimitSets:
         operation = exchange.operation if self._by_route else ""
         if self._by_target and exchange.targets:
             first = exchange.targets[0]
-            # All names that match a wildcard count together: a caller could invent new ones.
+            # All names that match a wildcard share a count: a caller could invent new names.
             entry, upstream = first.entry, first.upstream.name
         if caller is not None:
             return self._limit_set(caller.name, caller.limits, operation, entry, upstream)
@@ -140,19 +141,19 @@ class LimitSets:
     def _create(
         self, name: str, quotas: tuple[Quota, ...], operation: str, model: str, upstream: str
     ) -> LimitSet:
-        """The quotas of the route, then those of the token; `name` is the token's, or an address
-        without one."""
+        """The quotas of the route, then those of the token. `name` is the token's name, or the
+        address of a caller without a token."""
         sharers = {"token": name, "route": operation, "model": model, "upstream": upstream}
-        of_token = [
+        token_rules = [
             QuotaRule(quota, "token", f"token/{quota.kind}/{window_key(quota.window)}")
             for quota in quotas
         ]
-        rules = [*self._rules, *of_token]
+        rules = [*self._rules, *token_rules]
         return LimitSet(rules, [sharers.get(rule.by, "") for rule in rules])
 
 
 class _RateLimitHeaders:
-    """The headers of some quotas: of each its position, its kind and its amount."""
+    """The headers of some quotas, given by position, kind and amount."""
 
     def __init__(self, quotas: Sequence[tuple[int, str, int]]) -> None:
         self._fields: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Finds a token of the records' database by its name, without creating or changing anything."""
+"""Finds a token in the records' database by its name; it creates and changes nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.values.caller import Caller
 
 
 class TokenNotFound(Exception):
-    """The token cannot be looked up or does not exist; `str` says why and what to do."""
+    """The token cannot be looked up or does not exist; `str` gives the reason and what to do."""
 
 
 def caller(url: str, name: str, currency: str) -> Caller:
@@ -30,7 +30,7 @@ def caller(url: str, name: str, currency: str) -> Caller:
 def _caller(database: Database, name: str, currency: str) -> Caller:
     file = database.file
     if file is not None and not is_file(file):
-        raise RecordsError(f"there is no database {file} yet: `modelway token create` makes it")
+        raise RecordsError(f"there is no database {file} yet: `modelway token create` creates it")
     if not check_version(database):
         raise RecordsError(
             f"the tables of {database.display_url} are not up to date: `modelway serve` and "
@@ -40,7 +40,7 @@ def _caller(database: Database, name: str, currency: str) -> Caller:
         token = tokens.get(database, name)
         return token.caller(token.sha256, currency)
     except tokens.UnknownToken as error:
-        hint = did_you_mean(name, tokens.names_near(database, name)) or "it has none yet"
+        hint = did_you_mean(name, tokens.names_near(database, name)) or "it has no tokens yet"
         raise RecordsError(f"not in {database.display_url}; {hint}") from error
     except ValueError as error:
         raise RecordsError(f"its record in {database.display_url} is invalid: {error}") from error

@@ -62,7 +62,7 @@ _STDIN = "<stdin>"
     "-v",
     "--verbose",
     is_flag=True,
-    help="Also note what translated requests to each model cannot carry, by format.",
+    help="Also list the features that translated requests to each model lose, by format.",
 )
 @second_opinion_option
 @click.option("--explain", metavar="CODE", help="Explain a problem code like MW101.")
@@ -82,9 +82,9 @@ def command(
     """Check the config and its documents, without opening a port or sending anything.
 
     FILES are configs, in place of --config; `-` is standard input, whose paths are relative to the
-    working directory. Every problem is printed with file:line:column, the line, and a hint. A
-    config without errors is one that `modelway serve` runs. Warnings are about settings that are
-    valid but unsafe; `# modelway: ignore MW401 reason` on a line silences one.
+    working directory. Every problem is printed with file:line:column, the line, and a hint.
+    `modelway serve` runs a config if it has no errors. Warnings are about settings that are valid
+    but unsafe; `# modelway: ignore MW401 reason` on a line silences one.
 
     Examples in the documents are also validated by openapi-core: a warning shows both results
     where they differ. --no-second-opinion skips this, which saves a second or two.
@@ -122,7 +122,7 @@ def _check(
     strict: bool,
     plan: Callable[[ConfigFiles], PlanResult],
 ) -> Report:
-    """Check every config, which `plan` reads; a problem of a file that several of them use is
+    """Check every config; `plan` plans one. A problem of a file that several configs use is
     reported once."""
     ignores, complete = Ignores(), True
     texts: dict[str, str] = {}
@@ -142,10 +142,10 @@ def _check(
             name: [problem for problem in problems if problem.level is not Level.INFO]
             for name, problems in files.items()
         }
-    every = sorted({problem for problems in files.values() for problem in problems})
+    all_problems = sorted({problem for problems in files.values() for problem in problems})
     failures = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
-    failed = any(problem.level in failures for problem in every)
-    return Report(files, every, texts, failed, has_colour(), quiet)
+    failed = any(problem.level in failures for problem in all_problems)
+    return Report(files, all_problems, texts, failed, has_colour(), quiet)
 
 
 def _name(config: ConfigFiles) -> str:

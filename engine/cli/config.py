@@ -22,15 +22,15 @@ _OF_PROVIDER = "of the provider, before the transform of this upstream:"
 
 @click.command()
 @config_option
-@click.option("--defaults", is_flag=True, help="Add what providers lay under upstreams.")
+@click.option("--defaults", is_flag=True, help="Add the settings from the providers of upstreams.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: `config` and `origins`.")
 def command(config: ConfigFiles, defaults: bool, as_json: bool) -> None:
     """Print the effective config: gateway.yaml with its included files and overlays as one file.
 
-    A comment behind each value names the file and the line it comes from. `${VAR}` stands as it is
-    written, and secrets are masked. The output is a config: paths in it are relative to the folder
-    of the first file. With --defaults it has what the provider of an upstream adds: a transform of
-    a provider, which applies before that of the upstream, is printed as comments.
+    A comment after each value names its file and line. `${VAR}` is printed as written, and secrets
+    are masked. The output is a config: paths in it are relative to the folder of the first file.
+    With --defaults it includes the settings from the provider of each upstream. The transform of a
+    provider, which applies before that of the upstream, is printed as comments.
 
     \b
       modelway config -c gateway.yaml -c prod.yaml
@@ -38,8 +38,8 @@ def command(config: ConfigFiles, defaults: bool, as_json: bool) -> None:
       modelway config -c gateway.yaml -c prod.yaml --json | jq '.origins["/server/listen"]'
 
     \b
-    Exit status: 0 no errors, 1 errors in these files (printed on standard error; variables that are
-    not set are no error here), 2 wrong usage.
+    Exit status: 0 no errors, 1 errors in these files (printed on standard error; unset variables
+    are not errors here), 2 wrong usage.
     """
     findings = Findings()
     _, document = load_file(config.main, os.environ, findings, config.overlays)
@@ -50,12 +50,12 @@ def command(config: ConfigFiles, defaults: bool, as_json: bool) -> None:
     if defaults:
         document, transforms = with_provider_values(document)
     of_providers = {at: EffectiveConfig(transform) for at, transform in transforms.items()}
-    comments = {at: [_OF_PROVIDER, *each.yaml().splitlines()] for at, each in of_providers.items()}
+    comments = {at: [_OF_PROVIDER, *part.yaml().splitlines()] for at, part in of_providers.items()}
     effective = EffectiveConfig(document, comments)
     if as_json:
         value = effective.json()
         if defaults:
-            value["providers"] = {str(at[-1]): each.json() for at, each in of_providers.items()}
+            value["providers"] = {str(at[-1]): part.json() for at, part in of_providers.items()}
         click.echo(json.dumps(value, indent=2, ensure_ascii=False))
     else:
         click.echo(f"# The effective config of {config}")

@@ -89,8 +89,8 @@ def errors_exit(errors: Sequence[Problem], texts: Mapping[str, str], consequence
 
 
 def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> None:
-    """Print problems with their lines and hints, in colour on a terminal. `texts` are the texts of
-    the files by name."""
+    """Print problems with their lines and hints to standard output, in colour on a terminal.
+    `texts` are the texts of the files by name."""
     console = Console(stderr=False, highlight=False, soft_wrap=True)
     for problem in problems:
         first, *excerpt_lines = render(problem, texts).split("\n")
@@ -99,14 +99,14 @@ def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> Non
             console.print(line, markup=False, style="dim" if " | " in line else "")
 
 
-def read_config(config: ConfigFiles, otherwise: str, findings: Findings) -> Config | None:
-    """gateway.yaml without its documents, None where it has errors. `otherwise` is what to do
-    without the file, for the message if it cannot be read."""
+def read_config(config: ConfigFiles, advice: str, findings: Findings) -> Config | None:
+    """gateway.yaml without its documents; None if it has errors. Raises ClickException, with
+    `advice`, if it cannot be read."""
     main = config.main
     try:
         text = main.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise click.ClickException(f"cannot read {main}: {why}; {otherwise}") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise click.ClickException(f"cannot read {main}: {reason}; {advice}") from error
     folder = main.parent.resolve()
     return load(text, str(main), folder, os.environ, findings, config.overlays)[0]

@@ -28,8 +28,9 @@ from engine.values.caller import Caller
 
 @dataclass(frozen=True, slots=True)
 class RecordsLocation:
-    """The database's URL, with what the commands need from gateway.yaml: the currency of budgets,
-    its own tokens, the seconds for which tokens are cached, and the folder of the journal."""
+    """The URL of the database, and the settings of gateway.yaml that the commands need: the
+    currency of budgets, the tokens in it, the seconds for which workers cache tokens, and the
+    folder of the journal."""
 
     url: str
     currency: str = "USD"
@@ -51,7 +52,8 @@ def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def records_of(config: ConfigFiles, database: str | None) -> RecordsLocation:
-    """Where the records are. Raises ClickException if neither the config nor --database says."""
+    """The location of the records. Raises ClickException if neither the config nor --database names
+    a database."""
     settings = _read(config) if os.path.exists(config.main) or database is None else None
     if settings is None:
         assert database is not None
@@ -72,7 +74,7 @@ def records_of(config: ConfigFiles, database: str | None) -> RecordsLocation:
 def open_records(location: RecordsLocation, *, create: bool = False) -> Iterator[Database]:
     """The database, with its tables up to date; `create` allows a new file.
 
-    Turns every RecordsError inside into one line on the terminal and exit status 1.
+    Every RecordsError inside becomes one line on the terminal and exit status 1.
     """
     try:
         database = open_database(location.url)

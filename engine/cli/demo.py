@@ -60,9 +60,9 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     environ = dict.fromkeys(_KEYS, _CREDENTIAL) | {
         name: f"http://127.0.0.1:{mock_port}{path}" for name, path in _UPSTREAMS.items()
     }
-    planned = result_or_exit(make_plan(files.CONFIG, environ))
-    assert planned.plan is not None
-    config = planned.plan.config
+    result = result_or_exit(make_plan(files.CONFIG, environ))
+    assert result.plan is not None
+    config = result.plan.config
     faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0, ())
     breaker = BreakerConfig(failures=1_000_000)  # faults are intended here
     upstreams = {
@@ -77,7 +77,7 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
         models={**config.models, "fault-*": faults},
         tokens={digest(secret): Caller("demo")},
     )
-    return dataclasses.replace(planned.plan, config=config)
+    return dataclasses.replace(result.plan, config=config)
 
 
 @contextmanager

@@ -32,11 +32,11 @@ _FORMATS = {"text": as_text, "json": as_json, "github": as_github, "markdown": a
 )
 @click.option("--strict", is_flag=True, help="Exit with status 3 also for breaking changes.")
 def command(old: str, new: str, output_format: str, strict: bool) -> None:
-    """Print the differences in effect from OLD to NEW: each a gateway.yaml, or a folder with one.
+    """Print the differences in effect from OLD to NEW, each a gateway.yaml or a folder with one.
 
     Compared are routes, authentication, tokens, limits, validation, targets, timeouts, and the
     requests and responses that the documents allow. Comments, order and style are ignored.
-    Overlays follow the file, with a colon: gateway.yaml:prod.yaml.
+    Overlays follow the file after a colon: gateway.yaml:prod.yaml.
 
     OLD may be `-` or a pipe, for a config without its files: documents and includes are then read
     from NEW's folder, and the overlays are NEW's. To compare old documents as well, use a folder.
@@ -60,7 +60,7 @@ def command(old: str, new: str, output_format: str, strict: bool) -> None:
     differences = differences_between(before, after)
     click.echo(_FORMATS[output_format](differences))
     failures = {Effect.WEAKER, Effect.BREAKING} if strict else {Effect.WEAKER}
-    sys.exit(3 if any(each.level in failures for each in differences) else 0)
+    sys.exit(3 if any(difference.level in failures for difference in differences) else 0)
 
 
 def _is_pipe(name: str) -> bool:
@@ -80,7 +80,7 @@ def _files(name: str) -> ConfigFiles:
 
 
 def _plan_of_pipe(old: str, new: ConfigFiles) -> PlanResult:
-    """The plan of a config without its files, as if it were in the place of `new`'s first file."""
+    """The plan of a config without its files, read as if it were in the folder of `new`."""
     data = sys.stdin.buffer.read() if old == "-" else Path(old).read_bytes()
     try:
         text = data.decode("utf-8-sig")

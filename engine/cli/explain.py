@@ -76,18 +76,18 @@ def command(
     \b
     Exit status: 0 served, 1 refused (or the config has errors), 2 wrong usage.
     """
-    planned = result_or_exit(plan_of(config), "nothing is explained")
-    assert planned.plan is not None
-    settings = planned.plan.config
+    result = result_or_exit(plan_of(config), "nothing is explained")
+    assert result.plan is not None
+    settings = result.plan.config
     body = _body(data)
     request = observation.request(method, path, _headers(headers), body, address)
     caller = _caller(settings, token) if token else None
     try:
-        rehearsal = rehearse(planned.plan, request, caller, _answers(answers, settings))
+        rehearsal = rehearse(result.plan, request, caller, _answers(answers, settings))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    warnings = compare_request(planned.plan, rehearsal) if second_opinion else []
-    _print(report(planned, rehearsal, warnings), output_format)
+    warnings = compare_request(result.plan, rehearsal) if second_opinion else []
+    _print(report(result, rehearsal, warnings), output_format)
     sys.exit(0 if rehearsal.status < 400 else 1)
 
 
@@ -132,23 +132,25 @@ def _caller(config: Config, name: str) -> Caller:
 
 
 def _answers(options: Sequence[str], config: Config) -> UpstreamAnswers:
-    every: int | str = 200
-    each: dict[str, int | str] = {}
+    default: int | str = 200
+    by_upstream: dict[str, int | str] = {}
     for option in options:
         name, equals, answer = option.rpartition("=")
         if equals and name not in config.upstreams:
             hint = did_you_mean(name, config.upstreams)
             raise click.UsageError(f"unknown upstream '{name}'; {hint}")
         if equals:
-            each[name] = _answer(answer)
+            by_upstream[name] = _answer(answer)
         else:
-            every = _answer(answer)
-    return UpstreamAnswers(every, each)
+            default = _answer(answer)
+    return UpstreamAnswers(default, by_upstream)
 
 
 def _answer(text: str) -> int | str:
     if text in FAILURES:
         return text
     if not (text.isascii() and text.isdigit() and 200 <= int(text) <= 599):
-        raise click.UsageError(f"'{text}' is no status from 200 to 599, {' or '.join(FAILURES)}")
+        raise click.UsageError(
+            f"'{text}' is not an answer: write a status from 200 to 599, {' or '.join(FAILURES)}"
+        )
     return int(text)

@@ -39,7 +39,7 @@ def command(source: str, file: Path, folder: Path | None) -> None:
       modelway import kong kong.yaml > gateway.yaml
 
     \b
-    Exit status: 0 imported (look at what was not), 1 FILE cannot be read.
+    Exit status: 0 imported (see the list of what was not), 1 FILE cannot be read.
     """
     draft = importers.read(source, _document(file))
     text = draft.text(importers.title(source))
@@ -60,7 +60,7 @@ def command(source: str, file: Path, folder: Path | None) -> None:
 
 
 def _document(file: Path) -> SourceDocument:
-    """The file, whose value is a mapping; else prints what is wrong, and exits with status 1."""
+    """The file, whose value is a mapping; else prints its problems and exits with status 1."""
     document = read_file(file, str(file))
     if document.problems:
         texts = {document.file: document.text}
@@ -69,7 +69,7 @@ def _document(file: Path) -> SourceDocument:
         click.echo(f"{tally(document.problems)}; nothing is imported.", err=True)
         sys.exit(1)
     if not isinstance(document.value, dict):
-        raise click.ClickException(f"{file} is no mapping of sections; nothing is imported")
+        raise click.ClickException(f"{file} is not a mapping of sections; nothing is imported")
     return document
 
 

@@ -53,16 +53,16 @@ def command(folder: Path, names: tuple[str, ...]) -> None:
     )
 
 
-def _variable(known: Sequence[Provider]) -> str:
+def _variable(chosen: Sequence[Provider]) -> str:
     """The environment variable to set first."""
-    credentials = [p.credential for p in known if p.credential is not None]
+    credentials = [p.credential for p in chosen if p.credential is not None]
     names = (str(c[key]) for c in credentials for key in ("bearer", "value") if key in c)
     return next(names, "OPENAI_API_KEY")
 
 
 def write_project(folder: Path, config: str) -> None:
-    """Write gateway.yaml with the documents and schemas that are shipped. Raises OSError, and
-    ClickException if the folder has such files."""
+    """Write gateway.yaml, the shipped documents and schemas. Raises OSError, and ClickException if
+    one of them already exists in the folder."""
     names = ("gateway.yaml", "openapi", "schemas")
     existing = [name for name in names if (folder / name).exists()]
     if existing:

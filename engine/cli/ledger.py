@@ -31,9 +31,9 @@ def command() -> None:
 def ship(config: ConfigFiles, database: str | None, folder: Path) -> None:
     """Ship the rows of an abandoned journal to the database.
 
-    FOLDER is the `stores.journal` of a gateway that no longer runs, or a copy of it: of a machine
-    that was lost, or a container that was removed. Each row counts once, however often it is
-    shipped. Files are removed once all their rows are in the database.
+    FOLDER is the `stores.journal` of a gateway that no longer runs, or a copy of it, such as of a
+    lost machine or a removed container. A row that is shipped several times counts once. Files are
+    removed once all their rows are in the database.
     """
     if not files(folder):
         click.echo(f"no rows in {folder}: it has no files that end in .rows", err=True)

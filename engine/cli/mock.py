@@ -29,17 +29,17 @@ from engine.source.files import CONFIG
     "--credential",
     default="mock-credential",
     show_default=True,
-    help="The only credential it accepts, where the document places it.",
+    help="The only credential it accepts, sent as the document describes.",
 )
 @click.option("--delay", default=0.0, help="Seconds between two events of a stream.")
 @click.option("--workers", default=1, show_default=True, help="Worker processes.")
 def command(
     port: int, configs: tuple[Path, ...], credential: str, delay: float, workers: int
 ) -> None:
-    """Run a mock upstream: it responds with the examples of the documents, and models echo.
+    """Run a mock upstream, which responds with the examples of the documents.
 
-    Chat responses repeat the last user message, word by word in a stream. Paths are those of the
-    documents' server URLs, as at the real upstreams.
+    Chat responses repeat the last user message, word by word in a stream. Paths begin with those of
+    the documents' server URLs, as at the real upstreams.
 
     \b
     Names of models request faults:

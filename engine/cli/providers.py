@@ -1,4 +1,4 @@
-"""`modelway providers`: the providers that are known, and what each has."""
+"""`modelway providers`: lists the known providers, or the facts about one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def command(name: str | None, output_format: str) -> None:
     if name is not None and name not in providers.names():
         hint = did_you_mean(name, providers.names())
         raise click.BadParameter(f"unknown provider '{name}'; {hint}", param_hint="NAME")
-    catalog = [providers.read(each) for each in providers.names() if name in (None, each)]
+    names = providers.names() if name is None else [name]
+    catalog = [providers.read(provider) for provider in names]
     if output_format == "json":
         documents = [_document(provider) for provider in catalog]
         value = documents[0] if name else documents
@@ -67,9 +68,9 @@ def command(name: str | None, output_format: str) -> None:
         _print_one(catalog[0])
 
 
-def markdown(known: Sequence[Provider]) -> str:
+def markdown(catalog: Sequence[Provider]) -> str:
     """The list of providers in the manual."""
-    rows = (f"| `{p.name}` | {p.title} | `{p.upstream['url']}` | {_link(p)} |\n" for p in known)
+    rows = (f"| `{p.name}` | {p.title} | `{p.upstream['url']}` | {_link(p)} |\n" for p in catalog)
     return f"{_MARKDOWN}{''.join(rows)}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from engine.server.worker_states import Phase, WorkerState
 from engine.values.runtime_dir import runtime_directory
 
 _TIMEOUT = 2 * SECONDS + BOOT_SECONDS
-"""Seconds for the trial, the plan and the new workers."""
+"""The timeout in seconds of a reload: trial, plan and new workers."""
 
 
 @click.command()
@@ -27,8 +28,8 @@ def command(config: ConfigFiles) -> None:
     """Make the gateways that serve this config load it again, as SIGHUP does.
 
     The config is checked first; with any error nothing changes. A gateway starts it on trial in a
-    separate process, then new workers take over and the old ones finish their requests. For each
-    worker it is printed which config it serves, since when, and why it failed.
+    separate process, then new workers take over and the old ones finish their requests. Prints for
+    each worker the config that it serves, its state and since when, and why it failed.
     """
     plan_or_exit(config)
     folder = runtime_directory(config.main, config.overlays)
@@ -36,20 +37,21 @@ def command(config: ConfigFiles) -> None:
     if not before:
         raise click.ClickException(f"no running gateway of this user serves {config}")
     for state in before:
-        os.kill(state.pid, signal.SIGHUP)
+        with suppress(ProcessLookupError):  # it has ended just now, which `_result` reports
+            os.kill(state.pid, signal.SIGHUP)
     errors = [error for state in before if (error := _result(folder, state, len(before) > 1))]
     if errors:
         raise click.ClickException("\n".join(errors))
 
 
 def _result(folder: Path, before: State, several: bool) -> str:
-    """Wait for the result of a gateway, and print it. The error, or ""."""
+    """Wait for the result of a gateway, and print it. Returns the error, or ""."""
     gateway = f"gateway {before.pid}: " if several else ""
     end = time.monotonic() + _TIMEOUT
     while time.monotonic() < end:
-        state = next((each for each in read_all(folder) if each.pid == before.pid), None)
+        state = next((state for state in read_all(folder) if state.pid == before.pid), None)
         if state is None:
-            return f"{gateway}it has ended (pid {before.pid})"
+            return f"{gateway}the gateway (pid {before.pid}) has ended"
         if state.tried > before.tried:
             if not state.error:
                 click.echo(f"{gateway}config {state.hash} is now in use")
@@ -61,9 +63,9 @@ def _result(folder: Path, before: State, several: bool) -> str:
 
 
 def _line(worker: WorkerState) -> str:
-    """What became of a worker."""
+    """The state of a worker, for people."""
     reason = f": {worker.error}" if worker.error else ""
-    phase = {Phase.ENDS: "ends its requests", Phase.STARTS: "is starting"}
-    what = phase.get(worker.phase, worker.phase)
+    phases = {Phase.ENDS: "ends its requests", Phase.STARTS: "is starting"}
+    phase = phases.get(worker.phase, worker.phase)
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(worker.since))
-    return f"  worker {worker.pid}  config {worker.config}  {what} since {since}{reason}"
+    return f"  worker {worker.pid}  config {worker.config}  {phase} since {since}{reason}"

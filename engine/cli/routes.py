@@ -22,7 +22,7 @@ _MARK = "*"
 _MAX_LISTED = 5
 """The most names of a provider's models in a row; `--format json` has all."""
 _MOST_UPSTREAMS = 20
-"""Upstreams of a route that the table names; JSON has all of them."""
+"""The most upstreams of a route in the table; `--format json` has all."""
 _LEGEND = f"{_MARK} translated for at least one target (see docs/reference/translation.md)"
 
 Document = dict[str, Any]
@@ -97,9 +97,9 @@ def _upstreams_by_operation(
         translated: dict[str, bool] = {}
         for name in plan.config.models:
             if operations.has(name, operation):
-                for each in operations.targets(name, operation):
-                    upstream = each.target.upstream
-                    translated[upstream] = translated.get(upstream, False) or bool(each.language)
+                for target in operations.targets(name, operation):
+                    upstream = target.target.upstream
+                    translated[upstream] = translated.get(upstream, False) or bool(target.language)
         by_kind[kind] = [
             {"upstream": name, "translated": translated[name]} for name in sorted(translated)
         ]
@@ -107,10 +107,10 @@ def _upstreams_by_operation(
 
 
 def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
-    """Every entry of `models`, with the names that providers have behind a wildcard."""
+    """Every entry of `models`; for a wildcard with the models of providers that it matches."""
     listed: dict[str, list[str]] = {}
     for model in listed_models(plan.config).values():
-        if model.known is not None and model.operations(operations):
+        if model.provider_model is not None and model.operations(operations):
             listed.setdefault(model.entry.name, []).append(model.name)
     models = []
     by_group: dict[int, tuple[list[ModelOperation], list[str]]] = {}
@@ -118,13 +118,13 @@ def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
         group = operations.group(name)
         if group not in by_group:
             by_group[group] = _chats_and_others(operations.of(name))
-        chats, others = by_group[group]
+        chats, other_ids = by_group[group]
         models.append(
             {
                 "model": name,
                 "choose": plan.config.models[name].choose.text,
                 "formats": [_format(name, chat, operations) for chat in chats],
-                "operations": others,
+                "operations": other_ids,
                 "listed": listed.get(name, []),
             }
         )
@@ -134,23 +134,24 @@ def _models(plan: Plan, operations: ModelOperations) -> list[Document]:
 def _chats_and_others(
     operations: Sequence[ModelOperation],
 ) -> tuple[list[ModelOperation], list[str]]:
-    """The first operation of each format of chat, and the names of those that are no chat."""
+    """The first operation of each format of chat, and the ids of the operations that are not
+    chat."""
     chats: dict[str, ModelOperation] = {}
     for operation in operations:
         if operation.language:
             chats.setdefault(operation.language, operation)
-    return [*chats.values()], [each.id for each in operations if not each.language]
+    return [*chats.values()], [o.id for o in operations if not o.language]
 
 
 def _format(entry: str, operation: ModelOperation, operations: ModelOperations) -> Document:
     targets = [
         {
-            "upstream": each.target.upstream,
-            "model": each.target.model,
-            "entry": each.entry,
-            "into": each.language,
+            "upstream": target.target.upstream,
+            "model": target.target.model,
+            "entry": target.entry,
+            "into": target.language,
         }
-        for each in operations.targets(entry, operation)
+        for target in operations.targets(entry, operation)
     ]
     return {
         "format": operation.language,

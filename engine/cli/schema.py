@@ -47,7 +47,7 @@ def command(output: Path | None, expanded: bool, output_format: str) -> None:
 
 def text(*, expanded: bool = False) -> str:
     """The schema of this version."""
-    make = json_schema.expanded if expanded else json_schema.editor_schema
+    make = json_schema.full_schema if expanded else json_schema.editor_schema
     document = make(json_schema.schema(), policies.schema(), choose.forms())
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
@@ -55,5 +55,5 @@ def text(*, expanded: bool = False) -> str:
 def reference() -> str:
     """The reference of all keys of this version, as Markdown."""
     return markdown(
-        describe(json_schema.expanded(json_schema.schema(), policies.schema(), choose.forms()))
+        describe(json_schema.full_schema(json_schema.schema(), policies.schema(), choose.forms()))
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from engine.app.telemetry import form_of
+from engine.app.telemetry import formatter_of
 from engine.cli.config_file import config_option, plan_of, result_or_exit
 from engine.config.config_files import ConfigFiles
 from engine.offline.rehearsal.boot import boot
@@ -35,10 +35,10 @@ def command(config: ConfigFiles) -> None:
     load the config again: it is checked and started on trial, and used only without errors.
 
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
-    (overlays behind a colon: gateway.yaml:prod.yaml)
+    (overlays after a colon: gateway.yaml:prod.yaml)
     """
     with no_collection(keep=True):
-        plans, passed = _tried(config)
+        plans, passed = _start_on_trial(config)
         return_memory()
     try:
         folder = folder_of(os.getpid())  # also without metrics: a reload may switch them on
@@ -46,19 +46,19 @@ def command(config: ConfigFiles) -> None:
         raise click.ClickException(str(error)) from error
     master = os.getpid()
     try:
-        form = form_of(plans.plan.config)
-        Gateway(plans, folder, lambda: _announce(plans.plan), form, passed).run()
+        formatter = formatter_of(plans.plan.config)
+        Gateway(plans, folder, lambda: _announce(plans.plan), formatter, passed).run()
     finally:
         if os.getpid() == master:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _tried(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
-    """The plans of a gateway whose first was started on trial, and the sockets that it was started
-    with. Exits with the errors of the config, or of the trial."""
+def _start_on_trial(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
+    """Plan the config and start it on trial. Returns the plans, and the sockets that systemd
+    passed. Exits with the errors of the config or of the trial."""
     first = result_or_exit(plan_of(config))
     assert first.plan is not None
-    # Before the trial, which migrates the database: it may be that of a gateway that runs.
+    # Before the trial, which migrates the database: a gateway that runs here may be using it.
     passed, server = PassedSockets.from_environment(), first.plan.config.server
     addresses = listen_addresses(server.listen, first.plan.config.telemetry.address)
     exit_if_unavailable(addresses, passed, server.reuse_port)
@@ -72,12 +72,12 @@ def _tried(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
 
 
 def _announce(plan: Plan) -> None:
-    """Say on standard error what is served where."""
+    """Print on standard error the number of operations, and the addresses."""
     pages = f"; metrics and health on {at}" if (at := plan.config.telemetry.address) else ""
     listen = plan.config.server.listen
     click.echo(f"modelway: {len(plan.routes)} operations on {listen}{pages}", err=True)
 
 
-def start(planned: Plan, folder: Path) -> str:
+def start(plan: Plan, folder: Path) -> str:
     """Start a plan on trial and migrate the database; returns a warning, or ""."""
-    return boot(planned, folder, migrate=True).warning
+    return boot(plan, folder, migrate=True).warning

@@ -46,11 +46,11 @@ def command(
 ) -> None:
     """Run the test cases of the config, without opening a port or sending anything.
 
-    Cases are under `tests:` in the config and in *.test.yaml beside it, or in FILES. Each is a
+    Cases are under `tests:` in the config and in *.test.yaml next to it, or in FILES. Each is a
     request and its expected result: operation, status, upstream, the model and headers sent on.
     Requests take the routes and stages of `modelway serve`; upstreams respond 200, or as the case
-    says. Where openapi-core validates a request differently, a warning shows both results; no case
-    fails for it.
+    says. If openapi-core validates a request differently, a warning shows both results; the case
+    does not fail because of it.
 
     \b
       tests:
@@ -62,18 +62,18 @@ def command(
     \b
     Exit status: 0 all passed, 1 some failed (or files have errors), 2 wrong usage or no cases.
     """
-    planned = result_or_exit(plan_of(config), "nothing is tested")
-    assert planned.plan is not None
+    plan_result = result_or_exit(plan_of(config), "nothing is tested")
+    assert plan_result.plan is not None
     findings = Findings()
-    cases = _cases(config, files, planned, findings)
+    cases = _cases(config, files, plan_result, findings)
     if findings.errors:
         errors_exit(findings.errors, findings.texts, "nothing is tested")
     if not cases:
         raise click.UsageError(
-            f"no cases: add some under tests:, or in {read.PATTERN} beside the config"
+            f"no cases: add some under tests:, or in {read.PATTERN} next to the config"
         )
     results: list[Result] = []
-    for result in run(cases, planned.plan, second_opinion=second_opinion):
+    for result in run(cases, plan_result.plan, second_opinion=second_opinion):
         results.append(result)
         if output_format == "text":
             click.echo(formats.line(result))
@@ -82,13 +82,13 @@ def command(
 
 
 def _cases(
-    config: ConfigFiles, files: Sequence[Path], planned: PlanResult, findings: Findings
+    config: ConfigFiles, files: Sequence[Path], plan_result: PlanResult, findings: Findings
 ) -> list[Case]:
     if files:
-        return [c for f in files for c in read.of_file(f, str(f), planned, findings)]
-    cases = read.of_config(planned, config.main, findings)
+        return [c for f in files for c in read.of_file(f, str(f), plan_result, findings)]
+    cases = read.of_config(plan_result, config.main, findings)
     for file in read.case_files(config.main):
-        cases += read.of_file(file, str(config.main.parent / file.name), planned, findings)
+        cases += read.of_file(file, str(config.main.parent / file.name), plan_result, findings)
     return cases
 
 

@@ -36,14 +36,13 @@ from engine.values.calendar import PERIODS, SECOND, Calendar
 from engine.values.units import format_nano
 
 _MAX_KEY_WIDTH = 60
-"""Terminal cells; a longer key has a line of its own."""
+"""The most terminal cells of a key in its column; a longer key has its own line."""
 _NUMBERS = ("requests", "failed", "input", "output", "cached")
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """Totals of the `selection`, grouped `by`; the `unshipped` rows of the journal are not in
-    them."""
+    """Totals of the `selection`, grouped `by`, without the `unshipped` rows of the journal."""
 
     by: str
     selection: UsageFilter
@@ -66,12 +65,12 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.option(
     "--by", type=click.Choice(KINDS), default="token", show_default=True,
     help="Group by. `model` is the requested name, `served` the name sent to the upstream, `price` "
-    "where the price is from.",
+    "the source of the price.",
 )  # fmt: skip
 @click.option(
     "--since", default="7d", show_default=True,
     help="Start: a duration ago (24h, 30d), a day (2027-01-31), a time (2027-01-31T12:00), or day, "
-    "week or month: when the present one began.",
+    "week or month for the start of the current one.",
 )  # fmt: skip
 @click.option("--until", help="End, like --since; a day is included completely.  [default: now]")
 @click.option(
@@ -92,8 +91,8 @@ def command(
 
     FAILED are requests that were refused, answered with an error, or broke off. CACHED tokens are
     part of INPUT, as are CACHE WRITE, AUDIO INPUT and IMAGE INPUT; REASONING, AUDIO OUTPUT and
-    IMAGE OUTPUT are part of OUTPUT. The rare ones are shown where there are some. FIRST BYTE is the
-    average time to the first content of an answer. Money is exact; currencies are summed
+    IMAGE OUTPUT are part of OUTPUT. Rare columns are shown only if they are not all 0. FIRST BYTE
+    is the average time to the first content of an answer. Money is exact; currencies are summed
     separately.
 
     \b
@@ -108,8 +107,8 @@ def command(
         rows = totals(records, by, selection, time_zone)
         report = UsageReport(by, selection, rows, _unshipped(records, location))
         if (deleted := deleted_before(records)) > selection.since:
-            moment = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
-            click.echo(f"rows from before {moment} were deleted (stores.retention)", err=True)
+            deleted_text = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
+            click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
         if not rows:
             click.echo(_no_requests(records, selection), err=True)
     {"table": print_table, "json": _print_json, "csv": _print_csv}[output_format](report)
@@ -224,7 +223,7 @@ def _fields(total: Total) -> dict[str, Any]:
 
 
 def _print_csv(report: UsageReport) -> None:
-    """One line for each total; where there are more currencies, one more for each of them."""
+    """One line for each total, and one for each further currency of it."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([report.by, *_NUMBERS, "cost", "currency", "first_byte", *RARE_COUNTS])
     for total in report.totals:

@@ -1,4 +1,4 @@
-"""`modelway version`: what is installed, for bug reports and inventories."""
+"""`modelway version`: the installed versions, for bug reports and inventories."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from importlib import metadata
 import click
 
 _PARTS = ("falcon", "gevent", "gunicorn", "jsonschema-rs", "SQLAlchemy", "redis")
-"""The distributions that a bug report should name."""
+"""The dependencies whose versions are printed."""
 _EXTRAS = {
     "aws": "botocore",
     "azure": "azure-identity",
     "google": "google-auth",
     "otel": "opentelemetry-proto",
 }
-"""Each extra of the package, with the distribution that shows that it is installed."""
+"""The distribution that is installed with each extra of the package."""
 
 
 @click.command()

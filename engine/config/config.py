@@ -1,8 +1,8 @@
-"""All of gateway.yaml as one value; the type of each section stands in the module of its name.
+"""All of gateway.yaml as one value; the type of each section is in the module of its name.
 
-Durations are in seconds, sizes in bytes; `at` is the place of an entry. Defaults are those of the
-schema (`keys.py`). Where a key has another name than its field, the field's metadata says it:
-`key`, from the section.
+Durations are in seconds, sizes in bytes; `at` is the path of an entry. Defaults come from the
+schema (`keys.py`). A field whose name differs from its key has the key, relative to the section, in
+its metadata as `key`.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ from engine.values.price import Price
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """Names of invalid entries, by section, that the Config leaves out; "*" means all."""
+class InvalidEntries:
+    """Names of the invalid entries that the Config leaves out, by section; "*" means all."""
 
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def has(self, section: str, name: str) -> bool:
-        """Whether this entry may stand in the file."""
+        """Whether the file has an invalid entry that may have this name."""
         return bool(self.names.get(section, frozenset()) & {name, "*"})
 
-    def with_names(self, section: str, names: Iterable[str]) -> Broken:
-        """These, and more names of a section."""
-        return Broken({**self.names, section: self.names.get(section, frozenset()).union(names)})
+    def with_names(self, section: str, names: Iterable[str]) -> InvalidEntries:
+        """These entries and more of a section."""
+        merged = self.names.get(section, frozenset()).union(names)
+        return InvalidEntries({**self.names, section: merged})
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """All of gateway.yaml, changed by `overlays`. `tokens` are callers by the digest of their
-    secret. Pages of `origins` may call the API from a browser; "*" is any.
+    secret. `origins` may call the API from a browser (CORS); "*" is any.
 
-    A config with `broken` entries is never served.
+    A config with `invalid` entries is never served.
     """
 
     source: SourceDocument
@@ -57,7 +58,7 @@ class Config:
     policies: tuple[Policy, ...]
     routes: tuple[RouteConfig, ...]
     tokens: Mapping[str, Caller]
-    broken: Broken = field(default_factory=Broken)
+    invalid: InvalidEntries = field(default_factory=InvalidEntries)
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
     currency: str = default("currency")

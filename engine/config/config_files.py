@@ -9,14 +9,15 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class ConfigFiles:
-    """The base, and the overlays that change it in this order."""
+    """The main file, and its overlays in the order in which they apply."""
 
     main: Path
     overlays: tuple[Path, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> ConfigFiles:
-        """From `gateway.yaml:prod.yaml`; a file that has this name is named by it."""
+        """Parse `gateway.yaml:prod.yaml`. If a file with the whole text as its name exists, the
+        text means that file."""
         names = [text] if os.path.exists(text) else [n for n in text.split(os.pathsep) if n]
         main, *overlays = map(Path, names or [text])
         return cls(main, tuple(overlays))

@@ -1,4 +1,4 @@
-"""`console:` of gateway.yaml: the web pages that are served, and the paths that they take."""
+"""`console:` of gateway.yaml: which web pages are served, and at which paths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLAYGROUND = ConsolePage(
 )
 REFERENCE = ConsolePage("reference", "/docs", "docs", data=("/openapi.json",))
 PAGES = (HOME, PLAYGROUND, REFERENCE)
-"""Every page. `engine/console/pages.py` serves these at their paths; no document may use them."""
+"""Every page. `engine/console/pages.py` serves them; no document may use their paths."""
 
 
 @dataclass(frozen=True, slots=True)

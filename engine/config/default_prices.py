@@ -1,4 +1,4 @@
-"""The prices of models for which the config has none: those of the providers of its upstreams."""
+"""The prices of models without a price in the config, from the providers of its upstreams."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from engine.values.price import Price, price_of
 def default_prices(config: Config) -> dict[str, Mapping[str, Price]]:
     """The prices of each upstream's models, by upstream and the provider's name for the model."""
     upstreams = config.upstreams.values()
-    providers = {each.name: priced_provider(each.provider, config.currency) for each in upstreams}
+    providers = {u.name: priced_provider(u.provider, config.currency) for u in upstreams}
     return {name: _prices(provider.name) for name, provider in providers.items() if provider}
 
 
 def priced_provider(name: str, currency: str) -> Provider | None:
-    """The provider of that name ("": none) whose prices apply: not if they are in another currency,
-    nor if the names of its models are the operator's."""
+    """The provider of that name if its prices apply. None for "", for prices in another currency,
+    and if operators name the models themselves."""
     provider = providers.read(name) if name else None
     if provider is None or provider.own_names or provider.currency != currency:
         return None
@@ -31,5 +31,5 @@ def priced_provider(name: str, currency: str) -> Provider | None:
 def _prices(name: str) -> Mapping[str, Price]:
     provider = providers.read(name)
     source = f"{name} {provider.date}"
-    priced = {n: model.price for n, model in provider.models.items() if model.price is not None}
-    return {name: price_of(price, source) for name, price in priced.items()}
+    prices = {n: model.price for n, model in provider.models.items() if model.price is not None}
+    return {name: price_of(price, source) for name, price in prices.items()}

@@ -1,6 +1,6 @@
 """Bounds of durations, which a pattern cannot express: the annotation `bounds` of a key.
 
-A message says the bound, never the value, which may come from `${...}`; the line is shown anyway.
+A message names the bound, never the value, which may be a secret from `${...}`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.values import units
 
 
 def check(value: Any, source: Source, findings: Findings) -> list[Path]:
-    """Note the durations of a gateway.yaml that are out of their bounds. Returns their paths."""
+    """Note the durations of a gateway.yaml that are out of bounds. Returns their paths."""
     breaches: list[Path] = []
     for at, text, key in keys.values(value, keys.root(), "bounds"):
         if key is not None and isinstance(text, str) and (bound := _bound(text, key)):
@@ -26,7 +26,8 @@ def check(value: Any, source: Source, findings: Findings) -> list[Path]:
 
 
 def _bound(text: str, key: Key) -> str:
-    """The bound that a duration exceeds, "" for none; other texts are the schema's business."""
+    """The bound that a duration breaks, "" for none. The schema reports texts that are no
+    duration."""
     least, most = key.notes["bounds"]
     with suppress(ValueError):
         seconds = units.seconds(text)

@@ -1,4 +1,4 @@
-"""`ejection`, `health` and `rate_limits` of an upstream: when one of its targets is asked last."""
+"""`ejection`, `health` and `rate_limits` of an upstream: when its targets are tried last."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class EjectionConfig:
 
 @dataclass(frozen=True, slots=True)
 class ProbeConfig:
-    """Active probes: GET of `path` `every` so many seconds, `timeout` for each. `status` are those
-    of a healthy server; an `anonymous` probe carries no credential."""
+    """Active probes: GET `path` every `every` seconds with a timeout of `timeout` seconds. `status`
+    are the statuses of a healthy server; an `anonymous` probe has no credential."""
 
     path: str
     every: float = default("upstreams.*.health.every")
@@ -42,8 +42,8 @@ class ProbeConfig:
 
 @dataclass(frozen=True, slots=True)
 class RateLimitsConfig:
-    """Rate limits that responses report: a target with at most the share `reserve` of one left is
-    asked last."""
+    """Rate limits that responses report: a target is tried last when at most the share `reserve` of
+    one of its limits is left."""
 
     reserve: float = default("upstreams.*.rate_limits.reserve")
 
@@ -51,7 +51,7 @@ class RateLimitsConfig:
 def read_ejection(
     upstream: Mapping[str, Any], at: Path, source: SourceDocument, findings: Findings
 ) -> EjectionConfig:
-    """`ejection` of an upstream at `at`. Values that contradict each other go to the findings."""
+    """`ejection` of an upstream at `at`. Contradictory values go to the findings."""
     section = upstream.get("ejection", {})
     ejection = EjectionConfig(**section)
     if ejection.time > ejection.max_time:
@@ -61,8 +61,8 @@ def read_ejection(
         place = (*at, "ejection", "time" if "time" in section else "max_time")
         findings.error(source, place, "MW384", message, hint)
     if 0 < ejection.latency < 1:
-        message = "'latency' is a factor; below 1 it is less than what is usual"
-        hint = "write 5, or 0 for never"
+        message = "'latency' is a multiple of the usual latency: it must be 0, or 1 or more"
+        hint = "write 5, or 0 to switch it off"
         findings.error(source, (*at, "ejection", "latency"), "MW104", message, hint)
     return ejection
 
@@ -70,8 +70,8 @@ def read_ejection(
 def read_probes(
     upstream: Mapping[str, Any], at: Path, source: SourceDocument, findings: Findings
 ) -> ProbeConfig | None:
-    """`health` of an upstream at `at`, None without it. A probe that may take longer than the time
-    to the next one goes to the findings."""
+    """`health` of an upstream at `at`, None without it. A timeout longer than the interval of
+    probes goes to the findings."""
     section = upstream.get("health")
     if section is None:
         return None

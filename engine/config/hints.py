@@ -27,7 +27,7 @@ _FORMATS = {
         "an address with a port",
         "write 127.0.0.1:8080, [::]:8080 or unix:/run/gateway.sock",
     ),
-    "url": ("a URL of http", "write https://host/path"),
+    "url": ("an HTTP URL", "write https://host/path"),
     "proxy": ("a URL of an HTTP proxy", 'write http://host:3128, or "" for none'),
     "sha256": (
         "a SHA-256",
@@ -46,8 +46,8 @@ _FORMATS = {
     "duration or percentile": ("a duration or a percentile", "write 3s, or p50, p90, p95 or p99"),
     "header name": ("a header name", "letters, digits and -, as x-api-key"),
 }
-"""The formats of strings, by the annotation `format` or `unit` of their key, and what to write; the
-`examples` of a key are its own."""
+"""The formats of strings, by the annotation `format` or `unit` of their key, and what to write. The
+`examples` of a key replace the second text."""
 
 _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("enabled", lambda value: f"{{enabled: {flag(value) or 'true'}}}"),
@@ -70,7 +70,8 @@ _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("endpoint", lambda value: f"{{endpoint: {plain(value) or 'http://localhost:4318'}}}"),
     ("set", lambda value: "{set: {NAME: VALUE}}"),
 )
-"""Mappings by a key that only they have, and the mapping that another value probably stands for."""
+"""Mappings by a key that only they have, with the mapping that a scalar in their place probably
+means."""
 
 
 def string_format(schema: Mapping[str, Any]) -> str:
@@ -125,7 +126,7 @@ def constant(key: str, value: Any, expected: Any) -> str:
 
 
 def synonym(key: str, properties: Mapping[str, Any]) -> str:
-    """The known key that has the meaning of a key in other gateways, "" for none."""
+    """The key that means what `key` means in other gateways; "" for none."""
     names = (n for n, schema in properties.items() if key in _notes(schema).get("synonyms", ()))
     return next(names, "")
 
@@ -160,7 +161,7 @@ def _lower_case(value: Any) -> str:
 
 def _string(key: str, value: Any, schema: Mapping[str, Any]) -> str:
     name, is_number = _format(schema), likely_value.is_number(value)
-    if text := likely_value.of_format(name, value):
+    if text := likely_value.hint_for_format(name, value):
         return text
     if name == "duration":
         return _duration(key, value, schema)

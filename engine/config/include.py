@@ -1,6 +1,6 @@
 """`include: [routes/*.yaml]`: gateway.yaml in several files, each value with its file and place.
 
-An included file has the same sections: lists are appended, mappings joined. Includes do not nest.
+An included file has the same sections: lists are appended, mappings merged. Includes do not nest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config import keys
-from engine.config.joined import TAGS, JoinedDocument, Origin, joined
+from engine.config.joined import TAGS, JoinedDocument, Origin, joined_document
 from engine.config.literal_secrets import literals
 from engine.config.references import expander
 from engine.source.files import is_file, names_in
@@ -27,11 +27,11 @@ _SQLITE = "sqlite:///"
 def join_includes(
     main: SourceDocument, folder: FilePath, environ: Mapping[str, str], findings: Findings
 ) -> tuple[JoinedDocument, bool]:
-    """Join a file with the files that it includes; false if one of them could not be read.
+    """Join a file with the files that it includes; False if one of them could not be read.
 
     `main.value` is a mapping. Problems of the included files go to the findings.
     """
-    document = joined(main)
+    document = joined_document(main)
     patterns = document.value.get("include")
     if not isinstance(patterns, list):
         return document, patterns is None
@@ -40,8 +40,8 @@ def join_includes(
         file_name = str(FilePath(main.file).parent / relative)
         path = folder / relative
         part = read_file(path, file_name, expander(environ, path.parent), TAGS)
-        findings.take(part)
-        findings.conceal(file_name, [(literal.start, literal.end) for literal in literals(part)])
+        findings.add_source(part)
+        findings.mask(file_name, [(literal.start, literal.end) for literal in literals(part)])
         document.files.append(part)
         document.problems += part.problems
         document.expansions.update(part.expansions)
@@ -65,7 +65,7 @@ def _files(
         if not isinstance(pattern, str) or not pattern:
             continue
         if is_file(folder / pattern) and os.path.realpath(folder / pattern) == main_path:
-            findings.error(main, at, "MW110", "the file includes itself", "take this line out")
+            findings.error(main, at, "MW110", "the file includes itself", "remove this line")
             continue
         wild = glob.has_magic(pattern)
         names = sorted(glob.glob(pattern, root_dir=folder, recursive=True)) if wild else [pattern]
@@ -87,26 +87,26 @@ def _files(
 
 
 def _join(document: JoinedDocument, part: SourceDocument, findings: Findings) -> None:
-    for section, below in part.value.items():
+    for section, value in part.value.items():
         if section == "include":
             message = "an included file may not include others"
-            hint = "name them all in gateway.yaml; a pattern like parts/**/*.yaml takes in folders"
+            hint = "name them all in gateway.yaml; a pattern like parts/**/*.yaml covers folders"
             findings.error(part, (section,), "MW110", message, hint, key=True)
             continue
         existing = document.value.get(section)
-        if below is None:
+        if value is None:
             continue
-        if existing is None or (section == "version" and below == existing):
-            document.value[section] = list(below) if isinstance(below, list) else below
-            if isinstance(below, dict):
-                document.value[section] = dict(below)
-            document.origin.below.setdefault(section, Origin(part, (section,)))
-        elif isinstance(existing, list) and isinstance(below, list):
+        if existing is None or (section == "version" and value == existing):
+            document.value[section] = list(value) if isinstance(value, list) else value
+            if isinstance(value, dict):
+                document.value[section] = dict(value)
+            document.origin.children.setdefault(section, Origin(part, (section,)))
+        elif isinstance(existing, list) and isinstance(value, list):
             origin = document.origin.entry(section)
-            for index in range(len(below)):
-                origin.below[len(existing) + index] = Origin(part, (section, index))
-            existing.extend(below)
-        elif isinstance(existing, dict) and isinstance(below, dict):
+            for index in range(len(value)):
+                origin.children[len(existing) + index] = Origin(part, (section, index))
+            existing.extend(value)
+        elif isinstance(existing, dict) and isinstance(value, dict):
             _join_names(document, part, section, findings)
         else:
             _note_duplicate(document, part, (section,), findings)
@@ -116,27 +116,27 @@ def _join_names(
     document: JoinedDocument, part: SourceDocument, section: str, findings: Findings
 ) -> None:
     origin = document.origin.entry(section)
-    for name, below in part.value[section].items():
+    for name, value in part.value[section].items():
         if name in document.value[section]:
             _note_duplicate(document, part, (section, name), findings)
             continue
-        document.value[section][name] = below
-        origin.below[name] = Origin(part, (section, name))
+        document.value[section][name] = value
+        origin.children[name] = Origin(part, (section, name))
 
 
 def _note_duplicate(
     document: JoinedDocument, part: SourceDocument, at: Path, findings: Findings
 ) -> None:
-    other, there = document.part(at)
-    line, column = other.place(there, key=True)
-    message = f"'{at[-1]}' stands in two files: also at {other.file}:{line}:{column}"
+    earlier, earlier_path = document.part(at)
+    line, column = earlier.place(earlier_path, key=True)
+    message = f"'{at[-1]}' is defined in two files: also at {earlier.file}:{line}:{column}"
     reason = "their values cannot be joined; " if at[-1] in _SCALARS or len(at) == 1 else ""
     findings.error(part, at, "MW109", message, f"{reason}keep one of them", key=True)
 
 
 def rebase(value: dict[str, Any], base: str, folder: FilePath) -> None:
-    """Rewrite every relative path in an included file's value. `base` is that file's folder, seen
-    from `folder`, the folder of gateway.yaml. Values of another shape are left alone."""
+    """Rewrite every relative path in an included file's value. `base` is that file's folder,
+    relative to `folder`, the folder of gateway.yaml. Values of another type stay unchanged."""
     visited: set[tuple[int, str | int]] = set()  # an alias shares the mapping of its anchor
     for path, text, key in list(keys.values(value, keys.root(), "path")) if base else ():
         if key is None or not isinstance(text, str) or text in ("", *key.notes.get("words", ())):
@@ -146,16 +146,16 @@ def rebase(value: dict[str, Any], base: str, folder: FilePath) -> None:
             holder = holder[step]
         if (id(holder), path[-1]) not in visited:
             visited.add((id(holder), path[-1]))
-            holder[path[-1]] = _rebased(text, base, folder)
+            holder[path[-1]] = _rebase_path(text, base, folder)
 
 
-def _rebased(text: str, base: str, folder: FilePath) -> str:
+def _rebase_path(text: str, base: str, folder: FilePath) -> str:
     scheme = _SQLITE if text.startswith(_SQLITE) else ""
     path = text.removeprefix(scheme)
     if os.path.isabs(path) or (not scheme and "://" in path):
         return text
     unresolved = os.path.join(base, path)
     normal = os.path.normpath(unresolved)
-    # `..` behind a link leads elsewhere than the text says.
+    # After a symbolic link, `..` may lead to another folder than `normpath` assumes.
     same = os.path.realpath(folder / unresolved) == os.path.realpath(folder / normal)
     return scheme + (normal if same else unresolved)

@@ -1,6 +1,6 @@
-"""One config out of several files: its value, and the file and place of each part of it.
+"""One config made of several files: its value, and the file and place of each part of it.
 
-`include.py` adds files side by side, `overlays.py` lays one over another.
+`include.py` joins files, `overlays.py` applies changes to them.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ and anything else is replaced."""
 
 @dataclass(slots=True)
 class Origin:
-    """Where a value stands: a file and the path there. `below` has the origins of the entries that
-    stand elsewhere than this path leads."""
+    """Where a value comes from: a file, and the path in it. `children` has the origins of entries
+    that are not at this path of this file."""
 
     document: SourceDocument
     path: Path = ()
-    below: dict[str | int, Origin] = field(default_factory=dict)
+    children: dict[str | int, Origin] = field(default_factory=dict)
 
     def child(self, step: str | int) -> Origin:
         """The origin of an entry."""
-        return self.below.get(step) or Origin(self.document, (*self.path, step))
+        return self.children.get(step) or Origin(self.document, (*self.path, step))
 
     def entry(self, step: str | int) -> Origin:
-        """The origin of an entry, noted in `below`, so that others can be noted below it."""
-        return self.below.setdefault(step, self.child(step))
+        """The origin of an entry, stored in `children`, so that it can get children itself."""
+        return self.children.setdefault(step, self.child(step))
 
     @property
     def tag(self) -> str:
@@ -42,8 +42,8 @@ class Origin:
 
 @dataclass(slots=True, kw_only=True)
 class JoinedDocument(SourceDocument):
-    """Several files as one value. `origin` is that of the whole, with all below; `files` are all
-    files, the first one first. Its own name and text are those of the first file."""
+    """Several files as one value. `origin` is the origin of the root; `files` are in the order of
+    reading. `file` and `text` are those of the first file."""
 
     origin: Origin
     files: list[SourceDocument]
@@ -61,26 +61,25 @@ class JoinedDocument(SourceDocument):
         return document.place(at, key=key)
 
     def reference(self, path: Path) -> str:
-        """The file's text of the value at `path` if `${...}` was filled into it, else ""."""
+        """The text of the value at `path` in its file if it has `${...}`, else ""."""
         document, at = self.part(path)
         return document.reference(at)
 
-    def settle(self) -> None:
-        """Free what the places of problems need in all files."""
+    def free_positions(self) -> None:
+        """Free the texts and positions of all files."""
         for document in self.files:
-            document.settle()
+            document.free_positions()
         self.origin = Origin(self)
 
     def redact(self, words: str) -> str:
-        """The words with every value filled in from any file replaced by its text there."""
+        """The words with every value that came from `${...}` replaced by its text in the file."""
         for document in self.files:
             words = document.redact(words)
         return words
 
 
-def joined(main: SourceDocument) -> JoinedDocument:
-    """A file as the first of a joined document. Its sections can be changed: the lists and mappings
-    right below the value are copies."""
+def joined_document(main: SourceDocument) -> JoinedDocument:
+    """A joined document of one file. Its sections may be changed: they are copies."""
     value = main.value
     if isinstance(value, dict):
         value = {k: list(v) if isinstance(v, list) else v for k, v in value.items()}

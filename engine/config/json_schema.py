@@ -1,9 +1,9 @@
 """The JSON Schema of gateway.yaml in two forms: for the file as written, and for its values.
 
-Editors and other validators see the file as it is written, where any value may be `${VAR}`; the
-gateway sees it filled in. `schemas/gateway.schema.json` has the first form. Its sections are edited
-there, in either form: `exact` takes out whatever `editor_schema` puts in. The keys of `credential`
-are those of `credentials.schema()`; options of policies and strategies come from their rooms.
+Editors and other validators see the file as written, where any value may be `${VAR}`; the gateway
+sees the expanded values. `schemas/gateway.schema.json` has the form for the file. Edit sections
+there in either form: `exact_schema` removes whatever `editor_schema` adds. The keys of `credential`
+come from `credentials.schema()`, the options of policies and strategies from their rooms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.source import files
 Schema = dict[str, Any]
 
 PATTERN = r"\$\{"
-"""What a string with a reference holds."""
+"""Matches a string with a reference."""
 
 _OR = "|" + PATTERN
 _NAME = "reference"
@@ -31,53 +31,52 @@ _REFERENCE = {
 }
 _SCALARS = frozenset({"integer", "number", "boolean", "null"})
 _ONE_OF = ("const", "enum")
-_KEPT_OUTSIDE = ("description", "default", "x-modelway")
+_ANNOTATIONS = ("description", "default", "x-modelway")
 _POLICY = ("description", "type", "minProperties", "maxProperties")
 _CHOICE = [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]
 
 
 @cache
 def schema() -> Schema:
-    """The schema of gateway.yaml, for values in which every `${VAR}` is filled in, with the keys of
-    all kinds of credentials."""
-    document = exact(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
+    """The schema of gateway.yaml for expanded values, with the keys of all kinds of credentials."""
+    document = exact_schema(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
     document["$defs"]["credential"] = credentials.schema()
     return document
 
 
-def expanded(schema: Schema, policy: Schema, choice: list[Schema]) -> Schema:
+def full_schema(schema: Schema, policy: Schema, choice: list[Schema]) -> Schema:
     """The exact form with all options: `policy` is the schema of one entry of `policies`, `choice`
     are the forms of `choose`."""
-    plain = exact(schema)
+    plain = exact_schema(schema)
     plain["$defs"]["policies"] = {**plain["$defs"]["policies"], "items": policy}
     plain["$defs"]["choose"] = {**plain["$defs"]["choose"], "anyOf": choice}
     return plain
 
 
 def editor_schema(schema: Schema, policy: Schema, choice: list[Schema]) -> Schema:
-    """The form for editors, from either form; the options as for `expanded`."""
-    plain = expanded(schema, policy, choice)
+    """The form for editors, from either form; the options as for `full_schema`."""
+    plain = full_schema(schema, policy, choice)
     result = _with_references(plain)
-    result["$defs"] = {name: _with_references(below) for name, below in plain["$defs"].items()}
+    result["$defs"] = {name: _with_references(child) for name, child in plain["$defs"].items()}
     result["$defs"][_NAME] = dict(_REFERENCE)
     return result
 
 
-def exact(schema: Schema) -> Schema:
-    """The form for values that are filled in, from either form. Options of policies and strategies
-    are left open: the plan holds them against their own schemas."""
+def exact_schema(schema: Schema) -> Schema:
+    """The form for expanded values, from either form. Options of policies and strategies are left
+    open: the plan checks them by their own schemas."""
     result = _without_references(schema)
-    below = {name: _without_references(child) for name, child in schema["$defs"].items()}
-    below.pop(_NAME, None)
-    policy = below["policies"]["items"]
-    below["policies"]["items"] = {key: policy[key] for key in _POLICY}
-    below["choose"] = {**below["choose"], "anyOf": _CHOICE}
-    result["$defs"] = below
+    definitions = {name: _without_references(child) for name, child in schema["$defs"].items()}
+    definitions.pop(_NAME, None)
+    policy = definitions["policies"]["items"]
+    definitions["policies"]["items"] = {key: policy[key] for key in _POLICY}
+    definitions["choose"] = {**definitions["choose"], "anyOf": _CHOICE}
+    result["$defs"] = definitions
     return result
 
 
 def _map(schema: Schema, change: Any) -> Schema:
-    """The schema with `change` done to the schemas of all values below it."""
+    """The schema with `change` applied to the schemas of its children."""
     result = dict(schema)
     if "properties" in result:
         result["properties"] = {name: change(child) for name, child in result["properties"].items()}
@@ -95,18 +94,19 @@ def _with_references(schema: Schema) -> Schema:
             branches.append(dict(_REF))
         result["anyOf"] = branches
     elif any(key in result for key in _ONE_OF):
-        outside = {key: result.pop(key) for key in _KEPT_OUTSIDE if key in result}
-        return {**outside, "anyOf": [result, dict(_REF)]}
+        annotations = {key: result.pop(key) for key in _ANNOTATIONS if key in result}
+        return {**annotations, "anyOf": [result, dict(_REF)]}
     return _or_a_reference(result)
 
 
 def _in_union(branch: Schema) -> Schema:
-    """A branch, to which the union itself adds a reference where this takes no string."""
+    """A branch of `anyOf`. One that takes a scalar and no reference stays unchanged: the union has
+    a branch for references."""
     return branch if _is_closed(branch) else _with_references(branch)
 
 
 def _is_closed(branch: Schema) -> bool:
-    """Whether a schema takes a scalar, and no string with a reference."""
+    """Whether a schema takes a scalar but no string with a reference."""
     types = set(types_of(branch))
     if any(key in branch for key in _ONE_OF):
         return True
@@ -114,13 +114,13 @@ def _is_closed(branch: Schema) -> bool:
 
 
 def types_of(schema: Mapping[str, Any]) -> list[str]:
-    """The types of a schema; none for any."""
+    """The types of a schema; empty if it takes any type."""
     types = schema.get("type", [])
     return [types] if isinstance(types, str) else list(types)
 
 
 def _or_a_reference(schema: Schema) -> Schema:
-    """A schema by types that takes a string with a reference as well."""
+    """A schema with `type`, changed to take a string with a reference as well."""
     types = types_of(schema)
     if "string" in types and "pattern" in schema:
         schema["pattern"] += _OR
@@ -135,8 +135,8 @@ def _without_references(schema: Schema) -> Schema:
     if "anyOf" in result:
         branches = [_without_references(branch) for branch in result["anyOf"] if branch != _REF]
         if len(branches) == 1 < len(result["anyOf"]):
-            outside = {key: below for key, below in result.items() if key != "anyOf"}
-            return {**outside, **branches[0]}
+            annotations = {key: value for key, value in result.items() if key != "anyOf"}
+            return {**annotations, **branches[0]}
         result["anyOf"] = branches
     if result.get("pattern") == PATTERN:
         del result["pattern"]

@@ -1,4 +1,4 @@
-"""The reference of all keys as Markdown, from their description: docs/reference/keys.md."""
+"""The reference of all keys as Markdown, made from the schema: docs/reference/keys.md."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _SECRETS = {"url": "may hold a password", "headers": "may be secret", "shape": "
 def markdown(root: Key) -> str:
     """One table for each section."""
     parts = [_HEAD]
-    for name, section in root.below.items():
+    for name, section in root.children.items():
         described = section.schema.get("description", "")
-        entry = section.below.get(ENTRY)
-        if entry is not None and not entry.below:
+        entry = section.children.get(ENTRY)
+        if entry is not None and not entry.children:
             entry = None
         described += f" {_entries(section)}." if entry is not None else ""
         rows = [_row(key, len(section.path) + (entry is not None)) for key in _rows(section)]
@@ -52,11 +52,11 @@ def _entries(section: Key) -> str:
 
 
 def _rows(key: Key) -> Iterator[Key]:
-    """The keys that hold a value: not mappings that only group others."""
+    """The keys that have a value: without mappings that only group keys."""
     children = [
-        child for child in key.below.values() if child.path[-1] != ENTRY or _has_names(child)
+        child for child in key.children.values() if child.path[-1] != ENTRY or _has_names(child)
     ]
-    entry = key.below.get(ENTRY)
+    entry = key.children.get(ENTRY)
     is_union = "anyOf" in key.schema or (entry is not None and "anyOf" in entry.schema)
     if key.path[-1] != ENTRY and (not children or is_union):
         yield key
@@ -65,19 +65,19 @@ def _rows(key: Key) -> Iterator[Key]:
 
 
 def _has_names(entry: Key) -> bool:
-    """Whether an entry has keys of its own: not only values, or lists of them."""
-    return any(name != ENTRY or _has_names(child) for name, child in entry.below.items())
+    """Whether an entry has named keys, not only values or lists of them."""
+    return any(name != ENTRY or _has_names(child) for name, child in entry.children.items())
 
 
 def _row(key: Key, start: int) -> str:
     path = ".".join(map(str, key.path[start:])) or str(key.path[0])
     name = path.replace(".*.", "[].")
     default = key.schema.get("default")
-    preset = "" if "default" not in key.schema else f"`{_plain(default)}`"
+    default_cell = "" if "default" not in key.schema else f"`{_plain(default)}`"
     cells = (
         f"`{name}`",
         _value(key),
-        preset,
+        default_cell,
         key.schema.get("description", ""),
         _weaker(key),
     )
@@ -86,7 +86,7 @@ def _row(key: Key, start: int) -> str:
 
 def _value(key: Key) -> str:
     words = [_kind(key.schema, key)]
-    if key.notes.get("path") or any(child.notes.get("path") for child in key.below.values()):
+    if key.notes.get("path") or any(child.notes.get("path") for child in key.children.values()):
         words.append("path")
     if secret := key.notes.get("secret"):
         words += [_SECRETS.get(secret, "secret")] if secret != "token" else []  # noqa: S105
@@ -104,8 +104,8 @@ def _kind(schema: Mapping[str, Any], key: Key | None = None) -> str:
         return f"`{_plain(schema['const'])}`"
     types = types_of(schema)
     if "array" in types:
-        below = key.below.get(ENTRY) if key is not None else None
-        entries = unit or (_kind(below.schema, below) if below is not None else "")
+        entry = key.children.get(ENTRY) if key is not None else None
+        entries = unit or (_kind(entry.schema, entry) if entry is not None else "")
         return f"list of {_PLURALS.get(entries, entries)}" if entries else "list"
     words = " or ".join(_TYPES.get(kind, kind) for kind in types)
     if {"integer", "number"} & set(types):

@@ -1,7 +1,8 @@
-"""The keys of gateway.yaml as its schema describes them; the annotation `x-modelway` says the rest:
-unit, path, secret, and what a change means for safety. CONTRIBUTING lists the members.
+"""The keys of gateway.yaml as its schema describes them. The annotation `x-modelway` has the unit,
+whether a value is a path or a secret, and which change weakens protection; CONTRIBUTING lists its
+members.
 
-Includes, secrets, defaults, conversions, `diff` and the reference of the manual all read this.
+Includes, secrets, defaults, conversions, `diff` and the reference of keys all read this.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from engine.values import units
 
 ANNOTATION = "x-modelway"
 ENTRY = "*"
-"""The name of a key that stands for each entry of a list, or each name of a mapping."""
+"""The name of the key for each entry of a list, or each name of a mapping."""
 
 _UNITS = {"duration": units.seconds, "size": units.size}
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key, and the keys below it by name. `path` has `*` for names and indexes.
+    """A key, and its children by name. `path` has `*` for names and indexes.
 
-    `schema` is that of its values, `notes` its annotation. `members` are the members of the
-    annotations here and below.
+    `schema` is the schema of its values, `notes` its annotation. `members` are the members of its
+    annotation and of those of all descendants.
     """
 
     path: Path
     schema: Mapping[str, Any]
     notes: Mapping[str, Any]
-    below: Mapping[str, Key] = field(default_factory=dict)
+    children: Mapping[str, Key] = field(default_factory=dict)
     members: frozenset[str] = frozenset()
 
     @property
@@ -43,14 +44,14 @@ class Key:
 
     def child(self, step: str | int) -> Key | None:
         """The key of an entry of the value; None for a name that the schema does not know."""
-        if isinstance(step, str) and step != ENTRY and step in self.below:
-            return self.below[step]
-        return self.below.get(ENTRY)
+        if isinstance(step, str) and step != ENTRY and step in self.children:
+            return self.children[step]
+        return self.children.get(ENTRY)
 
     def all(self) -> Iterator[Key]:
-        """This key and all keys below it."""
+        """This key and all its descendants."""
         yield self
-        for key in self.below.values():
+        for key in self.children.values():
             yield from key.all()
 
 
@@ -66,10 +67,10 @@ def describe(root_schema: Mapping[str, Any]) -> Key:
 
 
 def find(name: str) -> Key:
-    """The key of a path such as `upstreams.*.tls.ca`. Raises KeyError for one that is not there."""
+    """The key of a path such as `upstreams.*.tls.ca`. Raises KeyError for an unknown path."""
     key = root()
     for step in name.split(".") if name else ():
-        key = key.below[step]
+        key = key.children[step]
     return key
 
 
@@ -82,9 +83,9 @@ def default(name: str) -> Any:
 
 @cache
 def defaults(name: str) -> Mapping[str, Any]:
-    """The defaults of the keys right below a key, by their names, converted."""
-    below = find(name).below
-    return {step: default(key.name) for step, key in below.items() if "default" in key.schema}
+    """The defaults of the children of a key, by name, converted."""
+    children = find(name).children
+    return {step: default(key.name) for step, key in children.items() if "default" in key.schema}
 
 
 def fill(value: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -93,8 +94,8 @@ def fill(value: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def convert(value: Any, key: Key | None) -> Any:
-    """A valid value with durations in seconds, sizes in bytes, and `1e3` as an integer: JSON Schema
-    takes it for a whole number, and what counts with it does not."""
+    """A valid value with durations in seconds, sizes in bytes, and whole floats (`1e3`) as int:
+    JSON Schema accepts them as integers, Python code may not."""
     if isinstance(value, dict):
         return {name: convert(entry, key and key.child(name)) for name, entry in value.items()}
     if isinstance(value, list):
@@ -109,40 +110,40 @@ def convert(value: Any, key: Key | None) -> Any:
 def values(
     value: Any, key: Key, member: str, at: Path = ()
 ) -> Iterator[tuple[Path, Any, Key | None]]:
-    """The values below a key whose annotation has this member, and the values of unknown names
-    beside them (with None), each with its path. The value may be of any shape."""
+    """The values of `key` and its descendants whose annotation has this member, and those of
+    unknown names beside them (with None as key), each with its path. `value` may be of any type."""
     if member in key.notes:
         yield at, value, key
     if isinstance(value, dict):
         entries: Any = value.items()
     else:
         entries = enumerate(value) if isinstance(value, list) else ()
-    for step, below in entries:
+    for step, entry in entries:
         child = key.child(step)
         if child is None:
-            yield (*at, step), below, None
+            yield (*at, step), entry, None
         elif member in child.members:
-            yield from values(below, child, member, (*at, step))
+            yield from values(entry, child, member, (*at, step))
 
 
 def _key(schema: Mapping[str, Any], at: Path, root_schema: Mapping[str, Any]) -> Key:
     branches = _branches(schema, root_schema)
-    below: dict[str, Key] = {}
+    children: dict[str, Key] = {}
     for branch in branches:
         for name, child in branch.get("properties", {}).items():
-            below.setdefault(name, _key(child, (*at, name), root_schema))
+            children.setdefault(name, _key(child, (*at, name), root_schema))
         for keyword in ("additionalProperties", "items"):
             if isinstance(branch.get(keyword), dict):
-                below.setdefault(ENTRY, _key(branch[keyword], (*at, ENTRY), root_schema))
+                children.setdefault(ENTRY, _key(branch[keyword], (*at, ENTRY), root_schema))
     notes: dict[str, Any] = {}
     for branch in reversed(branches):
         notes |= branch.get(ANNOTATION, {})
-    members = frozenset(notes).union(*(key.members for key in below.values()))
-    return Key(at, branches[0], notes, below, members)
+    members = frozenset(notes).union(*(key.members for key in children.values()))
+    return Key(at, branches[0], notes, children, members)
 
 
 def _branches(schema: Mapping[str, Any], root_schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A schema with its reference resolved, and behind it the branches of its union."""
+    """A schema with its reference resolved, followed by the branches of its `anyOf`."""
     resolved = dict(schema)
     if "$ref" in resolved:
         target: Any = root_schema

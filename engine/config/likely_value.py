@@ -1,5 +1,4 @@
-"""The value of the right format that a wrong one probably stands for: `3s` for `3 sec`, `25MB` for
-`25 mb`."""
+"""The valid value that an invalid one probably means: `3s` for `3 sec`, `25MB` for `25 mb`."""
 
 from __future__ import annotations
 
@@ -31,14 +30,14 @@ _YES, _NO = ("yes", "on", "true", "y", "1"), ("no", "off", "false", "n", "0")
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value of YAML is a number; true and false are none."""
+    """Whether a YAML value is a number (true and false are not)."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def duration(value: Any, *, takes_ms: bool = True) -> str:
     """`3s` for `3 sec`, `90m` for `1h30m`; "" for a value that is no duration.
 
-    Without `takes_ms` the key takes whole seconds at least.
+    Without `takes_ms` the result has no `ms`.
     """
     if not (is_number(value) or isinstance(value, str)):
         return ""
@@ -80,7 +79,7 @@ def flag(value: Any) -> str:
 
 
 def plain(value: Any) -> str:
-    """The value, if a hint may repeat it: a short word without blanks; else ""."""
+    """The value if a hint may repeat it (a short word without blanks), else ""."""
     return value if isinstance(value, str) and _SAFE.fullmatch(value) else ""
 
 
@@ -188,7 +187,7 @@ _OF_FORMAT: dict[str, Callable[[Any], str]] = {
 """Hints by format."""
 
 
-def of_format(name: str, value: Any) -> str:
-    """What to write in place of a value of this format; "" if the value is not near it."""
+def hint_for_format(name: str, value: Any) -> str:
+    """What to write instead of a value, in the format `name`; "" if its meaning is unclear."""
     hint = _OF_FORMAT.get(name)
     return hint(value) if hint is not None else ""

@@ -1,10 +1,11 @@
-"""The models that lists show: those of the config by name, and what the providers behind its
-wildcards have.
+"""The models in model lists: those that the config names, and under its wildcards those that the
+providers have.
 
-The law: a provider's model is listed if a request for it reaches the wildcard (no other entry takes
-the name), and every target there that has no name of its own for it is at a provider that has it.
-Under `groq/*` with the target `{upstream: groq, model: "*"}` its name has the prefix. The models of
-the config come first, then those of the wildcards in the order of the file, each sorted by name.
+The law: a provider's model is listed if a request for it reaches the wildcard entry (no other entry
+takes the name), and each of the entry's targets without a fixed model name is at a provider that
+has the model. Under `groq/*` with the target `{upstream: groq, model: "*"}` its name has the
+prefix. The models of the config come first, then those of the wildcards in the order of the file,
+each sorted by name.
 """
 
 from __future__ import annotations
@@ -18,32 +19,33 @@ from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import STAR, Model, TargetConfig
 from engine.config.providers import ProviderModel
 from engine.config.upstreams import UpstreamConfig
-from engine.values.wildcard import ByName, covered, matches
+from engine.values.wildcard import ByName, matches, star_text
 
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model by its name, the entry of `models` that serves it, and what its provider says of it,
+    """A model by its name, the entry of `models` that serves it, and the provider's facts about it;
     None for a model that the config names. `context` and `output` are the most tokens that every
-    target takes and answers with, as far as known."""
+    target accepts and generates; None if unknown."""
 
     name: str
     entry: Model
-    known: ProviderModel | None = None
+    provider_model: ProviderModel | None = None
     context: int | None = None
     output: int | None = None
 
     @property
     def title(self) -> str:
-        """The title of its entry; its name under a wildcard."""
-        return self.entry.title if self.known is None else self.name
+        """The title of its entry; under a wildcard its name."""
+        return self.entry.title if self.provider_model is None else self.name
 
     def operations(self, operations: ModelOperations) -> tuple[ModelOperation, ...]:
-        """Its operations: those of its entry, for the tasks that it is known to have."""
-        has = operations.of(self.entry.name)
-        if self.known is None:
-            return has
-        return tuple(op for op in has if op.task in ("", *self.known.tasks))
+        """The operations of its entry; under a wildcard only those for its tasks."""
+        entry_operations = operations.of(self.entry.name)
+        if self.provider_model is None:
+            return entry_operations
+        tasks = ("", *self.provider_model.tasks)
+        return tuple(op for op in entry_operations if op.task in tasks)
 
 
 def listed_models(config: Config) -> dict[str, ListedModel]:
@@ -56,46 +58,46 @@ def listed_models(config: Config) -> dict[str, ListedModel]:
     wildcards = [entry for name, entry in config.models.items() if "*" in name]
     entries = ByName(config.models) if wildcards else None
     for entry in wildcards:
-        for name in _known(entry, config.upstreams):
+        for name in _listable_names(entry, config.upstreams):
             if name not in result and entries and entries.find(name) is entry:
                 result[name] = listed_model(name, entry, config)
     return result
 
 
 def listed_model(name: str, entry: Model, config: Config) -> ListedModel:
-    """The model of this name that an entry serves, also one that no list shows."""
-    targets = [_known_of(name, entry, target, config.upstreams) for target in entry.to]
-    facts = [known for known in targets if known is not None]
+    """The model of this name that an entry serves, even one that is in no list."""
+    facts = [_provider_model(name, entry, target, config.upstreams) for target in entry.to]
+    models = [model for model in facts if model is not None]
     limits = (
-        [known.context for known in facts if known.context],
-        [known.output for known in facts if known.output],
+        [model.context for model in models if model.context],
+        [model.output for model in models if model.output],
     )
-    context, output = (min(each) if len(each) == len(targets) else None for each in limits)
-    known = facts[0] if facts and "*" in entry.name else None
-    return ListedModel(name, entry, known, context, output)
+    context, output = (min(sizes) if len(sizes) == len(facts) else None for sizes in limits)
+    provider_model = models[0] if models and "*" in entry.name else None
+    return ListedModel(name, entry, provider_model, context, output)
 
 
-def _known_of(
+def _provider_model(
     name: str, entry: Model, target: TargetConfig, upstreams: Mapping[str, UpstreamConfig]
 ) -> ProviderModel | None:
-    """What a target's provider says of the model that callers ask for by this name."""
-    own = covered(name, entry.name) if target.model == STAR else target.model or name
-    return _models(target, upstreams).get(own)
+    """The facts of a target's provider about the model that callers request by this name."""
+    upstream_name = star_text(name, entry.name) if target.model == STAR else target.model or name
+    return _models(target, upstreams).get(upstream_name)
 
 
-def _known(entry: Model, upstreams: Mapping[str, UpstreamConfig]) -> Iterator[str]:
+def _listable_names(entry: Model, upstreams: Mapping[str, UpstreamConfig]) -> Iterator[str]:
     """The names that a wildcard can list."""
     targets = [target for target in entry.to if target.model in ("", STAR)]
-    first, *others = [_named(target, entry, upstreams) for target in targets] or [{}]
+    first, *others = [_models_by_name(target, entry, upstreams) for target in targets] or [{}]
     for name in sorted(first):
         if all(name in catalog for catalog in others) and not first[name].deprecated:
             yield name
 
 
-def _named(
+def _models_by_name(
     target: TargetConfig, entry: Model, upstreams: Mapping[str, UpstreamConfig]
 ) -> dict[str, ProviderModel]:
-    """The models of a target by the names that callers have for them."""
+    """The models of a target by the names under which callers request them."""
     models = _models(target, upstreams)
     if target.model == STAR:
         return {entry.name.replace("*", name): model for name, model in models.items()}
@@ -105,7 +107,7 @@ def _named(
 def _models(
     target: TargetConfig, upstreams: Mapping[str, UpstreamConfig]
 ) -> Mapping[str, ProviderModel]:
-    """The models of a target's provider; none where their names are the operator's."""
+    """The models of a target's provider; none if operators name the models themselves."""
     upstream = upstreams[target.upstream]
     provider = providers.read(upstream.provider) if upstream.provider else None
     return {} if provider is None or provider.own_names else provider.models

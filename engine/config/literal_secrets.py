@@ -1,4 +1,4 @@
-"""Secrets written out in a config, where `${VAR}` or `${file:...}` belongs.
+"""Secrets written literally in a config, instead of as `${VAR}` or `${file:...}`.
 
 Excerpts of the file hide them, and the audit warns of them.
 """
@@ -24,19 +24,19 @@ _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
 _BEARER = re.compile(r"\bbearer[\"']?[ \t]*:[ \t]*(?P<secret>(?!\$\{)[^\s,}]+)")
 _MISPLACED = re.compile(r"^(credential|bearer|value|secret|password|.*key)$", re.IGNORECASE)
-"""Names of unknown keys that most often hold a secret."""
+"""Names of unknown keys that usually hold a secret."""
 _KEY = re.compile(
     r"(?:Bearer\s+)?(?:sk|pk|rk|gsk|hf|pplx|xai|xox[abp]|gh[pousr]|AIza|AKIA|mw)[-_A-Z0-9][-\w]{15,}",
     re.IGNORECASE,
 )
-"""The shape of vendors' keys and of our tokens."""
+"""The shape of vendors' API keys and of gateway tokens."""
 _PUBLIC = re.compile(r"(^|[-_.])(version|beta|organization|project|region)$", re.IGNORECASE)
-"""Names of headers and parameters beside a credential that are not secret: `api-version`."""
+"""Names of headers and parameters whose values are not secret: `api-version`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A secret: the path of its value, its first character in the text and the one behind it."""
+    """A secret: the path of its value, and its span in the text of the file."""
 
     path: Path
     start: int
@@ -44,7 +44,7 @@ class Literal:
 
 
 def literals(document: SourceDocument) -> list[Literal]:
-    """Every secret written out in a config or an included file."""
+    """Every secret written literally in a config or an included file."""
     if not isinstance(document.value, dict):
         matches = [*_USER.finditer(document.text), *_BEARER.finditer(document.text)]
         return [Literal((), *match.span("secret")) for match in matches]
@@ -77,7 +77,7 @@ def _in_text(
 
 
 def _raw(document: SourceDocument, value: str, at: int) -> str:
-    """The text of a value in the file, from `at` on, with its quotes and `${...}`."""
+    """The text of the value at index `at` of the file, with its quotes and `${...}`."""
     plain = document.expansions.get(value, value)
     if document.text.startswith(plain, at):
         return plain
@@ -86,28 +86,28 @@ def _raw(document: SourceDocument, value: str, at: int) -> str:
 
 
 def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
-    """Strings that are secrets, or URLs (True) that may hold one, with their paths: the values of
-    keys with the annotation `secret`, those of headers and bodies by the name or the shape of a
-    secret, and of unknown keys with the name of one."""
-    for path, below, key in keys.values(value, keys.root(), "secret"):
+    """The path and text of each secret, and True for a URL that may contain one: the values of keys
+    with the annotation `secret`, values of headers and bodies with the name or the shape of a
+    secret, and values of unknown keys with the name of one."""
+    for path, entry, key in keys.values(value, keys.root(), "secret"):
         kind = key.notes["secret"] if key is not None else "unknown"
         if kind == "headers":
-            for name, text in below.items() if isinstance(below, dict) else ():
+            for name, text in entry.items() if isinstance(entry, dict) else ():
                 if isinstance(text, str) and (is_secret_name(name) or _KEY.fullmatch(text)):
                     yield (*path, name), text, False
         elif kind == "shape":
-            yield from ((at, text, False) for at, text in _keys_in(below, path))
-        elif isinstance(below, str) and _KINDS[kind](value, path, below):
-            yield path, below, kind == "url"
+            yield from ((at, text, False) for at, text in _keys_in(entry, path))
+        elif isinstance(entry, str) and _KINDS[kind](value, path, entry):
+            yield path, entry, kind == "url"
 
 
 def _keys_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """The strings in a value that have the shape of a key, with their paths."""
+    """The strings in a value that have the shape of an API key, with their paths."""
     if isinstance(value, str) and _KEY.fullmatch(value):
         yield path, value
     entries: Any = value.items() if isinstance(value, dict) else ()
-    for step, below in enumerate(value) if isinstance(value, list) else entries:
-        yield from _keys_in(below, (*path, step))
+    for step, entry in enumerate(value) if isinstance(value, list) else entries:
+        yield from _keys_in(entry, (*path, step))
 
 
 def _is_unknown_secret(value: Any, path: Path, text: str) -> bool:
@@ -116,7 +116,7 @@ def _is_unknown_secret(value: Any, path: Path, text: str) -> bool:
 
 
 def _is_named_secret(value: Any, path: Path, text: str) -> bool:
-    """Whether the header or parameter named beside a value is secret: not a version or project."""
+    """Whether the header or parameter with this value is secret: not a version or project."""
     for step in path[:-1]:
         value = value[step]
     name = value.get("header", value.get("query", ""))
@@ -130,5 +130,5 @@ _KINDS: dict[str, Callable[[Any, Path, str], bool]] = {
     "named": _is_named_secret,
     "unknown": _is_unknown_secret,
 }
-"""Whether a text is a secret, by the annotation `secret` of its key: the text itself, a URL that
-may hold a password, a token of ours by its beginning, a value that a name beside it describes."""
+"""Whether a text is a secret, by the annotation `secret` of its key: any value, a URL that may hold
+a password, a gateway token by its prefix, a value by the name of its header or parameter."""

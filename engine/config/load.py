@@ -1,7 +1,7 @@
 """Read gateway.yaml into a Config: its YAML, shape and values. `plan/` resolves the names in it.
 
-The text becomes a SourceDocument (its value and a source map) and that a Config; nothing stands
-between them but the entries without a breach, with units converted.
+The text becomes a SourceDocument (its value and a source map). Its valid entries, with units
+converted, become the Config.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config import duration_bounds, keys, schema_check
-from engine.config.config import Broken, Config
+from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
 from engine.config.include import join_includes
-from engine.config.joined import TAGS, JoinedDocument, joined
+from engine.config.joined import TAGS, JoinedDocument, joined_document
 from engine.config.literal_secrets import literals
 from engine.config.models import read_model
-from engine.config.overlays import lay_over, refuse_tags
+from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
 from engine.config.server import read_server
@@ -43,11 +43,11 @@ def load(
     findings: Findings,
     overlays: Sequence[FilePath] = (),
 ) -> tuple[Config | None, SourceDocument]:
-    """Read a config, its included files and its overlays. The Config is None when its text cannot
-    be read.
+    """Read a config, its included files and its overlays. The Config is None if the text cannot be
+    read.
 
-    Entries that breach the schema are left out, so that the others are checked as well; `findings`
-    then has errors, and the config must not be served.
+    Entries that breach the schema are left out, so that the others can be checked; `findings` then
+    has errors, and the config must not be served.
     """
     document = read(text, file, expander(environ, folder), TAGS)
     return _load(document, folder, environ, findings, overlays)
@@ -78,11 +78,12 @@ def _load(
     breaches = _check_schema(document, findings)
     if not isinstance(document.value, dict):
         return None, document
-    sections, broken = _without_breaches(document.value, breaches)
+    sections, invalid = _without_breaches(document.value, breaches)
     if not complete:
-        broken = Broken({**broken.names, **dict.fromkeys(_NAMED_SECTIONS, frozenset("*"))})
-    sections = LiteralReferences(document, folder, environ).escaped(sections)
-    config = _config(_convert(sections), broken, document, folder, findings)
+        all_names = dict.fromkeys(_NAMED_SECTIONS, frozenset("*"))
+        invalid = InvalidEntries({**invalid.names, **all_names})
+    sections = LiteralReferences(document, folder, environ).escape(sections)
+    config = _config(_convert(sections), invalid, document, folder, findings)
     _check_text(document.value, (), document, findings)
     return replace(config, overlays=tuple(overlays)), document
 
@@ -94,24 +95,24 @@ def _join(
     findings: Findings,
     overlays: Sequence[FilePath],
 ) -> tuple[SourceDocument, bool]:
-    """A file with those that it includes, changed by overlays; false if one could not be read."""
-    findings.take(document)
+    """A file with its included files, changed by overlays; False if one could not be read."""
+    findings.add_source(document)
     if document.value is None and not document.problems:
         findings.error(document, (), "MW102", "the file is empty", "start with `modelway init DIR`")
     secrets = [(literal.start, literal.end) for literal in literals(document)]
-    findings.conceal(document.file, secrets)
+    findings.mask(document.file, secrets)
     complete = True
     if isinstance(document.value, dict) and "include" in document.value:
         document, complete = join_includes(document, folder, environ, findings)
-    base = document if isinstance(document, JoinedDocument) else joined(document)
+    base = document if isinstance(document, JoinedDocument) else joined_document(document)
     refuse_tags(base, findings)
     if not overlays or not isinstance(base.value, dict):
         return document, complete
-    return base, lay_over(base, overlays, folder, environ, findings) and complete
+    return base, apply_overlays(base, overlays, folder, environ, findings) and complete
 
 
 def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
-    """Note breaches of the schema and of bounds, except by values that could not be read at all.
+    """Note breaches of the schema and of bounds, except for values that could not be read.
 
     Returns the paths of all breaches.
     """
@@ -127,53 +128,56 @@ def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
 
 
 def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findings) -> None:
-    """Note strings with a NUL character, which no file, header or address can have, unless they
-    have another problem already."""
+    """Note strings with a NUL character, which no file name, header or address can have, unless
+    they already have a problem."""
     if isinstance(value, str) and "\0" in value:
         place = place_of(document, at)
         if not any((p.file, p.line, p.column) == place for p in findings.unsorted):
             message = "the character U+0000 is not allowed"
-            findings.error(document, at, "MW104", message, "take it out")
+            findings.error(document, at, "MW104", message, "remove it")
     elif isinstance(value, list):
-        for index, below in enumerate(value):
-            _check_text(below, (*at, index), document, findings)
+        for index, entry in enumerate(value):
+            _check_text(entry, (*at, index), document, findings)
     elif isinstance(value, dict):
-        for key, below in value.items():
+        for key, entry in value.items():
             _check_text(key, (*at, key), document, findings)
-            _check_text(below, (*at, key), document, findings)
+            _check_text(entry, (*at, key), document, findings)
 
 
-def _without_breaches(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any], Broken]:
-    """The entries without a breach, and the names of the others."""
-    sections = {key: below for key, below in value.items() if below is not None}
-    broken: dict[str, set[str]] = {}
+def _without_breaches(
+    value: dict[str, Any], breaches: list[Path]
+) -> tuple[dict[str, Any], InvalidEntries]:
+    """The valid entries, and the names of the invalid ones."""
+    sections = {name: section for name, section in value.items() if section is not None}
+    invalid: dict[str, set[str]] = {}
     for path in breaches:
         section = str(path[0]) if path else ""
         if section not in sections:
             continue
         if len(path) < 2 or not isinstance(sections[section], dict | list) or section == "server":
             del sections[section]
-            broken.setdefault(section, set()).add("*")
+            invalid.setdefault(section, set()).add("*")
         elif isinstance(sections[section], list):
             sections[section] = [
                 None if i == path[1] else e for i, e in enumerate(sections[section])
             ]
-            broken.setdefault(section, set())
+            invalid.setdefault(section, set())
         else:
             sections[section] = {k: v for k, v in sections[section].items() if k != path[1]}
-            broken.setdefault(section, set()).add(str(path[1]))
-    return sections, Broken({section: frozenset(names) for section, names in broken.items()})
+            invalid.setdefault(section, set()).add(str(path[1]))
+    frozen_names = {section: frozenset(names) for section, names in invalid.items()}
+    return sections, InvalidEntries(frozen_names)
 
 
 def _convert(sections: dict[str, Any]) -> dict[str, Any]:
-    """The sections with numbers for durations and sizes; requests under `tests` stay as written."""
+    """The sections with durations and sizes as numbers; requests under `tests` stay unchanged."""
     key = keys.root()
     return {n: v if n == "tests" else keys.convert(v, key.child(n)) for n, v in sections.items()}
 
 
 def _config(
     sections: dict[str, Any],
-    broken: Broken,
+    invalid: InvalidEntries,
     source: SourceDocument,
     folder: FilePath,
     findings: Findings,
@@ -183,7 +187,7 @@ def _config(
     entries = {n: reader.read(n, v) for n, v in values.get("upstreams", {}).items()}
     upstreams = {n: upstream for n, upstream in entries.items() if upstream is not None}
     if len(upstreams) < len(entries):
-        broken = broken.with_names("upstreams", entries.keys() - upstreams.keys())
+        invalid = invalid.with_names("upstreams", entries.keys() - upstreams.keys())
     tokens = TokenReader(source, findings, values["currency"])
     server = read_server(values.get("server", {}), source, findings)
     telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
@@ -201,7 +205,7 @@ def _config(
             read_route(v, ("routes", i)) for i, v in enumerate(values.get("routes", [])) if v
         ),
         tokens=tokens.callers(values.get("tokens", [])),
-        broken=broken,
+        invalid=invalid,
         stores=read_stores(values.get("stores", {}), folder, source, findings),
         prices={n: price_of(v, CONFIG) for n, v in values.get("prices", {}).items()},
         currency=values["currency"],

@@ -2,13 +2,13 @@
 
 The law: a model has an operation that is routed by model if its `operations` match it (or are
 absent) and one of its targets speaks the operation's dialect. It also has every operation of a
-family (chat, embeddings) if its `operations` match one (or are absent) and requests may be
-translated for one of its targets. The targets of a fallback count as well, as far as the
-`operations` of the fallback allow. A model without `operations` has none at a path that one of its
-upstreams is missing: requests for it are translated.
+family (chat, embeddings) if its `operations` match one of the family (or are absent) and requests
+may be translated for one of its targets. Targets of a fallback count as well, as far as the
+`operations` of the fallback allow. Without `operations`, a model has no operation whose path one of
+its upstreams is missing; requests for it are translated.
 
-Tokens of requests can be counted wherever the requests can be made: by an upstream that speaks the
-dialect, or as an estimate, where none of a model's upstreams does or one is missing the path.
+A model that has a chat operation also has the operation that counts its tokens: an upstream that
+speaks the dialect counts, or the gateway estimates, if no upstream does or one is missing the path.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from engine.values.wildcard import Patterns
 @dataclass(frozen=True, slots=True)
 class ModelOperation:
     """An operation that is routed by model; `id` is `spec.operationId`, `path` its template.
-    `language` is the language that it has, "" for an operation that is never translated; `counts`
-    is the language whose requests it counts the tokens of, "" for another operation. `task` is what
-    a model must be for, as in `ProviderModel.tasks`; "" for any."""
+    `language` is the language of its requests, "" if they are never translated. An operation that
+    counts tokens has in `counts` the language of the requests that it counts, others "". `task` is
+    the task that a model must have, as in `ProviderModel.tasks`; "" for any."""
 
     id: str
     dialect: str
@@ -37,13 +37,13 @@ class ModelOperation:
     task: str = ""
 
     def accepts_dialect(self, dialect: str) -> bool:
-        """Whether an upstream of this dialect takes it; the dialect "" takes any operation."""
+        """Whether an upstream of this dialect accepts it; dialect "" accepts every operation."""
         return dialect in ("", self.dialect)
 
 
 class OperationTarget(NamedTuple):
-    """A target that takes an operation of a model, under the model's own `entry` or a fallback's.
-    `language` is the language into which requests are translated for it, "" for none."""
+    """A target that accepts an operation of a model. `entry` is the model or fallback that names
+    it; `language` is the language into which requests are translated for it, "" for none."""
 
     entry: str
     target: TargetConfig
@@ -51,18 +51,18 @@ class OperationTarget(NamedTuple):
 
 
 Counterparts = Mapping[str, Mapping[str, Sequence[str]]]
-"""The languages into which each language is translated, itself among them, by their dialects; the
-one to translate into first."""
+"""For each language, the languages into which it is translated, itself included, by their dialects,
+in the order of preference."""
 
 _NO_LANGUAGES: Counterparts = {}
 _NO_SUFFIXES: Mapping[str, str] = {}
-_NOTHING = ""
+_NO_OPERATION = ""
 """A name that no operation has."""
 
 
 class Kind(NamedTuple):
-    """What distinguishes operations for models: the dialect, the languages, and which of the
-    `operations` of models allow it, by their numbers."""
+    """The properties that decide which models have an operation: the dialect, the languages, and
+    the indexes of the `operations` lists that match it."""
 
     dialect: str
     language: str
@@ -73,18 +73,18 @@ class Kind(NamedTuple):
 class _Link(NamedTuple):
     """An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated,
     the dialects of its upstreams, and the languages whose paths an upstream is missing.
-    `is_narrowed`: the `operations` are what its upstreams have, and not the config's."""
+    `is_derived`: the `operations` come from the upstreams' paths, not from the config."""
 
     operations: tuple[str, ...]
     may_translate: bool
     dialects: frozenset[str]
     missing: frozenset[str]
-    is_narrowed: bool
+    is_derived: bool
 
 
 class ModelOperations:
-    """The operations of each entry under `models`, out of `operations`: all that are routed by
-    model, in the order of the routes. `path_suffixes` are the ends of the paths of languages."""
+    """The operations of each entry under `models`. `operations` are all that are routed by model,
+    in the order of the routes; `path_suffixes` are the path suffixes of languages."""
 
     def __init__(
         self,
@@ -97,16 +97,18 @@ class ModelOperations:
         self._upstreams = upstreams
         self._path_suffixes = path_suffixes
         self.all = tuple(operations)
-        self._own = frozenset(name for name, model in models.items() if model.operations)
-        self._narrow: dict[object, tuple[str, ...]] = {}
-        self._models = models = {name: self._narrowed(model) for name, model in models.items()}
+        self._configured = frozenset(name for name, model in models.items() if model.operations)
+        self._derived: dict[object, tuple[str, ...]] = {}
+        self._models = models = {
+            name: self._with_derived_operations(model) for name, model in models.items()
+        }
         self._counterparts = counterparts
         self._of: dict[int, tuple[ModelOperation, ...]] = {}
         self._patterns = {
             names: Patterns(names) for names in {m.operations for m in models.values()}
         }
         self._kinds = {op.id: self._kind(op) for op in self.all}
-        # One operation of each kind stands for the others.
+        # One operation of each kind represents the others.
         self._examples = {kind: op for op in self.all if (kind := self._kinds[op.id])}
         # The operations of the family of a language that the `operations` of an entry allow.
         self._families = {
@@ -118,7 +120,7 @@ class ModelOperations:
             for names in self._patterns
             for language, languages in counterparts.items()
         }
-        distinct: dict[_Link, _Link] = {}  # most entries have those of many others
+        distinct: dict[_Link, _Link] = {}  # many entries share equal links
         links = ((name, self._link(model)) for name, model in models.items())
         self._links = {name: distinct.setdefault(link, link) for name, link in links}
         self._chains: dict[tuple[_Link, ...], int] = {}
@@ -141,31 +143,31 @@ class ModelOperations:
         return self._served[key]
 
     def group(self, entry: str) -> int:
-        """A number that is equal only for entries with the same operations: most have those of many
-        others."""
+        """A number shared by entries with the same operations: a config may have thousands of
+        entries, but few groups."""
         if entry not in self._groups:
             chain = tuple(self._links[name] for name in self._chain(entry))
             self._groups[entry] = self._chains.setdefault(chain, len(self._chains))
         return self._groups[entry]
 
     def kind(self, operation: ModelOperation) -> Kind:
-        """What distinguishes an operation for models and targets: those that take one of a kind
-        take all of them, translated into the same language."""
+        """The kind of an operation. Models and targets that accept one operation of a kind accept
+        all, translated into the same language."""
         return self._kinds.get(operation.id) or self._kind(operation)
 
     def dialects(self, entry: str) -> frozenset[str]:
-        """The dialects of an entry's own targets."""
+        """The dialects of an entry's targets, without those of its fallbacks."""
         return self._links[entry].dialects
 
     def language(self, entry: str, dialect: str, operation: ModelOperation) -> str | None:
-        """The language into which an operation is translated for a target under this entry, at an
-        upstream of this dialect: "" if the target takes it as it is, None if it does not take it.
+        """The language into which an operation is translated for a target of this entry at an
+        upstream of this dialect: "" if it is relayed, None if the target does not accept it.
         """
         return self._language(self._links[entry], dialect, operation)
 
     def targets(self, entry: str, operation: ModelOperation) -> Iterator[OperationTarget]:
-        """The targets that take an operation of an entry, those of its fallbacks behind its own; of
-        each entry those first that get requests as they are."""
+        """The targets that accept an operation of an entry, then those of its fallbacks; within an
+        entry, targets that need no translation come first."""
         for name in self._chain(entry):
             translated = []
             for target in self._models[name].to:
@@ -191,25 +193,25 @@ class ModelOperations:
         )
 
     def _is_estimated(self, chain: tuple[_Link, ...], operation: ModelOperation) -> bool:
-        """Whether the tokens of requests that can be made are counted without an upstream, if no
-        fallback counts them for an entry that is missing the path."""
+        """Whether the gateway estimates the tokens of requests: the chain serves such requests, and
+        no upstream counts them, or one of the first entry is missing the path."""
         missing = self._is_missing(chain[0], operation)
-        if not missing and any(self._is_left_to(link, operation) for link in chain):
+        if not missing and any(self._is_relayed(link, operation) for link in chain):
             return False
         return any(
-            self._serves(chain, each)
-            for each in self._examples.values()
-            if each.language == operation.counts
+            self._serves(chain, example)
+            for example in self._examples.values()
+            if example.language == operation.counts
         )
 
-    def _is_left_to(self, link: _Link, operation: ModelOperation) -> bool:
+    def _is_relayed(self, link: _Link, operation: ModelOperation) -> bool:
         """Whether an upstream of an entry speaks the dialect of an operation, and none is missing
         its path."""
         accepted = any(map(operation.accepts_dialect, link.dialects))
         return accepted and not self._is_missing(link, operation)
 
     def _is_missing(self, link: _Link, operation: ModelOperation) -> bool:
-        return link.is_narrowed and not self._allows(link.operations, operation)
+        return link.is_derived and not self._allows(link.operations, operation)
 
     def _language(self, link: _Link, dialect: str, operation: ModelOperation) -> str | None:
         names, may_translate, _, missing, _ = link
@@ -220,9 +222,7 @@ class ModelOperations:
         family = self._families.get((names, operation.language), [])
         if names and not family:
             return None
-        language_names = (
-            [each.language for each in family if each.dialect == dialect] if names else []
-        )
+        language_names = [op.language for op in family if op.dialect == dialect] if names else []
         languages = self._counterparts.get(operation.language, {}).get(dialect, ())
         languages = [name for name in languages if name not in missing]
         allowed = [name for name in languages if name in (language_names or [name])]
@@ -239,23 +239,23 @@ class ModelOperations:
         )
         return Kind(operation.dialect, operation.language, operation.counts, tuple(allowing))
 
-    def _narrowed(self, model: Model) -> Model:
-        """The model with the `operations` that all its upstreams have, if it has none of its own
-        and an upstream is missing some."""
+    def _with_derived_operations(self, model: Model) -> Model:
+        """The model with the `operations` that all its upstreams have, if the config names none and
+        an upstream is missing some."""
         upstreams = [self._upstreams[target.upstream] for target in model.to]
         if model.operations or not any(upstream.missing_paths for upstream in upstreams):
             return model
         key = tuple((upstream.dialect, upstream.missing_paths) for upstream in upstreams)
-        if key not in self._narrow:
+        if key not in self._derived:
             names = (op.id for op in self.all if not any(_is_missing(op, u) for u in upstreams))
-            self._narrow[key] = tuple(names) or (_NOTHING,)
-        return replace(model, operations=self._narrow[key])
+            self._derived[key] = tuple(names) or (_NO_OPERATION,)
+        return replace(model, operations=self._derived[key])
 
     def _link(self, model: Model) -> _Link:
         upstreams = [self._upstreams[target.upstream] for target in model.to]
         dialects = frozenset(upstream.dialect for upstream in upstreams)
         paths = tuple(path for upstream in upstreams for path in upstream.missing_paths)
-        paths = () if model.name in self._own else paths
+        paths = () if model.name in self._configured else paths
         ends = self._path_suffixes.items() if paths else ()
         missing = [name for name, end in ends if end.endswith(paths)]
         return _Link(
@@ -263,7 +263,7 @@ class ModelOperations:
             model.translate != "off",
             dialects,
             frozenset(missing),
-            is_narrowed=bool(model.operations) and model.name not in self._own,
+            is_derived=bool(model.operations) and model.name not in self._configured,
         )
 
     def _chain(self, entry: str) -> Iterator[str]:
@@ -278,7 +278,7 @@ class ModelOperations:
 
 
 def _is_missing(operation: ModelOperation, upstream: UpstreamConfig) -> bool:
-    """Whether an operation of the upstream's dialect has a path that it does not have."""
+    """Whether an operation is of the upstream's dialect, but the upstream is missing its path."""
     path = operation.path
     return operation.accepts_dialect(upstream.dialect) and path.endswith(upstream.missing_paths)
 

@@ -1,4 +1,4 @@
-"""`models:` of gateway.yaml: the names that callers may ask for, and their targets."""
+"""`models:` of gateway.yaml: the names that callers may request, and their targets."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from engine.config.transforms import TransformConfig, read_transform
 from engine.source.problem import Path
 
 STAR = "*"
-"""A target's name for the model: what the star of the entry's name stands for."""
+"""As the model name of a target: the text that the star of the entry's name stands for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`choose`: a strategy by name, with its options as written, at a place of the config."""
+    """`choose`: the name of a strategy, its options as written, and their path in the config."""
 
     strategy: str = "weighted"
     options: Any = None
@@ -36,13 +36,13 @@ class Choice:
 
 
 DEFAULT_CHOICE = Choice()
-"""That of an entry without `choose`: one for thousands of them."""
+"""The choice of every entry without `choose`: one object for thousands of entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class TargetConfig:
-    """An upstream by name, the name of the model there ("": the name that the caller uses; or
-    STAR), the weight, and how many requests it gets at one time, None for any number."""
+    """The name of an upstream, the name of the model there ("": the caller's name; or STAR), the
+    weight, and the most requests at one time, None for no limit."""
 
     upstream: str
     model: str
@@ -54,7 +54,7 @@ class TargetConfig:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A name or wildcard that callers may ask for. `operations` are names or wildcards over
+    """A name or wildcard that callers may request. `operations` are names or wildcards over
     `spec.operationId`; empty: all operations of its upstreams' dialects. `translate` is "strict",
     "lossy" or "off"; `drop` are wildcards over fields that a translation may drop."""
 
@@ -95,7 +95,7 @@ def read_model(name: str, section: dict[str, Any]) -> Model:
 def _flow(value: Any) -> str:
     """Options in YAML's flow style."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_flow(below)}' for key, below in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_flow(entry)}' for key, entry in value.items())}}}"
     return str(value)
 
 

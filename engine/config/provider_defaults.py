@@ -1,7 +1,7 @@
-"""An entry of `upstreams` with a `provider`: what the provider's file adds to it.
+"""Completion of an entry of `upstreams` that names a `provider`, from the provider's file.
 
-The law: the provider's `upstream` with the entry's keys over it, mappings merged. Variables such as
-{region} are filled in before; their values are safe in a host name, a path and a query.
+The law: the entry's keys override the provider's `upstream`; mappings are merged. Variables such as
+{region} are substituted first; their values are safe in a host name, a path and a query.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from engine.source.suggestion import did_you_mean
 _VARIABLE = re.compile(r"\{([a-z][a-z_]*)\}")
 _SAFE = re.compile(r"[A-Za-z0-9._~-]+")
 _SECRETS = ("bearer", "value", "password", "secret")
-"""The keys of credentials that have the name of an environment variable in a provider's file."""
+"""The keys of credentials whose value in a provider's file is the name of an environment
+variable."""
 
 
 @dataclass(frozen=True, slots=True)
-class Defaults:
-    """An entry completed by its provider: its values, converted, the values of all variables, and
-    the provider's own `transform`, which applies before that of the entry."""
+class CompleteEntry:
+    """An entry completed by its provider: its converted values, the values of all variables, and
+    the provider's `transform`, which applies before that of the entry."""
 
     section: dict[str, Any]
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -36,13 +37,13 @@ class Defaults:
 
 def complete(
     section: dict[str, Any], at: Path, source: SourceDocument, findings: Findings
-) -> Defaults | None:
-    """The entry with what its provider adds. None if its provider or a variable is unknown."""
+) -> CompleteEntry | None:
+    """Complete an entry. None if its provider or a variable is unknown or has no value."""
     if "provider" not in section:
         if "variables" in section:
             message, hint = "'variables' without 'provider'", "name the provider that has them"
             findings.error(source, (*at, "variables"), "MW351", message, hint, key=True)
-        return Defaults(section)
+        return CompleteEntry(section)
     name = section["provider"]
     if name not in providers.names():
         hint = did_you_mean(name, providers.names(), "`modelway providers` lists them")
@@ -51,40 +52,40 @@ def complete(
         return None
     provider = providers.read(name)
     _check_credentials(provider, section, at, source, findings)
-    section_values = _written(provider, section)
+    section_values = _provider_values(provider, section)
     settings = section.get("variables", {})
     if not _check_settings(provider, settings, (*at, "variables"), source, findings):
         return None
-    variables = values_of(provider, settings)
+    variables = variable_values(provider, settings)
     if missing := _missing(section_values, variables, provider):
         for variable in missing:
             _note_missing(provider, variable, (*at, "provider"), source, findings)
         return None
-    section_values = _filled(section_values, variables)
+    section_values = _substitute(section_values, variables)
     transform = section_values.pop("transform", {})
     defaults = keys.convert(section_values, keys.find("upstreams.*"))
-    return Defaults(merge(defaults, section), variables, transform)
+    return CompleteEntry(merge(defaults, section), variables, transform)
 
 
 def layer(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
-    """What a provider lays under an entry, as it would stand in a config. A variable without a
-    value stays as `{name}`."""
+    """The provider's values for an entry, as a config would have them. A variable without a value
+    stays `{name}`."""
     settings = section.get("variables")
     texts = settings.items() if isinstance(settings, Mapping) else ()
-    variables = values_of(provider, {k: v for k, v in texts if isinstance(v, str)})
-    filled: dict[str, Any] = _filled(_written(provider, section), variables)
-    return filled
+    variables = variable_values(provider, {k: v for k, v in texts if isinstance(v, str)})
+    values: dict[str, Any] = _substitute(_provider_values(provider, section), variables)
+    return values
 
 
-def _written(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
-    """The provider's values for an entry, without the `url` where that has one of its own."""
+def _provider_values(provider: Provider, section: Mapping[str, Any]) -> dict[str, Any]:
+    """The provider's values for an entry, without `url` if the entry has one."""
     return {k: v for k, v in provider.upstream.items() if k != "url" or k not in section}
 
 
-def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Mappings merged at every level; any other value `above` replaces the one `below`."""
-    merged = dict(below)
-    for key, value in above.items():
+def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Mappings merged at every level; any other value of `overrides` replaces that of `base`."""
+    merged = dict(base)
+    for key, value in overrides.items():
         old = merged.get(key)
         if isinstance(old, Mapping) and isinstance(value, Mapping):
             merged[key] = merge(old, value)
@@ -94,7 +95,7 @@ def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def credential_text(credential: Mapping[str, Any]) -> str:
-    """A provider's credential as it stands in a config: `{bearer: "${GROQ_API_KEY}"}`."""
+    """A provider's credential as a config has it: `{bearer: "${GROQ_API_KEY}"}`."""
     parts = []
     for key, value in credential.items():
         if isinstance(value, Mapping):
@@ -105,22 +106,22 @@ def credential_text(credential: Mapping[str, Any]) -> str:
     return f"{{{', '.join(parts)}}}"
 
 
-def values_of(provider: Provider, settings: Mapping[str, str]) -> dict[str, str]:
-    """The values of the variables of a provider, without those that have none."""
+def variable_values(provider: Provider, settings: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a provider that have a value: from `settings`, else their default."""
     result = dict(settings)
     for name, variable in provider.variables.items():
         default = variable.values.get(result.get(variable.by, ""), variable.default)
         if name not in result and default:
             result[name] = default
-    return {name: _fill(value, result) for name, value in result.items()}
+    return {name: _substitute_text(value, result) for name, value in result.items()}
 
 
 def _missing(
-    written: Mapping[str, Any], variables: Mapping[str, str], provider: Provider
+    values: Mapping[str, Any], variables: Mapping[str, str], provider: Provider
 ) -> list[str]:
-    """The variables without a value that a provider's values, or defaults of variables there, refer
-    to, sorted."""
-    used = set(_VARIABLE.findall(json.dumps(written)))
+    """The variables without a value to which a provider's values, or the variables in these, refer,
+    sorted."""
+    used = set(_VARIABLE.findall(json.dumps(values)))
     for name in list(used):
         used.update(_VARIABLE.findall(variables.get(name, "")))
     return sorted((used & provider.variables.keys()) - variables.keys())
@@ -133,21 +134,21 @@ def _check_settings(
     source: SourceDocument,
     findings: Findings,
 ) -> bool:
-    """Whether the variables of an entry are the provider's, and parts of a URL."""
-    right = True
+    """Whether the provider has the variables of an entry, and their values can be part of a URL."""
+    valid = True
     for name, value in settings.items():
         if name not in provider.variables:
             message = f"provider '{provider.name}' has no variable '{name}'"
             hint = did_you_mean(name, provider.variables)
             findings.error(source, (*at, name), "MW351", message, hint, key=True)
         elif _SAFE.fullmatch(value) is None:
-            message = f"'{name}' is not a part of a URL"
+            message = f"'{name}' cannot be part of a URL"
             hint = "write letters, digits, '-', '.', '_' and '~' only"
             findings.error(source, (*at, name), "MW351", message, hint)
         else:
             continue
-        right = False
-    return right
+        valid = False
+    return valid
 
 
 def _note_missing(
@@ -159,18 +160,18 @@ def _note_missing(
     findings.error(source, at, "MW351", message, f"write variables: {{{name}: {value}}}")
 
 
-def _filled(value: Any, variables: Mapping[str, str]) -> Any:
-    """A value of a provider's file with its variables filled in."""
+def _substitute(value: Any, variables: Mapping[str, str]) -> Any:
+    """A value of a provider's file with its variables substituted."""
     if isinstance(value, str):
-        return _fill(value, variables)
+        return _substitute_text(value, variables)
     if isinstance(value, list):
-        return [_filled(below, variables) for below in value]
+        return [_substitute(entry, variables) for entry in value]
     if isinstance(value, dict):
-        return {key: _filled(below, variables) for key, below in value.items()}
+        return {key: _substitute(entry, variables) for key, entry in value.items()}
     return value
 
 
-def _fill(text: str, variables: Mapping[str, str]) -> str:
+def _substitute_text(text: str, variables: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda part: variables.get(part[1], part[0]), text)
 
 
@@ -181,8 +182,8 @@ def _check_credentials(
     source: SourceDocument,
     findings: Findings,
 ) -> None:
-    """Note a missing credential, and those of a kind that the provider does not take. An entry with
-    a `url` of its own goes elsewhere, where the provider's credential may not be needed."""
+    """Note a missing credential, and credentials of a kind that the provider does not accept. An
+    entry with a `url` is not checked: its server may need no credential."""
     if provider.credential is None or "url" in section:
         return
     accepted = [provider.credential, *provider.other_credentials]
@@ -199,13 +200,13 @@ def _check_credentials(
     for place, credential in settings.items():
         kind = _kind(credential)
         if kind not in kinds and not (kind == "oauth2" and "bearer" in kinds):
-            message = f"provider '{provider.name}' takes another kind of credential"
+            message = f"provider '{provider.name}' does not accept this kind of credential"
             hint = f"write credential: {forms}"
             findings.note(source, (*at, *place), Level.WARNING, "MW353", message, hint)
 
 
 def _kind(credential: Mapping[str, Any]) -> str:
-    """What distinguishes credentials: the kind, and the name of a header or parameter."""
+    """The kind of a credential, with the name of its header or parameter."""
     for kind in ("header", "query"):
         if kind in credential:
             name = str(credential[kind]).lower()

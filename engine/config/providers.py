@@ -1,6 +1,6 @@
-"""What is known of providers of models: the files `engine/providers/NAME.yaml` as values.
+"""Facts about providers of models: the files `engine/providers/NAME.yaml` as values.
 
-A file is read when a config names its provider, and once. Read `Provider` first, then
+A file is read once, when a config names its provider. Read `Provider` first, then
 `schemas/provider.schema.json`.
 """
 
@@ -22,11 +22,10 @@ _SUFFIX = ".yaml"
 
 @dataclass(frozen=True, slots=True)
 class ProviderModel:
-    """What is known of a model: the `tasks` that it is for, the tokens of its `context` and of its
-    longest `output` (None: unknown), what it reads, and what else it can do.
+    """Facts about a model: its `tasks`, the tokens of its `context` and of its longest `output`
+    (None: unknown), the media of its `input`, and other `capabilities`.
 
-    `price` has the keys of an entry of `prices`; None: unknown. One that is `deprecated` is in no
-    list.
+    `price` has the keys of an entry of `prices`; None: unknown. A `deprecated` model is in no list.
     """
 
     name: str
@@ -41,9 +40,9 @@ class ProviderModel:
 
 @dataclass(frozen=True, slots=True)
 class ProviderVariable:
-    """A variable of a provider's URL. "" as `default`: the config must have a value.
+    """A variable of a provider's URL. With the `default` "", the config must have a value.
 
-    With `by`, `values` has the default by the value of that other variable.
+    With `by`, the name of another variable, `values` has the default for each of its values.
     """
 
     description: str
@@ -55,7 +54,7 @@ class ProviderVariable:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where facts are from."""
+    """The page `url` from which the facts `of` a provider are, and the date of reading it."""
 
     of: str
     url: str
@@ -66,9 +65,9 @@ class Source:
 class Provider:
     """A provider. `upstream` has defaults of an entry of `upstreams`, as written in a config.
 
-    `credential` is one as in a config, with the name of an environment variable in place of each
-    secret; None: it needs none. `date` is that of the models and prices, `currency` of the prices.
-    With `own_names`, names of models are the operator's: `models` has facts of some.
+    `credential` is as in a config, with the name of an environment variable in place of each
+    secret; None: it needs none. `date` is that of the models and prices, `currency` that of the
+    prices. With `own_names`, operators name the models themselves; `models` has facts about some.
     """
 
     name: str
@@ -117,11 +116,11 @@ def read(name: str) -> Provider:
         credential=value.get("credential"),
         variables=variables,
         own_names=value.get("own_names", False),
-        models={name: _model(name, below) for name, below in value.get("models", {}).items()},
+        models={name: _model(name, values) for name, values in value.get("models", {}).items()},
         **lists,
     )
 
 
 def _model(name: str, values: dict[str, Any]) -> ProviderModel:
-    tuples = {key: tuple(below) for key, below in values.items() if isinstance(below, list)}
+    tuples = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
     return ProviderModel(name, **{**values, **tuples})

@@ -17,10 +17,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def expander(
     environ: Mapping[str, str], folder: Path, encode: Callable[[str], str] | None = None
 ) -> Expand:
-    """A function that expands references; relative paths start at `folder`. `encode` gets what each
-    reference stands for.
+    """A function that expands references. Relative paths start at `folder`; `encode` is applied to
+    the value of each reference.
 
-    It raises ExpandError for a variable that is not set and a file that cannot be read.
+    The function raises ExpandError for a variable that is not set and a file that cannot be read.
     """
 
     def fill(match: re.Match[str]) -> str:
@@ -61,8 +61,8 @@ def expander(
 
 
 def _text(value: str, name: str) -> str:
-    """The value of a variable. Bytes that are not UTF-8 are surrogates in it, which no JSON,
-    header or address can hold."""
+    """The value of a variable. Raises ExpandError if it is not UTF-8: Python then has surrogates
+    in it, which JSON, headers and addresses cannot hold."""
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -23,7 +23,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class WebSocket:
-    """The limits of a WebSocket session. After `ping` seconds without a frame a side gets a ping;
+    """The limits of a WebSocket session. A side that sends no frame for `ping` seconds gets a ping;
     `max_pings` is the number of pings that a side may send per minute."""
 
     max_message: int = default("routes.*.websocket.max_message")
@@ -36,8 +36,8 @@ class WebSocket:
 
 @dataclass(frozen=True, slots=True)
 class Hedge:
-    """A second attempt beside a slow first one: `after` a percentile of the target, such as `p95`,
-    or a duration. `idempotent`: requests may be sent twice, whatever their method."""
+    """A second attempt while a slow first one goes on: `after` a duration, or a percentile of the
+    target's latencies such as `p95`. `idempotent`: requests of any method may be sent twice."""
 
     after: str = default("routes.*.hedge.after")
     idempotent: bool = default("routes.*.hedge.idempotent")

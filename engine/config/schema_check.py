@@ -1,8 +1,7 @@
 """Validation of gateway.yaml, or a part of it, by JSON Schema: every breach with its place.
 
-jsonschema_rs tells whether there are any, in a hundredth of the time; jsonschema finds them; the
-words and hints are those of this module and of `hints.py`. A message never repeats the value: it
-may be a secret, and the line is shown anyway.
+jsonschema_rs decides in a hundredth of the time whether there is a breach; jsonschema finds each;
+this module and `hints.py` word them. A message never repeats the value, which may be a secret.
 """
 
 from __future__ import annotations
@@ -38,7 +37,8 @@ _NAMES = {
 
 
 class Validator:
-    """A compiled schema: numbers are finite, and `$` in a pattern is the end of the text."""
+    """A compiled schema. Numbers must be finite; `$` in a pattern matches only at the end of the
+    text."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
@@ -46,10 +46,10 @@ class Validator:
         self._quick = jsonschema_rs.Draft202012Validator(schema)
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value has no breach; false if that is not sure."""
+        """True if a value certainly has no breach."""
         try:
             return bool(self._quick.is_valid(value))
-        except (ValueError, TypeError):  # what JSON cannot express
+        except (ValueError, TypeError):  # a value that JSON cannot express
             return False
 
     def breaches(self, value: Any) -> Iterator[Error]:
@@ -66,7 +66,7 @@ def gateway_validator() -> Validator:
 def check(
     value: Any, validator: Validator, source: Source, at: Path, findings: Findings
 ) -> list[Path]:
-    """Note every breach of the schema by `value`, which stands at `at` in `source`.
+    """Note every breach of the schema by `value`, which is at `at` in `source`.
 
     Returns the paths of the breaches.
     """
@@ -97,7 +97,7 @@ _DOLLAR = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 
 @cache
 def _regex(pattern: str) -> re.Pattern[str]:
-    """A pattern of ECMA-262, where `$` does not match before a final line end, for Python."""
+    """An ECMA-262 pattern for Python, whose `$` would also match before a final line end."""
     return re.compile(_DOLLAR.sub(lambda part: r"\Z" if part[0] == "$" else part[0], pattern))
 
 
@@ -110,18 +110,18 @@ _Validator: Any = _extend(
 
 
 def _specific(error: Error) -> Iterator[Error]:
-    """The errors to report: of a union, those of its most relevant branch; the union's own where
-    no branch has the type of the value."""
+    """The errors to report. For `anyOf`, those of its most relevant branch, or its own error if no
+    branch has the type of the value."""
     branch = _relevant_branch(error) if error.validator == "anyOf" else []
     if not branch:
         yield error
-    for below in branch:
-        yield from _specific(below)
+    for branch_error in branch:
+        yield from _specific(branch_error)
 
 
 def _relevant_branch(union: Error) -> list[Error]:
-    """The errors of the branch that has, by jsonschema's `relevance`, the best error of all: the
-    deepest, and one of the type of the value. Empty when no branch is better than the others."""
+    """The errors of the branch whose best error ranks first by jsonschema's `relevance` (deepest,
+    matching type). Empty if two branches rank equally, or none has the type of the value."""
     branches: dict[Any, list[Error]] = {}
     for error in union.context:
         branches.setdefault(error.relative_schema_path[0], []).append(error)
@@ -162,9 +162,9 @@ def _note_unknown_keys(error: Error, source: Source, path: Path, findings: Findi
 
 
 def _hint_for_unknown(key: str, known: Mapping[str, Any]) -> str:
-    """The known key that an unknown one was probably meant to be."""
+    """A hint with the known key that an unknown key probably means."""
     if key.strip() != key:
-        return "it begins or ends with a blank that is no space, as U+00A0; write spaces"
+        return "it begins or ends with a blank, perhaps not a space but U+00A0; remove it"
     if list(known) == ["set", "add", "remove"] and near(key, known) is None:
         return f"write {{set: {{{key}: ...}}}}"
     if name := hints.synonym(key, known):
@@ -173,7 +173,8 @@ def _hint_for_unknown(key: str, known: Mapping[str, Any]) -> str:
 
 
 def _missing(error: Error) -> list[str]:
-    """The missing keys. jsonschema reports each alone, and names it in its sentence only."""
+    """The missing keys. jsonschema reports each in an error of its own, and only its message names
+    it."""
     if error.validator == "required":
         return [name for name in error.validator_value if error.message.startswith(repr(name))]
     return [
@@ -204,12 +205,12 @@ _FORMS = frozenset({"type", "pattern", "anyOf"})
 
 
 def _key(path: Path) -> str:
-    """The key that a value, or the list it is in, stands under."""
+    """The last name in a path: the key of a value, or of the list that it is in."""
     return next((str(step) for step in reversed(path) if isinstance(step, str)), "")
 
 
 def _sentence(error: Error, path: Path) -> str:
-    """What is wrong, without the value."""
+    """The message for an error, without the value."""
     name, limit, value = str(error.validator), error.validator_value, error.instance
     subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this"
     form = hints.string_format(error.schema)
@@ -220,7 +221,7 @@ def _sentence(error: Error, path: Path) -> str:
         return f"{subject} must be {_one_of(_union(error))}, not {_kind(value)}"
     if name == "enum":
         return f"{subject} must be one of {', '.join(map(str, limit))}"
-    template = _SENTENCES.get(name, "breaks '{name}'")
+    template = _SENTENCES.get(name, "does not match '{name}' of the schema")
     return f"{subject} {template.format(limit=limit, name=name, form=form or 'of the right form')}"
 
 
@@ -230,13 +231,13 @@ _SENTENCES = {
     "minItems": "needs at least {limit} entry",
     "minLength": "is empty",
     "minProperties": "needs at least {limit} key",
-    "maxProperties": "takes one key only",
+    "maxProperties": "takes only one key",
     "minimum": "must be {limit} or more",
     "maximum": "must be {limit} or less",
     "exclusiveMinimum": "must be more than {limit}",
     "uniqueItems": "names an entry twice",
 }
-"""Sentences by the schema's keyword, behind their subject."""
+"""The predicate of a message, by the keyword of the schema."""
 
 
 def _types(error: Error) -> list[str]:
@@ -248,7 +249,7 @@ def _union(error: Error) -> list[str]:
     """The types of the branches of a union."""
     depth = len(error.absolute_path)
     errors = [e for e in error.context if e.validator == "type" and len(e.absolute_path) == depth]
-    return [kind for below in errors for kind in _types(below)]
+    return [kind for error_of_branch in errors for kind in _types(error_of_branch)]
 
 
 def _one_of(types: list[str]) -> str:

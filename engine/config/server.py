@@ -18,8 +18,8 @@ _HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The listener of the API, its limits and timeouts. A gateway that stops accepts connections
-    for `delay`, then requests may continue for `grace`."""
+    """The listener of the API, its limits and timeouts. During shutdown the gateway accepts
+    connections for `delay` more seconds, then lets requests continue for `grace` seconds."""
 
     listen: str = default("server.listen")
     workers: int = default("server.workers")
@@ -75,7 +75,7 @@ def _check_listen(address: str, source: SourceDocument, findings: Findings) -> N
 def read_networks(
     texts: Iterable[str], at: Path, source: Source, findings: Findings
 ) -> tuple[Network, ...]:
-    """The networks of a list that stands at `at`; those that are not valid are left out."""
+    """The valid networks of the list at `at`; invalid ones go to the findings."""
     valid: list[Network] = []
     for index, text in enumerate(texts):
         try:

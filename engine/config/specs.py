@@ -11,7 +11,8 @@ from engine.source.problem import Path
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A document, its path prefixes and its dialect. `token` holds carriers as written."""
+    """A document, its path prefixes and its dialect. `token` lists the places of a token in a
+    request, as written."""
 
     name: str
     document: str

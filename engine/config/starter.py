@@ -13,7 +13,7 @@ _WIDTH = 100
 _REFERENCE = re.compile(r'"\$\{([A-Z0-9_]+)\}"')
 
 PLACEHOLDER = "not-set"
-"""What stands for a variable of the environment that is not set."""
+"""The default of environment variables in the config, so that it is valid before they are set."""
 
 SPECS = """\
 specs:
@@ -51,7 +51,7 @@ _OTHERS = {
     "openai.createModeration": "moderation",
     "rerank.rerank": "rerank",
 }
-"""Operations by their task: an upstream's dialect must have it."""
+"""Operations and their task: a route is written if the dialect of an upstream has the task."""
 _GEMINI = """\
     model:
       from: $request.path.model
@@ -71,8 +71,8 @@ tokens:                                  # `modelway token new NAME` prints an e
 
 
 def starter(providers: Sequence[Provider]) -> str:
-    """A config with an upstream for each provider. One serves every name; of several, each serves
-    its models under its own name: `groq/*`."""
+    """A config with an upstream for each provider. A single one serves every model name; with
+    several, each serves its models under its name: `groq/*`."""
     upstreams = "".join(f"  {line}\n" for provider in providers for line in entry_lines(provider))
     upstreams = _REFERENCE.sub(rf'"${{\1:-{PLACEHOLDER}}}"', upstreams)
     names = [provider.name for provider in providers]
@@ -86,13 +86,13 @@ def starter(providers: Sequence[Provider]) -> str:
 
 def routes_for(providers: Sequence[Provider]) -> str:
     """The entries of `routes` for the models of these providers, and for the lists of models."""
-    spoken = [dialects.get(provider.upstream["dialect"]) for provider in providers]
-    tasks = {task for dialect in spoken for task in dialect.tasks.values()}
+    provider_dialects = [dialects.get(provider.upstream["dialect"]) for provider in providers]
+    tasks = {task for dialect in provider_dialects for task in dialect.tasks.values()}
     return "".join((*_routes(tasks), _LISTS))
 
 
 def entry_lines(provider: Provider) -> list[str]:
-    """The lines of an entry under `upstreams` that make use of a provider: one if that is short."""
+    """The entry of a provider under `upstreams`: one line, or several if it would be long."""
     parts = [f"provider: {provider.name}"]
     variables = [
         f'{name}: "${{{variable.environment}}}"'
@@ -107,8 +107,7 @@ def entry_lines(provider: Provider) -> list[str]:
 
 
 def _routes(tasks: Collection[str]) -> Iterator[str]:
-    """The routes of all formats of chat, and of what else the upstreams' dialects have a task
-    for."""
+    """The routes of all chat formats, and of the other operations with one of these tasks."""
     operations = [*_CHAT, *(name for name, task in _OTHERS.items() if task in tasks)]
     yield "  - operations:\n"
     yield from (f"      - {operation}\n" for operation in operations)

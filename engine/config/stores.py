@@ -30,7 +30,7 @@ class RedisTls:
 
 @dataclass(frozen=True, slots=True)
 class SentinelLogin:
-    """What is shown to Sentinels."""
+    """The user and password for Sentinels."""
 
     user: str | None = None
     password: str | None = None
@@ -84,8 +84,8 @@ def read_stores(
     ):
         if not 0.001 <= seconds <= 60:
             at = tuple(name.split("."))
-            message = f"'{at[-1]}' is {seconds:g}s, requests wait so long for an answer"
-            hint = f"between 1ms and 60s; {keys.find(name).schema['default']} if in doubt"
+            message = f"'{at[-1]}' is {seconds:g}s: requests may wait that long for an answer"
+            hint = f"write 1ms to 60s; {keys.find(name).schema['default']} if in doubt"
             findings.error(source, at, "MW104", message, hint)
     return Stores(**values)
 

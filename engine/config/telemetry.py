@@ -22,7 +22,7 @@ PAGES = (ALIVE, "/readyz")
 """The paths of liveness and readiness."""
 
 OFF, PUBLIC = "off", "public"
-"""Words in place of an address in `telemetry.listen`: not served, or served on server.listen."""
+"""Values of `telemetry.listen` instead of an address: not served, or served on server.listen."""
 
 _METRICS = "/metrics"
 _TRACES_PATH = "/v1/traces"
@@ -58,8 +58,8 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """`url` is that of the collector; `sample` is the share of the traces that begin here.
-    `headers` go with each request to the collector; they may be secret."""
+    """`url` is the collector's; `sample` is the share of traces that begin at this gateway.
+    `headers` are sent with each request to the collector; they may be secret."""
 
     url: str = field(metadata={"key": "endpoint"})
     sample: float = default("telemetry.traces.sample")
@@ -68,7 +68,8 @@ class Traces:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """`metrics` is their path, "" for none; `allow_ips` may read them, and health's details.
+    """`metrics` is the path of the metrics, "" for none; clients in `allow_ips` may read them and
+    the details of health.
 
     `listen` is the address of the listener for metrics and readiness, or OFF or PUBLIC.
     """
@@ -87,7 +88,7 @@ class Telemetry:
 
     @property
     def public_pages(self) -> tuple[str, ...]:
-        """The paths of telemetry that are served beside the API."""
+        """The paths of telemetry that are served on the listener of the API."""
         if self.listen != PUBLIC:
             return (ALIVE,)
         return (*PAGES, *([self.metrics] if self.metrics else []))
@@ -116,7 +117,7 @@ def read_telemetry(
 def check_listen(
     telemetry: Telemetry, server: str, at: Path, source: Source, findings: Findings
 ) -> None:
-    """Note at `at` a `telemetry.listen` that cannot be bound beside `server`, the API's address."""
+    """Note at `at` a `telemetry.listen` that overlaps `server`, the address of the API."""
     if not telemetry.address:
         return
     if ListenAddress.parse(telemetry.address).overlaps(ListenAddress.parse(server)):
@@ -145,8 +146,12 @@ def _traces(section: Mapping[str, Any], source: Source, findings: Findings) -> T
         findings.error(source, _TRACES, "MW108", message, "pip install 'modelway[otel]'", key=True)
     headers = section.get("headers", {})
     for name, value in headers.items():
-        if name.lower() in _RESERVED_HEADERS or not value.isprintable() or not value.isascii():
-            message = f"header '{name}' cannot have this value"
+        message = ""
+        if name.lower() in _RESERVED_HEADERS:
+            message = f"header '{name}' is set by the exporter of traces"
+        elif not value.isprintable() or not value.isascii():
+            message = f"header '{name}' has other than printable ASCII characters"
+        if message:
             findings.error(source, (*_TRACES, "headers", name), "MW105", message)
     endpoint = section["endpoint"].rstrip("/")
     url = endpoint if endpoint.endswith(_TRACES_PATH) else endpoint + _TRACES_PATH

@@ -13,8 +13,8 @@ from engine.source.problem import Findings, Path, Source
 def tls_files(
     section: Mapping[str, Any], at: Path, folder: FilePath, source: Source, findings: Findings
 ) -> dict[str, Any]:
-    """The section at the path `at` with absolute paths from the config's folder; what is wrong with
-    the files goes to the findings."""
+    """The section at the path `at` with its paths made absolute from the config's folder. Missing
+    files go to the findings."""
     files: dict[str, str] = {}
     for key in ("ca", "certificate", "key"):
         if key in section:
@@ -24,6 +24,7 @@ def tls_files(
                 message = f"there is no file '{section[key]}'"
                 findings.error(source, (*at, key), "MW106", message)
     if "key" in section and "certificate" not in section:
-        message = "a key without its certificate"
-        findings.error(source, (*at, "key"), "MW105", message, "name the certificate")
+        message = "'key' without 'certificate'"
+        hint = "write certificate: and the path of the file"
+        findings.error(source, (*at, "key"), "MW105", message, hint)
     return {**section, **files}

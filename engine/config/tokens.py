@@ -13,7 +13,7 @@ from engine.values.quota import Quota
 
 
 class TokenReader:
-    """Reads the entries of `tokens:`; `currency` is the one that budgets must be in."""
+    """Reads the entries of `tokens:`; budgets must be in `currency`."""
 
     def __init__(self, source: Source, findings: Findings, currency: str) -> None:
         self._source = source
@@ -30,7 +30,7 @@ class TokenReader:
             at: Path = ("tokens", index)
             if token["sha256"] in tokens or token["name"] in names:
                 key = "sha256" if token["sha256"] in tokens else "name"
-                self._error((*at, key), "MW107", f"two tokens with one {key}")
+                self._error((*at, key), "MW107", f"two tokens have the same {key}")
             names.add(token["name"])
             tokens[token["sha256"]] = self._caller(token, at)
         return tokens
@@ -56,7 +56,7 @@ class TokenReader:
         for key in quota.TOKEN_FIELDS:
             try:
                 if key in token:
-                    quotas.append(quota.of_token(key, token[key], self._currency))
+                    quotas.append(quota.token_quota(key, token[key], self._currency))
             except ValueError as error:
                 self._error((*at, key), "MW104", str(error))
         return tuple(quotas)

@@ -32,7 +32,7 @@ def read_transform(section: Mapping[str, Any], at: Path) -> tuple[TransformConfi
 
 
 class LiteralReferences:
-    """What `${...}` stands for is text in a transform, not a template: its braces are doubled."""
+    """Makes the value of `${...}` plain text in a transform, not a template: it doubles braces."""
 
     def __init__(
         self, source: SourceDocument, folder: FilePath, environ: Mapping[str, str]
@@ -41,32 +41,35 @@ class LiteralReferences:
         self._folder = folder
         self._environ = environ
 
-    def escaped(self, value: Any, at: Path = (), *, below: bool = False) -> Any:
-        """The value at a place, with such braces doubled in the strings `below` a transform."""
+    def escape(self, value: Any, at: Path = (), *, in_transform: bool = False) -> Any:
+        """The value at `at`, with the braces of references doubled in strings of transforms."""
         if isinstance(value, dict):
             return {
-                key: self.escaped(each, (*at, key), below=below or key == _KEY)
-                for key, each in value.items()
+                key: self.escape(entry, (*at, key), in_transform=in_transform or key == _KEY)
+                for key, entry in value.items()
             }
         if isinstance(value, list):
-            return [self.escaped(e, (*at, i), below=below) for i, e in enumerate(value)]
-        has_braces = below and isinstance(value, str) and ("{" in value or "}" in value)
+            return [
+                self.escape(entry, (*at, index), in_transform=in_transform)
+                for index, entry in enumerate(value)
+            ]
+        has_braces = in_transform and isinstance(value, str) and ("{" in value or "}" in value)
         return self._text(value, at) if has_braces else value
 
     def _text(self, value: str, at: Path) -> str:
         reference = self._source.reference(at)
-        if not reference:  # one that cannot be filled in is a problem already
-            return _doubled(value) if "${" in value else value
+        if not reference:  # a reference that could not be expanded is a problem already
+            return _double_braces(value) if "${" in value else value
         document = self._source
         if isinstance(document, JoinedDocument):
             document = document.part(at)[0]
         is_main = document.file == self._source.file
         folder = self._folder if is_main else FilePath(document.file).absolute().parent
         try:
-            return expander(self._environ, folder, _doubled)(reference)
-        except ExpandError:  # it could be filled in before: a file has changed meanwhile
-            return _doubled(value)
+            return expander(self._environ, folder, _double_braces)(reference)
+        except ExpandError:  # it was expanded before, so a file has changed since
+            return _double_braces(value)
 
 
-def _doubled(text: str) -> str:
+def _double_braces(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")

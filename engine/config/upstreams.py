@@ -41,8 +41,8 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Retries at an upstream: `attempts` in all, `on` these classes of failures, at most a share of
-    `budget` of the requests; `max_wait` is the longest `Retry-After` in seconds."""
+    """Retries at an upstream: `attempts` in all, `on` these classes of failures, for at most the
+    share `budget` of requests; `max_wait` is the longest `Retry-After` to obey, in seconds."""
 
     attempts: int = default("upstreams.*.retry.attempts")
     on: frozenset[str] = frozenset(default("upstreams.*.retry.on"))
@@ -61,7 +61,7 @@ class BreakerConfig:
 
 @dataclass(frozen=True, slots=True)
 class QueueConfig:
-    """Where requests wait for a place: `size` at one time, each at most `wait` seconds."""
+    """A queue of requests that wait for a place: at most `size`, each at most `wait` seconds."""
 
     size: int = default("upstreams.*.queue.size")
     wait: float = default("upstreams.*.queue.wait")
@@ -69,8 +69,8 @@ class QueueConfig:
 
 @dataclass(frozen=True, slots=True)
 class PoolConfig:
-    """Idle connections of a worker: at most `size`, none idle for longer than `idle` seconds or
-    used when older than `age`."""
+    """Idle connections of a worker: at most `size`; one is closed after `idle` seconds without use,
+    and not used again after `age` seconds."""
 
     size: int = default("upstreams.*.pool.size")
     idle: float = default("upstreams.*.pool.idle")
@@ -79,8 +79,8 @@ class PoolConfig:
 
 @dataclass(frozen=True, slots=True)
 class Resolve:
-    """Where the addresses of an upstream come from: DNS (its host, or the service `srv`) or a
-    `file`, an absolute path. `server` is the DNS server to ask, "" for the system's."""
+    """The source of an upstream's addresses: DNS (its host, or the service `srv`) or a `file`, an
+    absolute path. `server` is the DNS server, "" for the system's."""
 
     every: float = default("upstreams.*.resolve.every")
     srv: str = ""
@@ -100,13 +100,13 @@ class HeaderChanges:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamConfig:
-    """A server that requests are forwarded to.
+    """A server to which requests are forwarded.
 
-    `dialect` "" is the dialect of the routed operation. `ask_usage`: requests for streams ask for
-    a report of usage. `missing_paths` are ends of paths of the dialect that it does not have.
-    `provider` "" is none; `variables` are all of the provider's.
-    `transform` are the transforms in order: the provider's and its own.
-    `max_in_flight` None is any number of requests at one time, `queue` None lets none wait.
+    `dialect` "" means the dialect of the routed operation. `ask_usage`: requests for streams ask
+    for usage. `cache_in_input`: its input counts in Anthropic's format include the prompt cache.
+    `missing_paths` are suffixes of the dialect's paths that the server does not have.
+    `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
+    transform, then the entry's. `max_in_flight` is None for no limit, `queue` None for no queue.
     """
 
     name: str
@@ -127,6 +127,7 @@ class UpstreamConfig:
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
+    cache_in_input: bool = default("upstreams.*.cache_in_input")
     resolve: Resolve | None = None
     missing_paths: tuple[str, ...] = ()
     provider: str = ""
@@ -145,21 +146,22 @@ class UpstreamReader:
         self.findings = findings
 
     def read(self, name: str, section: dict[str, Any]) -> UpstreamConfig | None:
-        """One upstream; the problems of its values go to the findings. None if its provider cannot
+        """One upstream; problems of its values go to the findings. None if its provider cannot
         complete it."""
         at: Path = ("upstreams", name)
-        completed = provider_defaults.complete(section, at, self.source, self.findings)
-        if completed is None:
+        entry = provider_defaults.complete(section, at, self.source, self.findings)
+        if entry is None:
             return None
-        values = keys.fill(completed.section, "upstreams.*")
+        values = keys.fill(entry.section, "upstreams.*")
         return UpstreamConfig(
             name=name,
             url=values["url"].rstrip("/"),
             dialect=values.get("dialect", ""),
-            credentials=self._credentials(values, completed.variables, at),
+            credentials=self._credentials(values, entry.variables, at),
             timeouts=keys.fill(values.get("timeouts", {}), "upstreams.*.timeouts"),
             forward_headers=tuple(values.get("forward_headers", ())),
             ask_usage=values["ask_usage"],
+            cache_in_input=values["cache_in_input"],
             pool=_pool(values.get("pool", {})),
             proxy=values.get("proxy"),
             tls=Tls(
@@ -178,9 +180,9 @@ class UpstreamReader:
             resolve=self._resolve(values),
             missing_paths=tuple(values.get("missing_paths", ())),
             provider=values.get("provider", ""),
-            variables=completed.variables,
+            variables=entry.variables,
             transform=(
-                *_provider_transform(completed.transform, at),
+                *_provider_transform(entry.transform, at),
                 *read_transform(values, at),
             ),
             max_in_flight=values.get("max_in_flight"),
@@ -191,22 +193,22 @@ class UpstreamReader:
         self, section: dict[str, Any], variables: Mapping[str, str], at: Path
     ) -> tuple[Credential, ...]:
         if "credential" in section and "credentials" in section:
-            message = "'credential' and 'credentials' together"
-            self.findings.error(self.source, (*at, "credentials"), "MW105", message, "keep one")
+            message = "'credential' and 'credentials' are both set"
+            hint = "keep one of them"
+            self.findings.error(self.source, (*at, "credentials"), "MW105", message, hint)
         if "credential" in section:
             entries: dict[Path, Any] = {(*at, "credential"): section["credential"]}
         else:
-            listed = enumerate(section.get("credentials", ()))
-            entries = {(*at, "credentials", index): entry for index, entry in listed}
+            enumerated = enumerate(section.get("credentials", ()))
+            entries = {(*at, "credentials", index): entry for index, entry in enumerated}
         url = section["url"].rstrip("/")
-        read = [self._credential(entry, url, variables, at) for at, entry in entries.items()]
-        return tuple(credential for credential in read if credential is not None)
+        values = [self._credential(entry, url, variables, at) for at, entry in entries.items()]
+        return tuple(credential for credential in values if credential is not None)
 
     def _headers(self, section: dict[str, Any], at: Path) -> HeaderChanges:
         for kind in ("set", "add"):
             for name, value in section.get(kind, {}).items():
-                if name.lower() in _RESERVED_HEADERS or not _is_header_value(value):
-                    message = f"header '{name}' cannot have this value"
+                if message := _header_problem(name, value):
                     self.findings.error(self.source, (*at, kind, name), "MW105", message)
         return HeaderChanges(
             {name.lower(): value for name, value in section.get("set", {}).items()},
@@ -217,8 +219,8 @@ class UpstreamReader:
     def _credential(
         self, section: dict[str, Any], url: str, variables: Mapping[str, str], at: Path
     ) -> Credential | None:
-        def error(below: Path, message: str, hint: str = "", code: str = "MW105") -> None:
-            self.findings.error(self.source, (*at, *below), code, message, hint)
+        def error(path: Path, message: str, hint: str = "", code: str = "MW105") -> None:
+            self.findings.error(self.source, (*at, *path), code, message, hint)
 
         context = credentials.Context(url, self.folder, error, variables)
         return credentials.read(section, context)
@@ -235,12 +237,16 @@ def _pool(section: int | dict[str, Any]) -> PoolConfig:
     return PoolConfig(section) if isinstance(section, int) else PoolConfig(**section)
 
 
-def _is_header_value(value: str) -> bool:
-    return value.isprintable() and value.isascii()
+def _header_problem(name: str, value: str) -> str:
+    """Why a header cannot be set; "" if it can."""
+    if name.lower() in _RESERVED_HEADERS:
+        return f"header '{name}' belongs to the connection: the gateway sets it"
+    valid = value.isprintable() and value.isascii()
+    return "" if valid else f"header '{name}' has other than printable ASCII characters"
 
 
 def _provider_transform(options: Mapping[str, Any], at: Path) -> tuple[TransformConfig, ...]:
-    """The transform of the provider of the entry at `at`, if it has one."""
+    """The transform of the entry's provider, if it has one; the entry is at `at`."""
     return (TransformConfig(options, (*at, "provider")),) if options else ()
 
 

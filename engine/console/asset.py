@@ -64,7 +64,7 @@ def read(path: Path) -> Asset:
 
 
 def respond(asset: Asset, exchange: Exchange) -> Response:
-    """The asset, compressed if the client accepts gzip; 304 if the client has it.
+    """The asset, compressed if the client accepts gzip; 304 if the client already has it.
 
     Browsers revalidate it each time, so that a page and its scripts are of the same release.
     """

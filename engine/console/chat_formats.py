@@ -16,7 +16,7 @@ from engine.plan.route import Plan, Route
 from engine.values.price import Price, Prices
 
 _ATTO_PER_MILLION = 10**12
-"""Divides the price of a token in atto-units into the price of a million tokens in units."""
+"""A price per token in atto-units, divided by this, is the price per million tokens in units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _path(route: Route) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Callable:
+class _CallFormats:
     """How the models of a group can be called: the names of their formats, of those in which
     requests are translated for at least one target, and of their other operations."""
 
@@ -95,20 +95,20 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
     prices = Prices(plan.config.prices, default_prices(plan.config))
     operations = plan.model_operations()
-    callables: dict[tuple[int, tuple[str, ...] | None], _Callable] = {}
+    groups: dict[tuple[int, tuple[str, ...] | None], _CallFormats] = {}
     entries = []
     for model in _all_models(plan.config, operations):
-        tasks = None if model.known is None else tuple(model.known.tasks)
+        tasks = None if model.provider_model is None else tuple(model.provider_model.tasks)
         key = operations.group(model.entry.name), tasks
-        if key not in callables:
-            callables[key] = _callable(model, operations, formats, chat_operations)
-        has = callables[key]
+        if key not in groups:
+            groups[key] = _call_formats(model, operations, formats, chat_operations)
+        group = groups[key]
         entry: dict[str, Any] = {
             "id": model.name,
             "title": model.title,
-            "formats": has.formats,
-            "translated": has.translated,
-            "operations": has.operations,
+            "formats": group.formats,
+            "translated": group.translated,
+            "operations": group.operations,
         }
         price = None if "*" in model.name else _price(model, prices)
         if price is not None:
@@ -121,40 +121,43 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
     return entries
 
 
-def _callable(
+def _call_formats(
     model: ListedModel,
     operations: ModelOperations,
     formats: Sequence[RoutedFormat],
     chat_operations: Collection[str],
-) -> _Callable:
-    has = {operation.id: operation for operation in model.operations(operations)}
-    model_formats = [form for form in formats if form.operation in has]
+) -> _CallFormats:
+    by_id = {operation.id: operation for operation in model.operations(operations)}
+    model_formats = [form for form in formats if form.operation in by_id]
     translated = [
         form.name
         for form in model_formats
-        if any(each.language for each in operations.targets(model.entry.name, has[form.operation]))
+        if any(
+            target.language
+            for target in operations.targets(model.entry.name, by_id[form.operation])
+        )
     ]
-    return _Callable(
+    return _CallFormats(
         [form.name for form in model_formats],
         translated,
-        [name for name in has if name not in chat_operations],
+        [name for name in by_id if name not in chat_operations],
     )
 
 
 def _price(model: ListedModel, prices: Prices) -> Price | None:
     """The price of a listed model at its first target."""
-    target = model.entry.to[0]
-    upstream_model = model.known.name if model.known is not None else target.model or model.name
+    target, provider_model = model.entry.to[0], model.provider_model
+    upstream_model = provider_model.name if provider_model else target.model or model.name
     return prices.find(model.name, target.upstream, upstream_model)
 
 
 def _all_models(config: Config, operations: ModelOperations) -> Iterator[ListedModel]:
-    """The models and wildcards of the config, then those that only providers name, as far as they
+    """The models and wildcards of the config, then the models that only providers name and that
     can be called."""
     for name, entry in config.models.items():
         yield ListedModel(name, entry)
     for model in listed_models(config).values():
-        if model.known is not None and model.operations(operations):
+        if model.provider_model is not None and model.operations(operations):
             yield model
 
 

@@ -43,8 +43,8 @@ def snippets(routed: RoutedFormat, base: str, model: str) -> list[tuple[str, str
 
 def _start(program: Program, routed: RoutedFormat, base: str) -> str:
     """The start of a program; a JSON string is a literal of Python and of JavaScript."""
-    filled = program.start.replace("@BASE@", json.dumps(base + routed.prefix))
-    return filled.replace("@VERSION@", json.dumps(routed.version))
+    text = program.start.replace("@BASE@", json.dumps(base + routed.prefix))
+    return text.replace("@VERSION@", json.dumps(routed.version))
 
 
 def _curl(routed: RoutedFormat, base: str, model: str) -> str:

@@ -1,4 +1,4 @@
-"""Copies parts of several documents into one: references are rewritten, names made unique."""
+"""Copies parts of several documents into one, with references rewritten and names made unique."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-from engine.console.example_values import filled
+from engine.console.example_values import fill_example
 from engine.source.problem import Path
 from engine.spec.document.node import Node
 
@@ -31,7 +31,8 @@ class _Context(NamedTuple):
 
 @dataclass(slots=True)
 class Components:
-    """The `components` of the new document, to which the parts that need them are copied."""
+    """The `components` of the new document. Copying a part adds the components that it refers
+    to."""
 
     components: dict[str, dict[str, Any]] = field(default_factory=dict)
     _references: dict[tuple[FilePath, Path], str] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class Components:
                 value, node, _Context(context.spec, context.kind, schema=context.schema)
             )
         if key == "example" or (key == "value" and not context.schema):
-            return filled(value)
+            return fill_example(value)
         if key in _LITERALS:
             return value
         if context.schema:

@@ -1,4 +1,4 @@
-"""Examples on the reference page: fixed values for the placeholders of the mock."""
+"""Examples on the reference page: fills the mock's placeholders with fixed values."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _MOCK_CONDITION = re.compile(r"^: if \w+\n", re.MULTILINE)
 
 
-def filled(example: Any) -> Any:
-    """An example with its placeholders filled in; `{{n}}` counts from 0, unknown ones stay."""
+def fill_example(example: Any) -> Any:
+    """An example with its placeholders filled in. `{{n}}` counts from 0; unknown ones remain."""
     return _filled(example, itertools.count())
 
 

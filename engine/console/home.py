@@ -147,9 +147,9 @@ def _format(routed: RoutedFormat, base: str, entries: list[dict[str, Any]]) -> s
 
 def _example_model(format_name: str, entries: list[dict[str, Any]]) -> str:
     """The first model that has a format, if possible without a translation."""
-    having = [m for m in entries if format_name in m["formats"] and "*" not in m["id"]]
-    having.sort(key=lambda entry: format_name in entry["translated"])
-    return str(having[0]["id"]) if having else "MODEL"
+    candidates = [m for m in entries if format_name in m["formats"] and "*" not in m["id"]]
+    candidates.sort(key=lambda entry: format_name in entry["translated"])
+    return str(candidates[0]["id"]) if candidates else "MODEL"
 
 
 def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str, Any]]) -> str:
@@ -160,13 +160,13 @@ def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str,
     currency = escape(plan.config.currency)
     prices = f'<th scope="col" class="number">{currency} per million tokens in / out</th>'
     rows = "".join(_row(model, titles, priced) for model in entries[:_MAX_MODELS])
-    more = len(entries) - _MAX_MODELS
-    rest = f'\n<p class="muted">And {more} more.</p>' if more > 0 else ""
+    omitted = len(entries) - _MAX_MODELS
+    note = f'\n<p class="muted">And {omitted} more.</p>' if omitted > 0 else ""
     legend = _LEGEND if any(model["translated"] for model in entries) else ""
     return f"""<div class="scroll" tabindex="0" role="region" aria-label="List of models"><table>
 <thead><tr><th scope="col">Model</th><th scope="col">Formats</th>
 {prices if priced else ""}</tr></thead>
-<tbody>{rows}</tbody></table></div>{rest}{legend}"""
+<tbody>{rows}</tbody></table></div>{note}{legend}"""
 
 
 def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:

@@ -1,4 +1,5 @@
-"""GET /console/models.json, for the playground: a token and what it may use."""
+"""GET /console/models.json, for the playground: a token, and the models and formats that it may
+use."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _CACHE_BYTES = 16_000_000
 
 
 def listing(plan: Plan, services: Services) -> Handler:
-    """A handler that returns what the token may use, or 401 for an invalid token."""
+    """A handler that lists the models and formats that the token may use; 401 for an invalid
+    token."""
     stages = [authenticate([BEARER], False, services, any_operation=True)]
     return compose(stages, last=_list(plan, plan.config.server))
 
@@ -36,7 +38,7 @@ def _list(plan: Plan, server: Server) -> Handler:
 
     @cache
     def entries() -> list[dict[str, Any]]:
-        """Made for the first page: a gateway of thousands of models starts without them."""
+        """The entries of all models, made at the first request: there may be thousands."""
         return [entry for entry in models(plan, formats) if "*" not in entry["id"]]
 
     @cached(LRUCache(_CACHE_BYTES, len), key=lambda caller: (caller.models, caller.operations))
@@ -62,7 +64,7 @@ def _list(plan: Plan, server: Server) -> Handler:
 
 
 def _format(routed: RoutedFormat, base: str) -> dict[str, Any]:
-    """What the page needs to call a format, and to write programs that call it."""
+    """The data of the page for calling a format, and for programs that call it."""
     return {
         "name": routed.name,
         "title": routed.title,

@@ -54,7 +54,7 @@ def document(plan: Plan) -> Handler:
 
 
 def _as_json(document: object) -> bytes:
-    """As JSON. Vendors' documents have integers above 64 bits, which orjson refuses."""
+    """Encode as JSON. Vendors' documents have integers above 64 bits, which orjson refuses."""
     try:
         return orjson.dumps(document)
     except TypeError:
@@ -97,8 +97,9 @@ class _Merger:
         node = self.plan.specifications[operation.spec].node(operation)
         copied = self.components.copy(node, operation.spec)
         members = {key: value for key, value in copied.items() if key not in _REPLACED}
-        if also := ", ".join(f"`{mount}{operation.path}`" for mount in operation.mounts[1:]):
-            members["description"] = f"{members.get('description', '')}\n\nAlso at {also}.".strip()
+        if aliases := ", ".join(f"`{mount}{operation.path}`" for mount in operation.mounts[1:]):
+            text = members.get("description", "")
+            members["description"] = f"{text}\n\nAlso at {aliases}.".strip()
         if parameters := self._parameters(route):
             members["parameters"] = parameters
         self.paths.setdefault(template, {})[operation.method.lower()] = {

@@ -1,5 +1,5 @@
-"""What the gateway shows an upstream to identify itself. One file is one kind of credential, found
-by its place (`get`); no other module names it. The packages here are no kinds. Read
+"""The credentials that the gateway sends to upstreams. One file is one kind of credential, found
+by its place (`get`); no other module names it. The packages here are not kinds. Read
 `interface/credential.py` first.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["Context", "Credential", "get", "names", "read", "schema"]
 
 @cache
 def names() -> list[str]:
-    """The kinds there are."""
+    """The names of all kinds."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
 
 
@@ -29,7 +29,8 @@ def get(name: str) -> Any:
 
     FORM      the form in gateway.yaml, for hints: `{bearer: ...}`
     SCHEMA    the JSON Schema of the value under the kind's name
-    BESIDE    the schemas of required keys beside it, where it has any
+    MORE_KEYS
+              the schemas of other required keys, if it has any
     read(section, context)
               the credential of a valid section as a value, a `Credential`; problems go to the
               context
@@ -39,9 +40,9 @@ def get(name: str) -> Any:
 
 def read(section: Mapping[str, Any], context: Context) -> Credential | None:
     """The credential that a section matching `schema()` describes; None, with a problem in the
-    context, if it has not exactly the keys of one kind."""
+    context, unless it has exactly the keys of one kind."""
     kinds = [name for name in names() if name in section]
-    if len(kinds) != 1 or len(section) != 1 + len(_beside(kinds[0])):
+    if len(kinds) != 1 or len(section) != 1 + len(_more_keys(kinds[0])):
         hint = f"write the keys of one kind: {', '.join(names())}"
         context.error((), "a credential has one form", hint)
         return None
@@ -54,20 +55,20 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of `credential`, with the keys of all kinds."""
     properties: dict[str, Any] = {}
     for name in names():
-        properties |= {name: get(name).SCHEMA, **_beside(name)}
+        properties |= {name: get(name).SCHEMA, **_more_keys(name)}
     return {
-        "description": "What the gateway sends to the upstream to identify itself, in one of these "
+        "description": "How the gateway authenticates itself to the upstream, in one of these "
         f"forms: {', '.join(get(name).FORM for name in names())}.",
         "type": "object",
         "additionalProperties": False,
         "properties": properties,
         "minProperties": 1,
-        "dependentRequired": {name: [*_beside(name)] for name in names() if _beside(name)},
+        "dependentRequired": {name: [*_more_keys(name)] for name in names() if _more_keys(name)},
         "x-modelway": {"secret": "value"},
     }
 
 
-def _beside(name: str) -> Mapping[str, Any]:
-    """The schemas of the keys beside the name of a kind."""
-    beside: Mapping[str, Any] = getattr(get(name), "BESIDE", {})
-    return beside
+def _more_keys(name: str) -> Mapping[str, Any]:
+    """The schemas of the other required keys of a kind."""
+    schemas: Mapping[str, Any] = getattr(get(name), "MORE_KEYS", {})
+    return schemas

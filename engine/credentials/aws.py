@@ -130,7 +130,7 @@ class FixedKeys:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        return ()  # they are those of the config
+        return ()  # the secrets of the config are redacted anyway
 
     def apply(self, request: Request, timeout: float) -> None:
         sign(request, self._keys, self._region, self._service, self._clock(), gevent.sleep)

@@ -1,8 +1,9 @@
 """`credential: {azure: {tenant: ..., client: ..., secret: ...}}`: a token of Microsoft Entra ID.
 
-With `secret` or `certificate` it is that of an application, with `token_file` that of a workload
-identity. Without them it is what AZURE_CLIENT_SECRET, AZURE_CLIENT_CERTIFICATE_PATH or
-AZURE_FEDERATED_TOKEN_FILE say, else the managed identity of the machine (the one of `client`).
+With `secret` or `certificate` it is the token of an application, with `token_file` that of a
+workload identity. Without them the first of AZURE_CLIENT_SECRET, AZURE_CLIENT_CERTIFICATE_PATH and
+AZURE_FEDERATED_TOKEN_FILE that is set is used, else the managed identity of the machine (with
+`client`, the one of that id).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ _SCOPE = "https://cognitiveservices.azure.com/.default"
 _PROOFS = ("secret", "certificate", "token_file")
 
 SCHEMA: dict[str, Any] = {
-    "description": "An access token of Microsoft Entra ID, fetched and renewed. {} is that of the "
-    "environment, or of the managed identity.",
+    "description": "An access token of Microsoft Entra ID, fetched and renewed. {} uses the "
+    "credentials of the environment, or the managed identity.",
     "type": "object",
     "additionalProperties": False,
     "properties": {

@@ -27,7 +27,7 @@ _FILES = {
 """The types of credential files, and the members that each must have."""
 
 SCHEMA: dict[str, Any] = {
-    "description": "An access token of Google Cloud, fetched and renewed. {} is Application "
+    "description": "An access token of Google Cloud, fetched and renewed. {} uses Application "
     "Default Credentials.",
     "type": "object",
     "additionalProperties": False,
@@ -70,15 +70,16 @@ def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
 
 
 def _problem_of(path: Path) -> str:
-    """What is wrong with a credential file; "" if nothing can be seen."""
+    """Why a file is not a valid credential file, as the predicate of a sentence; "" if no mistake
+    is found."""
     try:
         document = json.loads(path.read_bytes())
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     except ValueError:
-        return "is no JSON"
+        return "is not JSON"
     kind = document.get("type") if isinstance(document, dict) else None
     if kind not in _FILES:
-        return f"is no credential file: its 'type' is not one of {', '.join(_FILES)}"
+        return f"is not a credential file: its 'type' is not one of {', '.join(_FILES)}"
     missing = [member for member in _FILES[kind] if member not in document]
-    return f"is no credential file of type {kind}: {missing[0]} is missing" if missing else ""
+    return f"is not a credential file of type {kind}: {missing[0]} is missing" if missing else ""

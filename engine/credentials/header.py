@@ -22,7 +22,7 @@ SCHEMA: dict[str, Any] = {
     "x-modelway": {"format": "header name"},
 }
 
-BESIDE = VALUE
+MORE_KEYS = VALUE
 
 
 def read(section: Mapping[str, Any], context: Context) -> HeaderCredential:

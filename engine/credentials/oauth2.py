@@ -23,7 +23,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["token_url", "client", "secret"],
     "properties": {
         "token_url": {
-            "description": "The address that gives tokens.",
+            "description": "The URL of the token endpoint.",
             "type": "string",
             "pattern": "^https?://",
             "x-modelway": {"secret": "url", "format": "url"},
@@ -37,7 +37,7 @@ SCHEMA: dict[str, Any] = {
             "x-modelway": {"secret": "value"},
         },
         "scope": {"description": "Scopes, separated by spaces.", "type": "string", "minLength": 1},
-        "audience": {"description": "Whom the token is for.", "type": "string", "minLength": 1},
+        "audience": {"description": "The audience of the token.", "type": "string", "minLength": 1},
         "method": {
             "description": "How the secret is sent: as Basic authentication, or in the body.",
             "type": "string",
@@ -65,7 +65,7 @@ def read(section: Mapping[str, Any], context: Context) -> FetchedCredential:
         host = url.hostname or ""
         _ = url.port
     except ValueError as error:
-        context.error(("oauth2", "token_url"), f"this is no URL: {error}", code="MW104")
+        context.error(("oauth2", "token_url"), f"this is not a URL: {error}", code="MW104")
     label = f"oauth2 client {options['client']} at {host}"
     address = options["token_url"]
     return FetchedCredential("oauth2", label, options, (options["secret"],), secrets_go_to=address)

@@ -16,7 +16,7 @@ SCHEMA: dict[str, Any] = {
     "minLength": 1,
 }
 
-BESIDE = VALUE
+MORE_KEYS = VALUE
 
 
 def read(section: Mapping[str, Any], context: Context) -> QueryCredential:

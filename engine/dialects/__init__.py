@@ -1,7 +1,7 @@
 """How an API speaks: its errors, stream events, usage, model list, chat formats.
 
 ONE FILE OR FOLDER HERE = ONE DIALECT: a module that defines `DIALECT`, which no other module names.
-`interface/` is no dialect: it holds the types that a dialect fills in; read its `dialect.py` first.
+`interface/` is not a dialect: it holds the types of one; read its `dialect.py` first.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ def default() -> Dialect:
 
 
 def event_status(name: str, document: Any, otherwise: int = 502) -> int:
-    """The status that an error has inside a stream, or an answer, of that dialect; `otherwise` for
-    one that says none."""
+    """The HTTP status of an error event, or error answer, of that dialect; `otherwise` if it states
+    none."""
     error = get(name).stream_error(document)
     return otherwise if error is None else error.status
 
 
 def by_request() -> list[Dialect]:
-    """All dialects in the order in which they may claim a request. The last one is the default,
-    which gets a request that none claims."""
+    """All dialects in the order in which they may claim a request. The last one is the default, for
+    requests that no dialect claims."""
     return [get(name) for name in names() if name != DEFAULT] + [default()]
 
 

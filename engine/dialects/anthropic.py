@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
-from engine.dialects.interface.rate_limits import RateLimitHeaders, read_moment, write_moment
+from engine.dialects.interface.rate_limits import RateLimitHeaders, read_timestamp, write_timestamp
 from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
 from engine.dialects.interface.usage import (
     Count,
@@ -92,16 +92,16 @@ def _usage_of(document: Any) -> Usage | None:
     """The usage that a message, or an event of one, reports.
 
     `input_tokens` exclude the tokens that were read from the prompt cache or written to it. The
-    counts at the top exclude those of compaction, which `iterations` lists (vendor's "Compaction",
-    usage).
+    top-level counts exclude compaction, which `iterations` lists (the vendor's documentation of
+    compaction, section "Usage").
     """
     counts = _counts(document)
     total = _usage_in(counts)
     iterations = counts.get("iterations")
     for run in iterations[:_MOST_ITERATIONS] if isinstance(iterations, list) else ():
         if isinstance(run, dict) and run.get("type") == "compaction":
-            more = _usage_in(run)
-            total = total + more if total and more else total or more
+            compaction = _usage_in(run)
+            total = total + compaction if total and compaction else total or compaction
     return total
 
 
@@ -134,28 +134,25 @@ def _usage_in(holder: dict[str, Any]) -> Usage | None:
     counts = counts_in(holder, _TokenCounts)
     creation = counts_in(holder.get("cache_creation"), _CacheCreation)
     plain, output = counts.input_tokens, counts.output_tokens
-    read, cache_write = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
-    for_minutes, for_an_hour = (
-        creation.ephemeral_5m_input_tokens,
-        creation.ephemeral_1h_input_tokens,
-    )
-    if cache_write is None and (for_minutes, for_an_hour) != (None, None):
-        cache_write = (for_minutes or 0) + (for_an_hour or 0)
-    if plain is None and output is None and read is None and cache_write is None:
+    cached, cache_write = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
+    write_5m, write_1h = creation.ephemeral_5m_input_tokens, creation.ephemeral_1h_input_tokens
+    if cache_write is None and (write_5m, write_1h) != (None, None):
+        cache_write = (write_5m or 0) + (write_1h or 0)
+    if plain is None and output is None and cached is None and cache_write is None:
         return None
     thinking = counts_in(holder.get("output_tokens_details"), _OutputDetails).thinking_tokens
     return token_usage(
-        (plain or 0) + (read or 0) + (cache_write or 0),
+        (plain or 0) + (cached or 0) + (cache_write or 0),
         output or 0,
-        TokenParts(cached=read or 0, cache_write=cache_write or 0, cache_write_1h=for_an_hour or 0),
+        TokenParts(cached=cached or 0, cache_write=cache_write or 0, cache_write_1h=write_1h or 0),
         TokenParts(reasoning=thinking or 0),
     )
 
 
 class _LastFields:
-    """message_start reports the input, each message_delta the sums up to then: the last value of
-    each field counts. A null or a zero replaces nothing, as some upstreams repeat fields that they
-    do not know.
+    """message_start reports the input, each message_delta the totals so far: the last value of each
+    field counts. A null or a zero does not replace a value, as some upstreams repeat fields without
+    their values.
     """
 
     def __init__(self) -> None:
@@ -258,6 +255,7 @@ DIALECT = Dialect(
         usage_of=_usage_of,
         tally=_LastFields,
         text_members=("text", "thinking", "partial_json"),
+        excludes_cache=True,
     ),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',
     request_headers=(
@@ -271,7 +269,9 @@ DIALECT = Dialect(
         *("x-amzn-requestid", "x-amzn-bedrock-*"),
     ),
     hidden_headers=frozenset({"set-cookie", "anthropic-organization-id"}),
-    rate_limits=RateLimitHeaders("anthropic-ratelimit-{kind}-{part}", read_moment, write_moment),
+    rate_limits=RateLimitHeaders(
+        "anthropic-ratelimit-{kind}-{part}", read_timestamp, write_timestamp
+    ),
     request_id_headers=("x-request-id", "request-id"),
     provider="anthropic",
     operation_names={"createMessage": "chat"},

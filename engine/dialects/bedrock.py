@@ -1,7 +1,7 @@
 """The dialect of Amazon Bedrock's runtime: Converse.
 
-Callers speak other dialects, and a translation reads what an upstream of this one answers. A route
-of this dialect relays: its callers get the vendor's binary streams as they are.
+Callers usually speak another dialect, and a translation writes the requests to an upstream of this
+one and reads its answers. A route of this dialect relays the vendor's binary streams unchanged.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def _error(error: GatewayError, request_id: str) -> Document:
 
 
 def _document(status: int, message: str, param: str = "", code: str = "") -> Document:
-    """The vendor's SDKs read `__type` and `message`, the gateway `error`, as in other dialects."""
+    """An error. The vendor's SDKs read `__type` and `message`; the gateway reads `error`, as in
+    other dialects."""
     kind = _type_of(status)
     details = {"type": kind, "message": message, "param": param, "code": code}
     return {"__type": kind, "message": message, "error": details}
@@ -57,7 +58,7 @@ def _is_error(document: Any) -> bool:
 
 
 def _stream_error(document: Any) -> StreamError | None:
-    """An exception of a stream, in the form that `engine.relay.amazon_events` gives it."""
+    """An exception in a stream, as `engine.relay.amazon_events` writes it."""
     error = error_in(document)
     status = None if error is None else status_in(error.get("code"))
     if error is None or status is None:
@@ -73,8 +74,8 @@ class _Counts(Struct, rename="camel"):
 
 
 def _usage_of(document: Any) -> Usage | None:
-    """The usage of an answer, or of the event `metadata`; `inputTokens` leaves out what was read
-    from the prompt cache or written to it."""
+    """The usage of an answer, or of the event `metadata`. `inputTokens` excludes the tokens that
+    were read from the prompt cache or written to it."""
     if not isinstance(document, dict):
         return None
     holder = document.get("metadata", document)
@@ -89,18 +90,18 @@ def _usage_of(document: Any) -> Usage | None:
         output=output or 0,
         cached=cached or 0,
         cache_write=cache_write or 0,
-        cache_write_1h=min(_hour(members), cache_write or 0),
+        cache_write_1h=min(_write_1h(members), cache_write or 0),
         source="upstream",
     )
 
 
-def _hour(members: Any) -> int:
-    """The tokens that were written to the prompt cache for an hour."""
+def _write_1h(members: Any) -> int:
+    """The tokens that were written to the prompt cache for one hour."""
     details = members.get("cacheDetails")
     return sum(
-        count(each.get("inputTokens")) or 0
-        for each in (details[:10] if isinstance(details, list) else ())
-        if isinstance(each, dict) and each.get("ttl") == "1h"
+        count(detail.get("inputTokens")) or 0
+        for detail in (details[:10] if isinstance(details, list) else ())
+        if isinstance(detail, dict) and detail.get("ttl") == "1h"
     )
 
 

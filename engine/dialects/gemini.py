@@ -93,8 +93,8 @@ def _stream_error(document: Any) -> StreamError | None:
     error = error_in(document)
     if error is None:
         return None
-    word = error.get("status")
-    status = _STATUSES.get(word) if isinstance(word, str) else None
+    name = error.get("status")
+    status = _STATUSES.get(name) if isinstance(name, str) else None
     status = status or status_in(error.get("code"))
     if status is None:
         return None
@@ -141,7 +141,7 @@ class _Counts(Struct, rename="camel"):
 def _usage_of(document: Any) -> Usage | None:
     """The usage that an answer, an event, or the array of a stream reports.
 
-    `candidatesTokenCount` leaves thoughts out, unless the total shows that it includes them.
+    `candidatesTokenCount` excludes thoughts, unless the total shows that it includes them.
     """
     if isinstance(document, list):
         usages = (_usage_of(item) for item in reversed(document) if isinstance(item, dict))
@@ -300,7 +300,7 @@ DIALECT = Dialect(
     },
     chat_formats=(_GENERATE,),
     tasks={
-        "enerateContent": "chat",
+        "enerateContent": "chat",  # generateContent and streamGenerateContent
         ":countTokens": "chat",
         ":embedContent": "embedding",
         ":batchEmbedContents": "embedding",

@@ -1,5 +1,5 @@
-"""The plain dialect, of any API that is not for models: its answers pass unchanged, and the
-gateway's own errors have the default's shape."""
+"""The plain dialect, for APIs that are not of models: answers pass unchanged, and the gateway's own
+errors have the shape of the default dialect."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Falcon: from a WSGI request to an `Exchange` and back. Nothing above it but `app/`, `mock/` and
-`console/` knows Falcon. Read `endpoint.py` first.
+"""Falcon: makes an `Exchange` of a WSGI request, and sends its response. Above this room only
+`app/`, `mock/` and `console/` import Falcon. Read `endpoint.py` first.
 """

@@ -1,6 +1,6 @@
 """CORS (Fetch standard): the origins that may call the API from a browser.
 
-No cookie authenticates a caller, so no response allows credentials: a page must hold a token.
+Callers are not authenticated by cookies, so no response allows credentials: a page needs a token.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ EXPOSED = ", ".join(
 
 
 class Cors:
-    """The allowed origins; "*" among them allows any origin, an empty list none."""
+    """The allowed origins; "*" allows any origin, an empty list none."""
 
     def __init__(self, origins: Sequence[str]) -> None:
         self._any = "*" in origins
         self._origins = frozenset(origins)
 
     def stages(self) -> list[Stage]:
-        """The stage that adds the headers of CORS to responses; none where no origin is allowed."""
+        """The stage that adds CORS headers to responses; empty if no origin is allowed."""
         return [self._add_headers] if self._origins else []
 
     def _add_headers(self, exchange: Exchange, following: Handler) -> Response:
@@ -52,7 +52,7 @@ class Cors:
         return [*self._vary(), *allowed, *exposed]
 
     def is_preflight(self, exchange: Exchange) -> bool:
-        """Whether a request is a preflight request of a browser."""
+        """Whether a request is a browser's preflight request."""
         return (
             bool(self._origins)
             and exchange.method == "OPTIONS"

@@ -1,7 +1,7 @@
 """Falcon <-> Exchange: a handler as a Falcon responder, and errors in the caller's dialect.
 
-Under WSGI a responder returns before its body is sent; what has to happen at the end is in
-`exchange.on_end`, which `engine.edge.response` runs, whether the body was sent completely or not.
+Under WSGI a responder returns before its body is sent. Callbacks for the end of a request are in
+`exchange.on_end`; `engine.edge.response` runs them even if the body was not sent completely.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _ABORT_OUTCOMES = {
 class Endpoints:
     """Makes the Falcon responders of an application.
 
-    `max_body` is in bytes; `body_timeout` and `request_timeout` are those of RequestBodyReader, in
-    seconds.
+    `max_body` is in bytes. `body_timeout` and `request_timeout`, in seconds, are `timeout` and
+    `total` of RequestBodyReader.
     """
 
     def __init__(self, max_body: int, body_timeout: float, request_timeout: float = 300.0) -> None:
@@ -55,7 +55,7 @@ class Endpoints:
         self, handler: Handler, dialects: Sequence[Dialect], operation: str = ""
     ) -> Responder:
         """A responder for a handler. The caller's dialect is the first of `dialects` that claims
-        the request, the last otherwise. `operation` is "" where no operation matches."""
+        the request, else the last one. `operation` is "" if no operation matches."""
         only = dialects[0] if len(dialects) == 1 else None
 
         def respond(
@@ -78,7 +78,7 @@ class Endpoints:
             exchange.operation = operation
             exchange.max_body = self._max_body
             exchange.receive = body.receive
-            # The dialect is chosen before tokens are removed from the request.
+            # Choose the dialect before a stage removes the token, which may tell the dialect.
             exchange.dialect = only or dialect_of(exchange, dialects)
             try:
                 self._respond(resp, exchange, body, handler)
@@ -103,14 +103,15 @@ class Endpoints:
         except Exception:
             log.exception("request %s failed", exchange.request_id)
             for name in resp.headers:
-                resp.delete_header(name)  # of the answer that could not be sent
+                resp.delete_header(name)  # from the response that could not be sent
             send(resp, exchange, refusal(_internal(exchange), exchange))
 
 
 def answer_errors(exchange: Exchange, following: Handler) -> Response:
     """A stage that turns errors into responses in the caller's dialect and records the outcome.
 
-    Only AbortConnection, and what ends the process, leave it; the exchange has ended then.
+    It lets through only AbortConnection and exceptions that end the process, after it has ended the
+    exchange.
     """
     try:
         response = following(exchange)
@@ -145,9 +146,9 @@ def answer_errors(exchange: Exchange, following: Handler) -> Response:
 
 
 def discard_body(exchange: Exchange, following: Handler) -> Response:
-    """A stage for pages, which need no request body: it reads a small one and refuses a larger.
+    """A stage for pages, which need no request body: it discards a small one, refuses a larger.
 
-    A body that is malformed has no known end, so the request is refused.
+    It also refuses a malformed body, as its end is unknown.
     """
     exchange.receive(_PAGE_BODY).close()
     return following(exchange)
@@ -162,7 +163,7 @@ def dialect_of(exchange: Exchange, dialects: Sequence[Dialect]) -> Dialect:
 
 
 def raw_target(environ: dict[str, Any]) -> str:
-    """The request target as it was sent, without scheme and host where it had them."""
+    """The request target as sent, without scheme and host."""
     target: str = environ.get("RAW_URI") or environ.get("PATH_INFO", "/")
     if target.startswith("/") or "://" not in target:
         return target
@@ -170,15 +171,15 @@ def raw_target(environ: dict[str, Any]) -> str:
 
 
 def refusal(error: GatewayError, exchange: Exchange) -> Response:
-    """An error as the dialect's error object, always `application/json`."""
+    """The response with the error object of the caller's dialect, always `application/json`."""
     exchange.record.end(error.status, Outcome.of_status(error.status), error.code)
     body = orjson.dumps(exchange.dialect.error(error, exchange.request_id))
     return Response(error.status, [("content-type", "application/json"), *error.headers], body)
 
 
 def server_response(error: GatewayError, address: str = "") -> tuple[Exchange, Response]:
-    """A response that the server sends without Falcon, with all its headers, and the exchange that
-    stands for the request."""
+    """A response that the server sends without Falcon, with all its headers, and an exchange for
+    the record of the request."""
     exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, new_request_id())
     exchange.dialect = default()
     response = refusal(error, exchange)
@@ -198,5 +199,5 @@ def _record_abort(exchange: Exchange, reason: AbortReason) -> None:
 
 
 def _internal(exchange: Exchange) -> GatewayError:
-    words = f"The gateway failed on this request. Its operator finds it as {exchange.request_id}."
-    return GatewayError(500, "internal_error", words)
+    message = f"The gateway failed on this request. Tell its operator the id {exchange.request_id}."
+    return GatewayError(500, "internal_error", message)

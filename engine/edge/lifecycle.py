@@ -1,4 +1,4 @@
-"""The exchanges of a worker that are open: observed at both ends, interrupted when it stops."""
+"""The open exchanges of a worker: calls observers at begin and end, interrupts them at shutdown."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _POLL_INTERVAL = 0.02
 
 
 class RequestLifecycle:
-    """Keeps the open exchanges and calls the observers.
+    """Tracks the open exchanges and calls the observers.
 
     `begin` is called when an exchange begins, `observers` when it has ended; `clock` gives Unix
-    seconds. `observe` is the outermost stage of every stack whose exchanges are counted.
+    seconds. `observe` is the outermost stage of every handler whose exchanges are observed.
     """
 
     def __init__(
@@ -44,12 +44,13 @@ class RequestLifecycle:
         return len(self._open)
 
     def observe(self, exchange: Exchange, following: Handler) -> Response:
-        """A stage: the exchange is open until its end."""
+        """The stage that enters an exchange."""
         self.enter(exchange)
         return following(exchange)
 
     def enter(self, exchange: Exchange) -> None:
-        """Begin an exchange. At its end, after everything else, each observer is called once."""
+        """Begin an exchange. At its end, after all other callbacks, each observer is called
+        once."""
         record = exchange.record
         record.time, record.start = self._clock(), time.monotonic()
         self._open[exchange] = gevent.getcurrent()
@@ -58,7 +59,7 @@ class RequestLifecycle:
             try:
                 self._begin(exchange)
             except Exception:
-                log.exception("request %s: its beginning was not noted", exchange.request_id)
+                log.exception("request %s: the observer of its begin failed", exchange.request_id)
 
     def _leave(self, exchange: Exchange) -> None:
         self._open.pop(exchange, None)
@@ -69,31 +70,32 @@ class RequestLifecycle:
             try:
                 observer(exchange)
             except Exception:
-                log.exception("request %s: its end was not noted", exchange.request_id)
+                log.exception("request %s: an observer of its end failed", exchange.request_id)
 
     def record_refusal(self, exchange: Exchange) -> None:
-        """Record a request that the server refused before it was routed: invalid, or without room
-        for its connection. The response is in the exchange's record."""
+        """Record a request that the server refused before routing, because it is invalid or there
+        was no room for its connection. The response is in the exchange's record."""
         self.enter(exchange)
         exchange.end()
 
     def interrupt(self) -> None:
         """End each open exchange, because the worker is about to end. Returns at once.
 
-        A request that waits is answered with 503; a stream gets its dialect's error event and is
-        cut; the outcome of each is `shutdown`. Exchanges that are ending, and WebSocket sessions,
-        which `Sessions` ends, are left alone. The second call cuts whatever is still open.
+        A waiting request gets 503; a stream gets its dialect's error event and is cut; the outcome
+        of both is `shutdown`. Exchanges that are already ending, and WebSocket sessions, which
+        `Sessions` ends, are skipped. The second call cuts all that are still open.
         """
-        cut, self._interrupted = self._interrupted, True
+        force, self._interrupted = self._interrupted, True
         run = gevent.get_hub().loop.run_callback
         for exchange in self._open:
-            run(self._interrupt, exchange, cut)
+            run(self._interrupt, exchange, force)
 
-    def _interrupt(self, exchange: Exchange, cut: bool) -> None:
-        """Wake the greenlet of an open exchange. Runs in the event loop, where all of them wait."""
+    def _interrupt(self, exchange: Exchange, force: bool) -> None:
+        """Raise GreenletExit in the greenlet of an open exchange. Runs in the event loop, while all
+        greenlets wait."""
         greenlet = self._open.get(exchange)
-        ending = bool(exchange.record.outcome) or exchange.traffic is not None
-        if greenlet is not None and (cut or not ending):
+        is_ending = bool(exchange.record.outcome) or exchange.traffic is not None
+        if greenlet is not None and (force or not is_ending):
             greenlet.throw(GreenletExit)
 
     def drain(self, seconds: float) -> None:

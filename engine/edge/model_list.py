@@ -1,6 +1,6 @@
-"""The list of models, which the gateway answers itself.
+"""The list of models, which the gateway itself responds with.
 
-It holds the models that can be called in the caller's dialect and that the token may use. A list is
+It has the models that can be called in the caller's dialect and that the token may use. A list is
 made once for each dialect and set of models, not for each request.
 """
 
@@ -37,10 +37,11 @@ _LONGEST = 200
 def models(
     visible_models: VisibleModels, dialects: Sequence[Dialect], variable: str = ""
 ) -> Handler:
-    """A handler that lists the models the caller may use, or shows the one named in the path, also
-    where a wildcard serves it. `dialects` are those of the route.
+    """A handler that lists the models that the caller may use. With `variable`, the name of a path
+    variable, it shows the model of that name, even if only a wildcard serves it. `dialects` are
+    those of the route.
 
-    The response has the form of the caller's dialect, and only models that can be called in it.
+    The response has the format of the caller's dialect, and only models that can be called in it.
     """
     by_name = {dialect.name: dialect for dialect in dialects}
 
@@ -71,11 +72,11 @@ def _not_found(
     name: str, usable: bool, visible_models: VisibleModels, caller: Caller | None, variable: str
 ) -> GatewayError:
     message = f"The model '{name[:_LONGEST]}' does not exist here, or the token may not use it."
-    has = visible_models.operations_of(name) if usable else None
-    if has:
+    operations = visible_models.operations_of(name) if usable else None
+    if operations:
         message = f"The model '{name[:_LONGEST]}' is not served in this format; it has "
-        message += f"{join_operation_names(has)}."
-    elif has is None:
+        message += f"{join_operation_names(operations)}."
+    elif operations is None:
         suggestion = visible_models.suggestions.near(
             name, lambda model: caller is None or caller.may_use(model)
         )
@@ -84,8 +85,8 @@ def _not_found(
 
 
 class VisibleModels:
-    """What a worker's lists of models show, in all dialects. `operations` says which operations a
-    model has: it is shown in the dialects of those. `listed` are all models that lists show."""
+    """The model lists of a worker, in all dialects. A model is in the lists of the dialects of its
+    `operations`. `listed` are all models that lists show."""
 
     def __init__(
         self, config: Config, operations: ModelOperations, listed: Mapping[str, ListedModel]
@@ -108,22 +109,22 @@ class VisibleModels:
         return orjson.dumps(dialect.models(self.listed(dialect, caller), {}))
 
     def listed(self, dialect: Dialect, caller: Caller | None) -> ModelList:
-        """The models of a dialect that the caller may use, wildcards left out."""
+        """The models of a dialect that the caller may use, without wildcards."""
         return self._models_of(dialect).of(None if caller is None else caller.models)
 
     def find(self, name: str, dialect: Dialect) -> ModelCard | None:
-        """The model of this name, also one that a wildcard serves; None for one that cannot be
-        called in this dialect."""
+        """The model of this name, even if a wildcard serves it; None if it cannot be called in this
+        dialect."""
         model = self._model(name)
         return None if model is None else self._card(model, dialect)
 
     def operations_of(self, name: str) -> Sequence[ModelOperation] | None:
-        """The operations of a model, also of one that a wildcard serves; None for no model."""
+        """The operations of a model, even if a wildcard serves it; None if it does not exist."""
         model = self._model(name)
         return None if model is None else model.operations(self._operations)
 
     def _model(self, name: str) -> ListedModel | None:
-        """The model of this name, also one that no list shows."""
+        """The model of this name, even if it is in no list."""
         if name in self._listed:
             return self._listed[name]
         entry = self._entries.find(name)
@@ -146,13 +147,13 @@ class VisibleModels:
         )
 
     def _methods(self, model: ListedModel, dialect: Dialect) -> tuple[str, ...] | None:
-        """The custom methods of a model in this dialect; None for one without operations there.
-        Thousands of models may have the same thousands of operations."""
-        tasks = None if model.known is None else tuple(model.known.tasks)
+        """The custom methods of a model in this dialect, None if it has no operations there. Cached
+        by group: thousands of models may have the same thousands of operations."""
+        tasks = None if model.provider_model is None else tuple(model.provider_model.tasks)
         key = dialect.name, self._operations.group(model.entry.name), tasks
         if key not in self._methods_of:
-            has = model.operations(self._operations)
-            paths = [op.path for op in has if op.accepts_dialect(dialect.name)]
+            operations = model.operations(self._operations)
+            paths = [op.path for op in operations if op.accepts_dialect(dialect.name)]
             methods = dict.fromkeys(filter(None, map(_method, paths)))
             self._methods_of[key] = tuple(methods) if paths else None
         return self._methods_of[key]
@@ -167,12 +168,12 @@ class VisibleModels:
 
 
 def _method(path: str) -> str:
-    """The custom method that a path ends in: `/models/{model}:countTokens` -> `countTokens`."""
+    """The custom method at the end of a path: `/models/{model}:countTokens` -> `countTokens`."""
     return path.rpartition("/")[2].partition(":")[2]
 
 
 class _DialectModels:
-    """The models of one dialect, each rendered once, and the lists of the last scopes."""
+    """The models of one dialect, each rendered once, and the most recent lists by scope."""
 
     def __init__(self, cards: Sequence[ModelCard], dialect: Dialect) -> None:
         self._cards = cards
@@ -182,7 +183,7 @@ class _DialectModels:
     @cached_property
     def _all(self) -> ModelList:
         render = self._dialect.model
-        # As str: the bytes that orjson makes keep its buffer, some kilobytes for each model.
+        # As str, because the bytes from orjson keep its buffer alive: kilobytes for each model.
         documents = [orjson.Fragment(orjson.dumps(render(card)).decode()) for card in self._cards]
         return ModelList([card.name for card in self._cards], documents)
 
@@ -190,7 +191,7 @@ class _DialectModels:
         return self._all if scope is None else self._list(scope)
 
     def _create(self, scope: tuple[str, ...]) -> ModelList:
-        every, allowed = self._all, Patterns(scope)
-        indexes = [index for index, name in enumerate(every.names) if allowed.match(name)]
-        names = [every.names[index] for index in indexes]
-        return ModelList(names, [every.documents[index] for index in indexes])
+        models, allowed = self._all, Patterns(scope)
+        indexes = [index for index, name in enumerate(models.names) if allowed.match(name)]
+        names = [models.names[index] for index in indexes]
+        return ModelList(names, [models.documents[index] for index in indexes])

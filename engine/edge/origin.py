@@ -1,11 +1,11 @@
-"""The gateway's own origin as a caller sees it: for links, and against CSRF.
+"""The gateway's origin as a caller sees it, for links and against CSRF.
 
-Behind a proxy it is what `X-Forwarded-Proto` and `-Host` say, if the proxy is a trusted one.
+Behind a trusted proxy it comes from `X-Forwarded-Proto` and `X-Forwarded-Host`.
 
-A page of any origin can make a browser send a form or open a WebSocket here, and the browser adds
-cookies and HTTP Basic. Browsers name the origin of the request in `Sec-Fetch-Site` (Fetch Metadata)
-or `Origin` (RFC 6454), which no page can change. A request with neither comes from no browser,
-or from one that sends only requests of the page itself.
+A page of any origin can make a browser send a form or open a WebSocket to the gateway, and the
+browser adds cookies and HTTP Basic. Browsers name the origin of such a request in `Sec-Fetch-Site`
+(Fetch Metadata) or `Origin` (RFC 6454), which pages cannot change. A request with neither is not
+from a browser, or is a same-origin request.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from engine.exchange.exchange import Exchange
 from engine.values.client_address import Network, within
 
 _SAME_ORIGIN_SITES = frozenset({"same-origin", "none"})
-"""Values of Sec-Fetch-Site: a page of this gateway, and an address that a person typed."""
+"""Values of Sec-Fetch-Site for pages of this gateway, and for an address that a person typed."""
 
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _PORTS = {"http": "80", "https": "443"}
 
 
 def base_of(exchange: Exchange, server: Server) -> str:
-    """`https://host:port` without a final slash, valid to show: `server.base_url`, or that of the
-    request."""
+    """`https://host:port` without a final slash, safe to display: `server.base_url`, or the origin
+    that the request was sent to."""
     if server.base_url:
         return server.base_url
     environ, proxies = exchange.environ, server.trusted_proxies
@@ -40,10 +40,10 @@ def base_of(exchange: Exchange, server: Server) -> str:
 
 
 class SameOrigin:
-    """The origins whose pages may use a browser's credential: this gateway's own, that of
-    `base_url`, and those of `origins`. "*" among these does not count: it would name every site.
+    """The origins whose pages may use a browser's credential: this gateway, `base_url`, and
+    `origins` without "*", which would mean every site.
 
-    Hosts that `proxies` forwarded count as this gateway's own.
+    A host forwarded by one of `proxies` counts as this gateway's.
     """
 
     def __init__(
@@ -62,23 +62,23 @@ class SameOrigin:
         return origin is not None and (origin in self._origins or self._is_host(origin, environ))
 
     def _is_host(self, origin: str, environ: Mapping[str, Any]) -> bool:
-        """Whether the host and port of an origin are those that the request was sent to. The scheme
-        is not compared: TLS may have ended at a proxy."""
+        """Whether the request was sent to the host and port of an origin. Schemes are not compared,
+        because TLS may end at a proxy."""
         scheme, _, host = origin.lower().partition("://")
         port = _PORTS.get(scheme, "")
         hosts = (str(environ.get("HTTP_HOST", "")), _forwarded("HOST", environ, self._proxies))
         return bool(port and host) and _with_port(host, port) in {
-            _with_port(own.strip().lower(), port) for own in hosts
+            _with_port(target.strip().lower(), port) for target in hosts
         }
 
 
 def _forwarded(name: str, environ: Mapping[str, Any], proxies: Sequence[Network]) -> str:
-    """What the nearest proxy has put into `X-Forwarded-<name>`; "" unless it is a trusted one."""
+    """The value of `X-Forwarded-<name>` from the nearest proxy; "" unless it is trusted."""
     if not within(str(environ.get("REMOTE_ADDR", "")), proxies):
         return ""
     return str(environ.get(f"HTTP_X_FORWARDED_{name}", "")).rpartition(",")[2].strip()
 
 
 def _with_port(host: str, port: str) -> str:
-    """`host:port`, with this port where it names none."""
+    """`host:port`; adds `port` if the host has none."""
     return host if host.rpartition("]")[2].rpartition(":")[1] else f"{host}:{port}"

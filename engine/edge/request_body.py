@@ -16,14 +16,14 @@ from engine.exchange.record import RequestRecord
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _SMALL = 65_536
-"""Bytes of an unread body that are worth reading, so that the connection can be used again."""
+"""The largest unread body in bytes that is read and discarded to reuse the connection."""
 _is_length = re.compile("[0-9]{1,18}").fullmatch
 
 
 def check_head(exchange: Exchange, following: Handler) -> Response:
-    """A stage that refuses a head which two servers could read differently, with GatewayError 400.
+    """A stage that refuses a head that two servers could read differently, with GatewayError 400.
 
-    RFC 9112: Host is required (3.2), and chunked is the only transfer coding there is (6.1).
+    RFC 9112: Host is required (3.2); chunked is the only supported transfer coding (6.1).
     """
     environ = exchange.environ
     if "HTTP_HOST" not in environ and environ.get("SERVER_PROTOCOL") == "HTTP/1.1":
@@ -41,8 +41,8 @@ def check_head(exchange: Exchange, following: Handler) -> Response:
 class RequestBodyReader:
     """Reads the body of one request.
 
-    `timeout`: seconds for which the caller may pause, which is the connection's timeout. `total`:
-    seconds until all of the body has to be there. The time that it takes is added to
+    `timeout`: the longest pause of the caller in seconds, set as the connection's timeout. `total`:
+    the longest time for the whole body in seconds. The time of reading is added to
     `record.wait_time`.
     """
 
@@ -84,7 +84,7 @@ class RequestBodyReader:
             message = f"The request body paused for more than {self._timeout:g} seconds."
             raise GatewayError(408, "request_timeout", message) from error
         except InvalidFraming as error:
-            message = "The request body is not framed as its headers say."
+            message = "The framing of the request body is invalid (RFC 9112)."
             raise GatewayError(400, "invalid_body", message) from error
         except OSError as error:
             raise AbortConnection(
@@ -96,28 +96,28 @@ class RequestBodyReader:
         return body
 
     def _read(self, length: int | None, limit: int) -> Body:
-        """Read the body. Raises GatewayError 408 if it takes too long at whatever pace."""
+        """Read the body. Raises GatewayError 408 after `total` seconds."""
         deadline = gevent.Timeout(self._total)
         try:
             with deadline:
                 return receive(self._connection, length, limit)
-        except gevent.Timeout as late:
-            if late is not deadline:
+        except gevent.Timeout as timeout:
+            if timeout is not deadline:
                 raise
             message = f"The request body took more than {self._total:g} seconds to arrive."
-            raise GatewayError(408, "request_timeout", message) from late
+            raise GatewayError(408, "request_timeout", message) from timeout
 
     def is_left(self) -> bool:
-        """Whether too much of the body was not read for the connection to carry another request."""
+        """Whether so much of the body is unread that the connection cannot be reused."""
         if self._complete or self._broken:
             return self._broken
         length = self._length()
-        # A caller who waits for 100 Continue may send the body or the next request now.
+        # A caller that waits for 100 Continue may next send the body, or another request.
         bound = 0 if "HTTP_EXPECT" in self._environ else _SMALL
         return length is None or length > bound
 
     def _length(self) -> int | None:
-        """The announced length; None for a chunked body."""
+        """The Content-Length; None for a chunked body."""
         if "HTTP_TRANSFER_ENCODING" in self._environ:
             return None
         length = self._environ.get("CONTENT_LENGTH") or "0"

@@ -1,4 +1,4 @@
-"""A response on its way out through Falcon, and the end of its exchange."""
+"""Sends a response through Falcon, and ends its exchange."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("modelway")
 def send(
     resp: falcon.Response, exchange: Exchange, response: Response, *, linger: bool = False
 ) -> None:
-    """Give Falcon a response to send. `linger`: the connection lingers when it is out."""
+    """Pass a response to Falcon. `linger`: the connection lingers after it was sent."""
     resp.status = response.status
     body, fields = response.body, dict(response.headers)
     gateway_fields = common_headers(exchange)
@@ -40,26 +40,26 @@ def send(
     resp.set_headers(fields)
     resp.stream = sending = ResponseBody(body, exchange, length, linger=linger)
     if not has_body(exchange, response):
-        sending.close()  # Falcon sends none, and never closes it
+        sending.close()  # Falcon sends no body, and would never close it
 
 
 def common_headers(exchange: Exchange) -> dict[str, str]:
-    """The headers of every response: of upstreams', of the gateway's own, of the server's refusals
+    """The headers of every response: from upstreams, from the gateway, of refusals by the server,
     and of the upgrade to a WebSocket."""
     return dict.fromkeys(exchange.dialect.request_id_headers, exchange.request_id)
 
 
 def has_body(exchange: Exchange, response: Response) -> bool:
-    """Whether the answer has a body on the wire (RFC 9110 6.4.1)."""
+    """Whether the response is sent with a body (RFC 9110 6.4.1)."""
     return exchange.method != "HEAD" and response.status not in (204, 304)
 
 
 class ResponseBody:
-    """A response's body on its way out, of `length` bytes (-1: unknown).
+    """The body of a response, of `length` bytes (-1: unknown), as WSGI iterates over it.
 
     The exchange ends before the last byte is sent, so that a complete response is in the ledger and
-    its counters are settled, even if this worker is killed now. Closing it ends an exchange whose
-    response is incomplete, and the timeout of the caller's connection, which may `linger`.
+    its counters are settled even if this worker is killed then. `close` ends the exchange of an
+    incomplete response and removes the timeout of the caller's connection, which may `linger`.
     """
 
     _closed = False
@@ -84,23 +84,23 @@ class ResponseBody:
             return iter((body,))
         pieces = iter(body)
         if self._length >= 0:
-            return self._of_known_length(pieces, self._length)
+            return self._with_known_length(pieces, self._length)
         if isinstance(body, PushStream):
             pieces = chain(self._first(pieces, body.pipeline), pieces)
-        return chain(pieces, _ending(self._exchange))
+        return chain(pieces, _end(self._exchange))
 
     def _first(self, body: Iterator[bytes], pipeline: Pipeline) -> Iterator[bytes]:
-        """The first piece. When the server asks for the next, it has sent the head."""
+        """Yield the first piece. When the server asks for the next, it has sent the head."""
         for data in body:
             yield data
             break
         pipeline.try_send = self._exchange.connection.try_send
 
-    def _of_known_length(self, body: Iterator[bytes], remaining: int) -> Iterator[bytes]:
+    def _with_known_length(self, body: Iterator[bytes], remaining: int) -> Iterator[bytes]:
         for data in body:
             remaining -= len(data)
             if remaining == 0:
-                data += b"".join(body)  # nothing, but only now it knows that it is over
+                data += b"".join(body)  # no bytes; exhausts the iterator so that it cleans up
                 self._exchange.end()
             yield data
         self._exchange.end()
@@ -116,10 +116,10 @@ class ResponseBody:
             if self._linger:
                 connection.linger()
         except Exception:
-            log.exception("request %s: a step after it failed", self._exchange.request_id)
+            log.exception("request %s: closing its response failed", self._exchange.request_id)
 
     def __del__(self) -> None:
-        """A server that cannot send the head drops the body unread and unclosed."""
+        """End the exchange: a server that cannot send the head drops the body without `close`."""
         if self._closed:
             return
         record = self._exchange.record
@@ -128,7 +128,7 @@ class ResponseBody:
         self.close()
 
 
-def _ending(exchange: Exchange) -> Iterator[bytes]:
-    """No more bytes, and the end of the exchange."""
+def _end(exchange: Exchange) -> Iterator[bytes]:
+    """End the exchange; yields no bytes."""
     exchange.end()
     yield from ()

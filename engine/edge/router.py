@@ -1,5 +1,5 @@
-"""Falcon's application and router: routes are found by the raw path, and every error is an error
-object of the gateway."""
+"""Falcon's application and router: routes are matched by the raw path, and every error response has
+an error object of the gateway."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from engine.spec.path_templates import (
     unsafe,
     variables,
 )
-from engine.spec.query_string import wrong
+from engine.spec.query_string import unsafe_query
 from engine.values.errors import AbortConnection, GatewayError
 from engine.values.listen_address import ListenAddress
 
 log = logging.getLogger("modelway")
 
 Serve = Callable[[dict[str, Any], Callable[..., Any], CallerConnection], Iterable[bytes]]
-"""WSGI's call of an application (PEP 3333), with the connection under the request."""
+"""The WSGI call of an application (PEP 3333), with the connection of the request."""
 
 
 @dataclass(frozen=True)
 class Resource:
-    """One method of one path: what Falcon's `add_route` is given. `make` makes its responder, at
-    its first request: there may be thousands of paths that none is for."""
+    """One method of one path, the argument of Falcon's `add_route`. `make` makes its responder at
+    its first request: thousands of paths may get none."""
 
     method: str
     mount: str
@@ -51,7 +51,7 @@ class Resource:
 
     @cached_property
     def responder(self) -> Responder:
-        """What answers a request."""
+        """The responder, made on first use."""
         return self.make()
 
 
@@ -66,14 +66,14 @@ class _Variants:
 
     def add(self, resource: Resource, names: tuple[str, ...]) -> None:
         """Add an operation, unless another has the same query; `names` are its variables."""
-        if all(other.query != resource.query for other, _ in self._all):
+        if all(variant.query != resource.query for variant, _ in self._all):
             resources = (*self._all, (resource, names))
             self._all = tuple(sorted(resources, key=lambda entry: -len(entry[0].query)))
         alone = len(self._all) == 1 and not self._all[0][0].query
         self.only = self._all[0][0] if alone else None
 
     def choose(self, query: str, variables: Spans) -> tuple[Resource, Spans] | None:
-        """The operation with the most parameters that the query has, and its variables."""
+        """The operation that matches most parameters of the query, and its variables."""
         parameters = set(parse_qsl(query, keep_blank_values=True))
         for resource, names in self._all:
             if parameters.issuperset(resource.query):
@@ -82,11 +82,11 @@ class _Variants:
 
 
 class Router:
-    """The interface that falcon.App asks of a router: `add_route` and `find`.
+    """The interface that falcon.App requires of a router: `add_route` and `find`.
 
-    `unmatched` makes the responder of a handler for requests that match no route. `pages` are the
-    gateway's own, by path, where no route has that path. `hint` ends the message for a path that
-    does not exist.
+    `unmatched` makes a responder from a handler for requests that match no route. `pages` are pages
+    of the gateway by path; a route with the same path comes first. `hint` is the end of the message
+    for an unknown path.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Router:
         self._variants: dict[tuple[str, str, tuple[str, ...]], _Variants] = {}
 
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
-        """Add one method of a path; the variables named in `wide` may hold slashes."""
+        """Add one method of a path; the variables in `wide` may contain slashes."""
         key = (shape(uri_template), resource.method, resource.wide)
         if key not in self._variants:
             self._variants[key] = _Variants()
@@ -114,13 +114,13 @@ class Router:
         self._variants[key].add(resource, tuple(variables(uri_template)))
 
     def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
-        """The responder for a request: there always is one, if only to say what is missing."""
+        """The responder for a request. There always is one, for unknown paths too."""
         path, _, query = raw_target(req.env).partition("?")
         if not query and (plain := self._plain.get((path, req.method))) is not None:
             return plain
-        odd = unsafe(path) or wrong(query)
-        if odd is not None:
-            responder = self._unmatched(partial(_refuse, odd))
+        reason = unsafe(path) or unsafe_query(query)
+        if reason is not None:
+            responder = self._unmatched(partial(_refuse, reason))
             return self, {req.method: responder}, {"path": path, "query": query}, uri
         match = self._tree.find(path, req.method)
         if isinstance(match, PathMatch):
@@ -151,15 +151,15 @@ class Router:
 
 
 class Application(falcon.App):  # type: ignore[type-arg]
-    """Falcon's application, with what a server needs of it besides.
+    """Falcon's application, with the attributes and methods that a server needs.
 
-    `telemetry` is the application on the listener of metrics and health, and `telemetry_address`
-    that listener's address. A server that knows its listeners asks `on_listener` what to call.
+    `telemetry` is the application on the listener for metrics and health, `telemetry_address` the
+    address of that listener. A server with several listeners calls `on_listener` for each.
 
-    `leaving` is for the server to call when it is to stop, after which it accepts connections for
-    `delay` seconds, if its worker has no successor; `interrupt` when the time of requests
-    that are still open is over, and `close` when its worker ends and no request is open.
-    `record_refusal` records what `refuse` has answered.
+    The server calls `leaving` when its shutdown begins, and then accepts connections for `delay`
+    more seconds if its worker has no successor; it calls `interrupt` when the grace period of open
+    requests is over, and `close` when its worker ends and no request is open. `record_refusal`
+    records the responses of `refuse`.
     """
 
     interrupt: Callable[[], None] = staticmethod(lambda: None)
@@ -172,38 +172,39 @@ class Application(falcon.App):  # type: ignore[type-arg]
     telemetry_address: ListenAddress | None = None
 
     def __call__(self, env: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """For any WSGI server (PEP 3333)."""
+        """The WSGI application for any server (PEP 3333)."""
         return self.serve(env, start_response, WSGIConnection(env["wsgi.input"]))
 
     def serve(
         self, env: dict[str, Any], start_response: Callable[..., Any], connection: CallerConnection
     ) -> Iterable[bytes]:
-        """Answer a request. Inside the application its connection is `wsgi.input`: Falcon makes a
-        request of nothing but the environ."""
+        """Respond to a request. The connection is passed as `wsgi.input`, because Falcon makes its
+        request from the environ alone."""
         env["wsgi.input"] = connection
         return super().__call__(env, start_response)
 
     def refuse(self, error: GatewayError, address: str) -> Response:
-        """The response to a request that the server refuses before it is routed: invalid, or
-        without room for its connection. `address` is the caller's."""
+        """The response to a request that the server refuses before routing, because it is invalid
+        or there is no room for its connection. `address` is the caller's."""
         exchange, response = server_response(error, address)
         self.record_refusal(exchange)
         return response
 
     def fail(self) -> Response:
-        """The 500 in place of a response whose head cannot be sent; its exchange is recorded."""
+        """The 500 instead of a response whose head cannot be sent. That response's exchange is
+        already recorded."""
         error = GatewayError(500, "internal_error", "The gateway failed on this request.")
         return server_response(error)[1]
 
     def on_listener(self, address: Any) -> Serve:
-        """What serves the requests of a listener, by its socket's address: the API, or the pages
-        of metrics and health."""
+        """The function that serves the requests of a listener, given its socket's address: the API,
+        or metrics and health."""
         if self.telemetry is not None and self.is_telemetry(address):
             return self.telemetry.serve
         return self.serve
 
     def is_telemetry(self, address: Any) -> bool:
-        """Whether a listener, by its socket's address, is that of metrics and health."""
+        """Whether the socket's address is that of the listener for metrics and health."""
         return self.telemetry_address is not None and self.telemetry_address.matches(address)
 
 
@@ -215,9 +216,9 @@ def application(
     cors: Cors | None = None,
     hint: str = "",
 ) -> Application:
-    """A Falcon application without routes, whose every response is one of the gateway's.
+    """A Falcon application without routes. All its responses, errors included, are the gateway's.
 
-    Requests that match no route pass `stages`; for `pages`, `cors` and `hint` see Router.
+    Requests that match no route pass through `stages`; for `pages`, `cors` and `hint` see Router.
     """
     all_dialects = dialects.by_request()
 
@@ -227,10 +228,11 @@ def application(
     def unexpected(
         req: falcon.Request, resp: falcon.Response, error: Exception, params: Any
     ) -> None:
-        """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
+        """Handle exceptions from outside a handler: Falcon's HTTP errors, and AbortConnection."""
         if isinstance(error, AbortConnection):
             detail = str(error.strerror)
-            raise AbortConnection(error.reason, detail) from None  # Falcon's frames hold the first
+            # A new exception, because the traceback of the first keeps Falcon's frames alive.
+            raise AbortConnection(error.reason, detail) from None
         path, _, query = raw_target(req.env).partition("?")
         unmatched(partial(_fail, error))(req, resp, path, query)
 
@@ -242,42 +244,42 @@ def application(
 
 
 def _fail(error: Exception, exchange: Exchange) -> Response:
-    """The error of a request that Falcon refused, or on which the application failed."""
+    """Raise the error for a request that Falcon refused, or on which the application failed."""
     if isinstance(error, falcon.HTTPError) and error.status_code != 500:
         raise GatewayError(error.status_code, "bad_request", "The request is not valid.")
     log.error("request %s failed", exchange.request_id, exc_info=error)
     raise GatewayError(500, "internal_error", "The gateway failed on this request.")
 
 
-def _refuse(odd: str, exchange: Exchange) -> Response:
-    """400 for a path or query that is not one."""
-    raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {odd}.")
+def _refuse(reason: str, exchange: Exchange) -> Response:
+    """Raise 400 for an unsafe path or query."""
+    raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {reason}.")
 
 
-def _miss(missed: PathMiss, cors: Cors, more: str, exchange: Exchange) -> Response:
+def _miss(miss: PathMiss, cors: Cors, default_hint: str, exchange: Exchange) -> Response:
     """Raise 404 for an unknown path, 405 for a path with other methods, 426 for a WebSocket
     handshake on another operation; return the response to a CORS preflight."""
-    if missed.allowed and not missed.verbs:
+    if miss.allowed and not miss.verbs:
         if cors.is_preflight(exchange):
-            return cors.preflight_response(exchange, missed.allowed)
+            return cors.preflight_response(exchange, miss.allowed)
         if wants_websocket(exchange.environ):
-            raise _no_websocket(missed.allowed)
+            raise _no_websocket(miss.allowed)
         raise GatewayError(
             405,
             "method_not_allowed",
-            f"{exchange.method} is not allowed here; {' and '.join(missed.allowed)} is.",
-            headers=[("allow", ", ".join(missed.allowed))],
+            f"{exchange.method} is not allowed here; use {' or '.join(miss.allowed)}.",
+            headers=[("allow", ", ".join(miss.allowed))],
         )
     path = exchange.path[:200]
     verb = ":" + exchange.path.rpartition(":")[2]
-    suggestion = near(verb, missed.verbs) if missed.verbs else None
-    hint = f" Did you mean '{suggestion}'?" if suggestion else more
+    suggestion = near(verb, miss.verbs) if miss.verbs else None
+    hint = f" Did you mean '{suggestion}'?" if suggestion else default_hint
     raise GatewayError(404, "not_found", f"There is no {exchange.method} {path}.{hint}")
 
 
 def _no_websocket(allowed: Sequence[str]) -> GatewayError:
-    """426: clients that try a WebSocket first send an ordinary request at once, where they would
-    try again on a 405. `Upgrade` names the protocol to use (RFC 9110 15.5.22)."""
+    """426: clients that try a WebSocket first then send an ordinary request at once; after a 405
+    they would retry the WebSocket. `Upgrade` names the protocol to use (RFC 9110 15.5.22)."""
     message = f"There is no WebSocket here; send {' or '.join(allowed)} over HTTP/1.1."
     headers = [
         ("upgrade", "HTTP/1.1"),

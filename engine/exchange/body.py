@@ -1,16 +1,17 @@
-"""A request's body: in memory while it is small, in a temporary file beyond that."""
+"""A request's body: in memory if it is small, else in a temporary file."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from mmap import ACCESS_READ, mmap
 from typing import IO, Protocol
 
 from engine.values.errors import GatewayError
+from engine.values.json_edit import Edit, apply_edits
 
 IN_MEMORY = 1_000_000
-"""Bytes of a body that are kept in memory; a larger one spools to disk."""
+"""The largest body in bytes that is kept in memory; a larger one spools to disk."""
 
 _CHUNK = 65_536
 
@@ -22,12 +23,12 @@ class Stream(Protocol):
 
 
 class Body:
-    """Bytes to send on: pieces of memory and of files, in order, readable more than once."""
+    """The bytes of a body: pieces of memory and of a file, in order, readable more than once."""
 
     __slots__ = ("_file", "_map", "_pieces", "in_memory", "size")
 
     def __init__(self, data: bytes = b"", file: IO[bytes] | None = None, size: int = 0) -> None:
-        """`in_memory` is all of it, None for a body on disk."""
+        """`in_memory` is the whole body; None if it is on disk."""
         self._file = file
         self._map: mmap | None = None
         self._pieces: list[bytes | tuple[int, int]]
@@ -39,7 +40,7 @@ class Body:
 
     @property
     def buffer(self) -> bytes | mmap:
-        """The whole body as it was received, for searching and parsing."""
+        """The whole body as received, for searching and parsing."""
         if self.in_memory is not None:
             return self.in_memory
         if self._map is None:
@@ -61,17 +62,17 @@ class Body:
                 at += len(data)
                 yield data
 
-    def with_replaced(self, *replacements: tuple[int, int, bytes]) -> Body:
-        """This body with the bytes from start to end of each replaced; every other unchanged.
+    def with_edits(self, *edits: Edit) -> Body:
+        """A copy with edits, each the start and end of a span and the bytes that replace it.
 
-        The replacements do not overlap. Only for a body as it was received.
+        Edits must not overlap. Call it only on a body as received.
         """
-        edits = sorted(replacements)
+        in_order = sorted(edits)
         if self.in_memory is not None:
-            return Body(_replaced(self.in_memory, edits))
+            return Body(apply_edits(self.in_memory, in_order))
         pieces: list[bytes | tuple[int, int]] = []
         at = 0
-        for start, end, new in edits:
+        for start, end, new in in_order:
             pieces += [(at, start), new]
             at = end
         pieces.append((at, self.size))
@@ -80,10 +81,10 @@ class Body:
         body.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
         return body
 
-    def rewritten(self, *replacements: tuple[int, int, bytes]) -> Body:
-        """As `with_replaced`, with a buffer that has the new bytes: it can be edited again."""
-        changed = self.with_replaced(*replacements)
-        return changed if changed.in_memory is not None else spooled(changed.chunks())
+    def rewrite(self, *edits: Edit) -> Body:
+        """As `with_edits`, but `buffer` has the new bytes, so that it can be edited again."""
+        changed = self.with_edits(*edits)
+        return changed if changed.in_memory is not None else spool(changed.chunks())
 
     def close(self) -> None:
         """Close the temporary file."""
@@ -93,20 +94,10 @@ class Body:
             self._file.close()
 
 
-def _replaced(data: bytes, edits: Sequence[tuple[int, int, bytes]]) -> bytes:
-    pieces: list[bytes] = []
-    at = 0
-    for start, end, new in edits:
-        pieces += (data[at:start], new)
-        at = end
-    pieces.append(data[at:])
-    return b"".join(pieces)
-
-
 def receive(stream: Stream, length: int | None, limit: int) -> Body:
-    """Read a body of `length` bytes, or to its end when the length is not known beforehand.
+    """Read a body of `length` bytes, or to its end if `length` is None.
 
-    Raises GatewayError: 413 beyond `limit` bytes, 400 when the caller sent less than announced.
+    Raises GatewayError: 413 for more than `limit` bytes, 400 if the body is shorter than `length`.
     """
     if length is not None:
         if length > limit:
@@ -123,11 +114,11 @@ def receive(stream: Stream, length: int | None, limit: int) -> Body:
         if length is not None:
             raise _incomplete(len(data), length)
         return Body(data)
-    return _spool(stream, data, length, limit)
+    return _receive_to_disk(stream, data, length, limit)
 
 
-def spooled(chunks: Iterable[bytes]) -> Body:
-    """A body on disk of these bytes; the caller closes it."""
+def spool(chunks: Iterable[bytes]) -> Body:
+    """Write a body to disk; the caller closes it."""
     file = tempfile.TemporaryFile(prefix="modelway-")  # noqa: SIM115 - the Body closes it
     try:
         size = sum(map(file.write, chunks))
@@ -138,7 +129,7 @@ def spooled(chunks: Iterable[bytes]) -> Body:
     return Body(file=file, size=size)
 
 
-def _spool(stream: Stream, data: bytes, length: int | None, limit: int) -> Body:
+def _receive_to_disk(stream: Stream, data: bytes, length: int | None, limit: int) -> Body:
     file = tempfile.TemporaryFile(prefix="modelway-")  # noqa: SIM115 - the Body closes it
     size = 0
     try:
@@ -168,5 +159,5 @@ def _incomplete(received: int, length: int) -> GatewayError:
     return GatewayError(
         400,
         "incomplete_body",
-        f"The request body ended after {received} bytes where Content-Length announced {length}.",
+        f"The request body ended after {received} bytes; Content-Length is {length}.",
     )

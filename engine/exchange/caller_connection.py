@@ -1,8 +1,8 @@
 """The caller's connection, as the application uses it.
 
-The server makes one adapter per request: `server/worker_connection.py` for the gateway's own
-worker, `server/gunicorn_connection.py` for a worker of gunicorn's own, and `WSGIConnection` below
-for any other WSGI server. Inside the application it is also `wsgi.input`.
+The server makes one adapter per request: `server/worker_connection.py` for the gateway's worker,
+`server/gunicorn_connection.py` for gunicorn's workers, `WSGIConnection` in this module for any
+other WSGI server. The adapter is also `wsgi.input`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 TrySend = Callable[[bytes], bool]
-"""Sends one piece of a response body without waiting. False: the server holds the rest of it, and
-has to be given another piece (b"" will do) to send it."""
+"""Sends one piece of a response body without blocking. False: the server buffers a part of it, and
+sends that with the next piece that it gets, which may be b""."""
 
 
 class InvalidFraming(Exception):
@@ -20,57 +20,57 @@ class InvalidFraming(Exception):
 
 
 class Readable(Protocol):
-    """Where a request body is read from."""
+    """The source of a request body."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class CallerConnection(Protocol):
-    """The connection over which a request came, until its response is sent."""
+    """The connection of a request, until its response is sent."""
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes of the request body: fewer than `size` only at its end.
+        """The next bytes of the request body; fewer than `size` only at its end.
 
-        Raises TimeoutError, InvalidFraming, or another OSError if the caller has left.
+        Raises TimeoutError, InvalidFraming, or another OSError if the caller has disconnected.
         """
         ...
 
     def buffered_body(self) -> bytes | None:
-        """All of the request body, if it has arrived with the head; None otherwise."""
+        """The whole request body if it arrived together with the head, else None."""
         ...
 
     @property
     def try_send(self) -> TrySend | None:
-        """Available once the head of a response has been sent; None where the server cannot."""
+        """A TrySend, after the head of the response was sent; None if the server has none."""
         ...
 
     @property
     def can_take_over(self) -> bool:
-        """Whether `take_over` works."""
+        """Whether the server supports `take_over`."""
         ...
 
     def take_over(self) -> tuple[Any, bytes]:
-        """The gevent socket, and the bytes that were read from it after the request. The caller of
-        this method ends by raising an OSError, so that the server writes nothing more."""
+        """The gevent socket, and the bytes that were read from it after the request. The code that
+        calls this must end by raising an OSError, so that the server writes nothing more."""
         ...
 
     def fileno(self) -> int:
-        """The descriptor of the socket; -1 where it is unknown."""
+        """The file descriptor of the socket; -1 if it is unknown."""
         ...
 
     def set_timeout(self, seconds: float | None) -> None:
-        """How long the caller may send or take nothing; None: for ever."""
+        """Set the timeout of reads and writes; None for no timeout."""
         ...
 
     def close_after(self) -> bool:
-        """Close the connection after the response. False if the server does not let us."""
+        """Close the connection after the response. False if the server does not support it."""
         ...
 
     def linger(self) -> None:
-        """End the response, then read for at most a second.
+        """End the response, then read and discard for at most a second before closing.
 
-        A socket that is closed with unread bytes resets the connection (RFC 9112 9.6), and the
-        caller may lose the response that is still on its way.
+        Closing a socket with unread bytes resets the connection (RFC 9112 9.6), and the caller may
+        lose the end of the response.
         """
         ...
 
@@ -91,19 +91,19 @@ class WSGIConnection:
         return None
 
     def take_over(self) -> tuple[Any, bytes]:
-        raise RuntimeError("this server does not let go of a connection")
+        raise RuntimeError("this server does not support taking over a connection")
 
     def fileno(self) -> int:
         return -1
 
     def set_timeout(self, seconds: float | None) -> None:
-        """The server has timeouts of its own."""
+        """No effect: the server has its own timeouts."""
 
     def close_after(self) -> bool:
         return False
 
     def linger(self) -> None:
-        """The server closes the connection as it likes."""
+        """No effect: the server decides how it closes the connection."""
 
 
 class _NoBody:
@@ -112,4 +112,4 @@ class _NoBody:
 
 
 NO_CONNECTION = WSGIConnection(_NoBody())
-"""For an exchange that no server has made."""
+"""The connection of an exchange without a server."""

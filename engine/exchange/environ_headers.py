@@ -18,7 +18,7 @@ def comma_separated(header: str | None) -> list[str]:
 
 
 def wants_websocket(environ: Mapping[str, Any]) -> bool:
-    """Whether a request is an opening handshake (RFC 6455 4.1), also after a proxy has removed
+    """Whether a request is a WebSocket handshake (RFC 6455 4.1), even if a proxy has removed
     `Upgrade`."""
     return environ.get("REQUEST_METHOD") == "GET" and (
         "HTTP_SEC_WEBSOCKET_KEY" in environ

@@ -19,7 +19,7 @@ from engine.values.usage import Takes
 log = logging.getLogger("modelway")
 
 MISSING: Any = object()
-"""Stands for a value that the request does not have (None is a value of JSON)."""
+"""The absence of a value in a request (None is a JSON value)."""
 
 
 _NO_BODY = Body()  # immutable
@@ -27,10 +27,10 @@ _NO_BODY = Body()  # immutable
 
 @dataclass(slots=True)
 class Response:
-    """A response: `body` is all of it, or an iterator that yields bytes as they arrive.
+    """A response: `body` is the whole body, or an iterator that yields bytes as they arrive.
 
-    The names of `headers` are in lower case; `gateway_headers` replace an upstream's of the same
-    name.
+    The names of `headers` are in lower case; `gateway_headers` replace headers of the same name
+    from an upstream.
     """
 
     status: int
@@ -43,26 +43,27 @@ class Exchange:
     """One request on its way through the stages of its route.
 
     `path` and `query` are raw, still percent-encoded. `path` begins with the prefix under which the
-    document is mounted (`mount`); `variables` holds the span in it of each template variable.
-    `environ` is that of WSGI. `operation` is the operation's id, `spec.operationId`; `dialect` is
-    the caller's, and is set before any stage runs.
+    document is mounted (`mount`); `variables` has the span of each template variable in it.
+    `environ` is the WSGI environ. `operation` is the operation's id, `spec.operationId`; `dialect`
+    is the caller's, set before any stage runs.
 
     `receive(max_body)` reads the body. `value` is the parsed body, a JSON value or the fields of a
-    form, MISSING where it was not parsed; `parts` are the fields of a multipart body. `edits` are
-    the gateway's own changes to the body: start, end, new bytes.
+    form, MISSING if it was not parsed; `parts` are the fields of a multipart body. `edits` are the
+    gateway's changes to the body: start, end, new bytes.
 
-    `model` is the requested model, `model_span` its place in the body, `model_copies` the places of
-    its copies: start, end, encoding. `targets` can serve it, in the order of attempts. `takes`
-    describes how to estimate the usage, None where nothing is used.
+    `model` is the requested model, `model_span` its span in the body, `model_copies` the spans of
+    its copies: start, end, prefix. `targets` can serve it, in the order of attempts. `takes` are
+    the fields from which usage is estimated; None if nothing is used.
 
-    `edit_headers` changes the headers that pass to an upstream, None for none.
+    `edit_headers` changes the headers sent to an upstream; None for no change.
 
-    `upstream_usage` reads the usage of an answer that is translated, in the upstream's format; None
-    where the answer that the caller gets is read.
+    `upstream_usage` reads usage from a response before it is translated; None if usage is read from
+    the response that the caller gets. `cache_counted_twice`: the upstream's count of the input
+    includes the prompt cache, which its format adds to it.
 
-    `upgrade` is present if the request asks for a WebSocket, `traffic` once it is one, `trace` if
-    requests are traced. `on_end` holds what runs when the response is sent or the caller has left.
-    `connection` is the caller's.
+    `upgrade` is set if the request asks for a WebSocket, `traffic` once it is one, `trace` if
+    requests are traced. `on_end` has the callbacks that run when the response was sent or the
+    caller has disconnected. `connection` is the caller's.
     """
 
     dialect: Dialect
@@ -84,6 +85,7 @@ class Exchange:
     takes: Takes | None = None
     edit_headers: Callable[[Headers], Headers] | None = None
     upstream_usage: UsageReader | None = None
+    cache_counted_twice: bool = False
     trace: Trace | None = None
     connection: CallerConnection
 
@@ -102,14 +104,14 @@ class Exchange:
         self.variables = {} if variables is None else variables
         self.on_end: list[Callable[[], None]] = []
         self.record = RequestRecord()
-        # As defaults of the class, objects of these types would cost each access a search.
+        # Set here, not as class attributes, because a lookup in the class is slower.
         self.body, self.connection = _NO_BODY, NO_CONNECTION
 
     def __copy__(self) -> Exchange:
-        """For the request of one target, which differs in its path, query, headers or body."""
-        other = Exchange.__new__(Exchange)
-        other.__dict__.update(self.__dict__)
-        return other
+        """A copy for one target, whose request may have another path, query, headers or body."""
+        duplicate = Exchange.__new__(Exchange)
+        duplicate.__dict__.update(self.__dict__)
+        return duplicate
 
     def header(self, key: str) -> str | None:
         """A request header by its WSGI name (see `environ_key`)."""
@@ -122,7 +124,7 @@ class Exchange:
         return self.path[start:end]
 
     def rewrite_query(self) -> None:
-        """Replace the query in the environ, which the server logs, with the exchange's."""
+        """Write the exchange's query to the environ, from which the server logs it."""
         environ = self.environ
         if isinstance(environ, dict) and "QUERY_STRING" in environ:
             environ["QUERY_STRING"] = self.query
@@ -131,8 +133,9 @@ class Exchange:
     def end(self) -> None:
         """Run the `on_end` callbacks, last in first out, each exactly once.
 
-        A callback that fails is logged and the others run, so that bookkeeping never cuts a
-        response. If the greenlet is killed during a callback, the others run and the kill goes on.
+        An exception of a callback is logged and the others run, so that bookkeeping never truncates
+        a response. If the greenlet is killed during a callback, the others run and the kill
+        continues.
         """
         on_end = self.on_end
         while on_end:
@@ -140,17 +143,18 @@ class Exchange:
             try:
                 callback()
             except Exception:
-                log.exception("request %s: a step at its end failed", self.request_id)
+                log.exception("request %s: a callback at its end failed", self.request_id)
             except BaseException:
                 self.end()
                 raise
 
 
 Handler = Callable[[Exchange], Response]
-"""Answers a request. Raises GatewayError when it cannot."""
+"""Responds to a request. Raises GatewayError for an error response."""
 
 Stage = Callable[[Exchange, Handler], Response]
-"""One step of a route: does its part, calls the next handler, may change the response."""
+"""One step of a route: it may change the request, calls the next handler, may change the
+response."""
 
 Observer = Callable[[Exchange], None]
 """Called once, when an exchange begins or when it has ended."""
@@ -174,7 +178,7 @@ def _bind(stage: Stage, following: Handler) -> Handler:
 def new_request_id() -> str:
     """`req_`, milliseconds since 1970 in 12 hexadecimal digits, then 80 random bits in 20.
 
-    Ids are ordered by time, so that a database index of them grows at its end.
+    Ids are ordered by time, so that a database index grows only at its end.
     """
     milliseconds = (time.time_ns() // 1_000_000).to_bytes(6, "big")
     return f"req_{(milliseconds + os.urandom(10)).hex()}"

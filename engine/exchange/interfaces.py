@@ -1,4 +1,5 @@
-"""What an exchange knows of parts that higher rooms define: dialect, target, trace, upgrade."""
+"""Protocols of the objects that higher rooms put into an exchange: dialect, target, trace,
+upgrade."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ Headers = list[tuple[str, str]]
 
 
 class Dialect(Protocol):
-    """How the caller's API speaks (`engine.dialects.Dialect`)."""
+    """The dialect of the caller's API (`engine.dialects.Dialect`)."""
 
     @property
     def name(self) -> str: ...
@@ -24,11 +25,11 @@ class Dialect(Protocol):
 
     @property
     def error(self) -> Callable[[GatewayError, str], dict[str, Any]]:
-        """Make the error object of an error and a request id."""
+        """A function that makes the error object from an error and the request id."""
 
     @property
     def prompt_members(self) -> tuple[str, ...]:
-        """The members of a JSON body whose texts are the prompt, in its order."""
+        """The members of a JSON body whose texts are the prompt, in the order of the prompt."""
 
     def gen_ai_operation(self, operation: str, /) -> str:
         """`gen_ai.operation.name` of `spec.operationId`."""
@@ -41,10 +42,10 @@ class UsageReader(Protocol):
     """Reads the usage that an upstream reports (`engine.metering.readers.Reader`)."""
 
     def reported(self) -> Usage | None:
-        """The usage, if the upstream has reported all of it; None where `complete` is needed."""
+        """The usage if the upstream has reported all of it, else None: call `complete`."""
 
     def complete(self, estimate: Usage) -> Usage:
-        """The usage that the upstream reported, or the estimate with the output that arrived."""
+        """The usage that the upstream reported, or the estimate with the output received so far."""
 
 
 class UpstreamName(Protocol):
@@ -57,9 +58,9 @@ class UpstreamName(Protocol):
 class Target(Protocol):
     """An upstream and the model it serves (`engine.upstream.target.Target`).
 
-    `model` is the model's name at the upstream, "" if it is the requested one; `configured` is the
-    one in the config; `entry` is the entry of `models`; `exact_entry` is the same, or "" for a
-    wildcard.
+    `model` is the model's name at the upstream, "" for the requested name; `configured` is the name
+    in the config; `entry` is the name of the entry in `models`; `exact_entry` is the same, but ""
+    for a wildcard.
     """
 
     @property
@@ -85,13 +86,13 @@ class Target(Protocol):
 
 
 class Trace(Protocol):
-    """The request's place in a trace (`engine.telemetry.tracing.trace_context.Trace`)."""
+    """The trace context of a request (`engine.telemetry.tracing.trace_context.Trace`)."""
 
     @property
     def trace_id(self) -> str: ...
 
     def attempt_headers(self, headers: Headers, /) -> Headers:
-        """The request headers of the next attempt, with the trace context of that attempt."""
+        """The request headers of the next attempt, with the trace context of the attempt."""
 
 
 class Socket(Protocol):
@@ -119,7 +120,7 @@ class UpgradeResponse(Protocol):
         """The first header of a name in lower case."""
 
     def detach(self) -> tuple[Socket, bytes]:
-        """The connection, and what was read of it beyond the response's head."""
+        """The connection, and the bytes that were read after the head of the response."""
 
 
 class Upgrade(Protocol):
@@ -130,14 +131,14 @@ class Upgrade(Protocol):
         """The headers that ask the upstream for a WebSocket."""
 
     redact: Callable[[bytes], bytes] | None
-    """Takes the upstream's credentials out of its messages."""
+    """Redacts the upstream's credentials in its messages."""
 
     def check(self, response: UpgradeResponse, /) -> None:
-        """Verify the upstream's response and keep it. Raises an upstream failure."""
+        """Verify the upstream's response and store it. Raises an upstream failure."""
 
 
 class Part(Protocol):
-    """One field of a multipart body (`engine.spec.multipart.Part`): `start` to `end` in it."""
+    """One field of a multipart body (`engine.spec.multipart.Part`), from `start` to `end`."""
 
     @property
     def name(self) -> str: ...

@@ -1,7 +1,7 @@
-"""A response body that arrives in pieces, and the steps that each piece takes to the caller.
+"""A response body that arrives in pieces, and the pipeline through which each piece passes.
 
-The server iterates over it. While the caller reads fast enough, the source sends each piece from
-the event loop when it arrives, without waking a greenlet.
+The server iterates over the body. While the caller reads fast enough, the source sends pieces
+directly from the event loop, without waking a greenlet.
 """
 
 from __future__ import annotations
@@ -9,48 +9,49 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 Step = Callable[[bytes], bytes]
-"""Returns the piece to send in place of a piece; b"" drops it."""
+"""Returns the piece to send instead of a piece; b"" drops it."""
 
 
 class Blocked(Exception):
-    """The socket did not take all of a piece: yield b"" to have the server send the rest."""
+    """The socket did not accept a whole piece: yield b"" so that the server sends the rest."""
 
 
 class Pipeline:
-    """The way of each piece: `through` all steps, then `try_send`.
+    """The steps of each piece: `transform` applies all, then `try_send` sends the result.
 
-    `try_send` sends what it can without waiting, keeps the rest for the server, and returns whether
-    nothing was left; None if the server cannot do that, and iterates over every piece. A source
-    holds the pipeline and not the PushStream, which would keep the source alive after its caller
-    has left.
+    `try_send` sends what it can without blocking, leaves the rest to the server, and returns
+    whether all was sent; None if the server cannot do that and iterates over every piece. A source
+    refers to the pipeline, not to the PushStream, which would keep the source alive after the
+    caller has disconnected.
     """
 
-    __slots__ = ("through", "try_send")
+    __slots__ = ("transform", "try_send")
 
     def __init__(self) -> None:
-        self.through: Step = _unchanged
+        self.transform: Step = _identity
         self.try_send: Callable[[bytes], bool] | None = None
 
     def add(self, step: Step) -> None:
-        """Let each piece take `step` after the steps that it takes already; before any is sent."""
-        earlier = self.through
-        self.through = step if earlier is _unchanged else lambda piece: step(earlier(piece))
+        """Append a step. Call it before any piece is sent."""
+        earlier = self.transform
+        self.transform = step if earlier is _identity else lambda piece: step(earlier(piece))
 
     def send(self, piece: bytes) -> None:
-        """Apply all steps and send without waiting; only if `try_send` is set. Raises Blocked."""
+        """Apply all steps and send without blocking. Requires `try_send`. Raises Blocked."""
         assert self.try_send is not None
-        piece = self.through(piece)
+        piece = self.transform(piece)
         if piece and not self.try_send(piece):
             raise Blocked
 
 
-def _unchanged(piece: bytes) -> bytes:
+def _identity(piece: bytes) -> bytes:
     return piece
 
 
 class PushStream:
-    """The pieces of a source after the steps of `pipeline`. Between two of them the source may send
-    others through the same pipeline; after Blocked it yields b"" to have the rest sent."""
+    """The pieces of a source, after the steps of `pipeline`. Between two pieces the source may send
+    others through the pipeline itself; after Blocked it yields b"" so that the server sends the
+    rest."""
 
     __slots__ = ("_pieces", "pipeline")
 
@@ -59,7 +60,7 @@ class PushStream:
         self.pipeline = pipeline
 
     def __iter__(self) -> Iterator[bytes]:
-        through = self.pipeline.through
+        transform = self.pipeline.transform
         for piece in self._pieces:
-            if not piece or (piece := through(piece)):
+            if not piece or (piece := transform(piece)):
                 yield piece

@@ -1,4 +1,4 @@
-"""What happened to a request: its outcome, its attempts at upstreams, its usage and times."""
+"""The record of a request: its outcome, its attempts at upstreams, its usage and times."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from engine.values.usage import NOTHING, Usage
+from engine.values.usage import NO_USAGE, Usage
 
 
 class Outcome(StrEnum):
     """How an exchange ended, as the ledger, the access log and the metrics name it."""
 
     OPEN = ""
-    """It has not ended yet."""
+    """The exchange has not ended."""
     COMPLETE = "complete"
     CALLER_LEFT = "caller_left"
     """The caller closed the connection before the response was complete."""
     UPSTREAM_CUT = "upstream_cut"
-    """The upstream's response broke off after its first content."""
+    """The upstream's response ended too early, after its first content."""
     SHUTDOWN = "shutdown"
-    """The worker ended first."""
+    """The worker stopped before the response was complete."""
     REFUSED = "refused"
-    """A status of 4xx."""
+    """Status 4xx."""
     FAILED = "failed"
-    """A status of 5xx."""
+    """Status 5xx."""
 
     @classmethod
     def of_status(cls, status: int) -> Outcome:
@@ -35,17 +35,16 @@ class Outcome(StrEnum):
 
 
 CANCELLED = "cancelled"
-"""The failure of an attempt that was ended because another one of the request was first."""
+"""The failure of an attempt that was cancelled because another one of the request won."""
 
 
 class Attempt(NamedTuple):
     """One attempt at a target, `upstream/model`.
 
-    `model` is the name that the upstream was sent. `failure` is the class of the failure, "" for a
-    success, CANCELLED if another attempt was first; `status` is the upstream's, 0 without a
-    response. `start` is on the monotonic clock; `seconds` last until the first content or the
-    failure. `language` is the language of chat that the request was translated into, "" if it was
-    sent as it is.
+    `model` is the name sent to the upstream. `failure` is the class of the failure, "" for a
+    success, CANCELLED if another attempt won; `status` is the upstream's, 0 without a response.
+    `start` is on the monotonic clock; `seconds` is the time to the first content or the failure.
+    `language` is the language into which the request was translated, "" if it was not.
     """
 
     target: str
@@ -62,23 +61,25 @@ _OPEN = Outcome.OPEN
 
 
 class RequestRecord:
-    """What observers know of an exchange when it ends.
+    """The record of an exchange; observers read it when the exchange has ended.
 
-    `time` is in Unix seconds, `start` on the monotonic clock. `code` is that of the error sent to
-    the caller; `limit` names the policy whose limit refused the request (`token` for a limit of the
-    token). `uncounted`: the counters were unavailable.
+    `time` is in Unix seconds, `start` on the monotonic clock. `code` is the code of the error sent
+    to the caller; `limit` names the policy whose limit refused the request (`token` for a limit of
+    the token). `uncounted`: the counters were unavailable.
 
     `model` and `upstream` are those of the last attempt, `upstream_model` is the model's name
     there; `requested_entry` and `served_entry` are the entries of `models` that matched the
-    requested model and the one that served. `attempt_count` counts attempts that began, `attempts`
-    lists those that ended; `reached_upstream`: some of the request was sent to an upstream.
+    requested model and that served the request. `attempt_count` counts attempts that began,
+    `attempts` lists those that ended; `reached_upstream`: a part of the request was sent to an
+    upstream.
 
-    Seconds: `first_byte` from the start to the first content, `wait_time` for upstreams and for the
-    request body, `queue_time` of it for a place at an upstream, `duration` in total. `response_end`
-    is when the upstream's response ended, on the monotonic clock, 0 before that. `events` counts
-    the events of a stream and `longest_gap` is the longest time between two of them.
+    Times in seconds: `first_byte` from the start to the first content; `wait_time` spent waiting
+    for upstreams and for the request body, of which `queue_time` in the queue of an upstream;
+    `duration` in total. `response_end` is the end of the upstream's response on the monotonic
+    clock, 0 before. `events` counts the events of a stream; `longest_gap` is the longest time
+    between two of them.
 
-    `estimate` is the estimated usage, where something needed it (`metering.estimate.expected`);
+    `estimate` is the estimated usage, if it was needed (`metering.estimate.expected_usage`);
     `cost` is in nano-units of the currency, at a price from `price_source` (see `Price`).
     """
 
@@ -112,20 +113,20 @@ class RequestRecord:
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
-        self.outcome, self.estimate, self.usage = _OPEN, NOTHING, NOTHING
+        self.outcome, self.estimate, self.usage = _OPEN, NO_USAGE, NO_USAGE
         # The other attributes keep their defaults until set.
 
     @property
     def gateway_time(self) -> float:
         """The gateway's share of the duration: the time that was not spent waiting.
 
-        From the first content of a response to its end, upstream and caller set the pace.
+        The time from the first content of a response to its end counts as waiting.
         """
         return max(0.0, self.duration - self.wait_time)
 
     @property
-    def deciding(self) -> int:
-        """The index of the attempt whose result the caller got, the last that was not cancelled; -1
+    def decisive_attempt(self) -> int:
+        """The index of the attempt whose result the caller got: the last that was not cancelled; -1
         without attempts."""
         last = len(self.attempts) - 1
         return last - 1 if last > 0 and self.attempts[last].failure == CANCELLED else last
@@ -135,19 +136,20 @@ class RequestRecord:
         self.status, self.outcome, self.code = status, outcome, code
 
     def close(self, now: float) -> None:
-        """Compute what depends on the end of the exchange; `now` is on the monotonic clock."""
+        """Compute the duration, the outcome and the wait time; `now` is on the monotonic clock."""
         self.duration = now - self.start
         if self.outcome is _OPEN:
             self.outcome = Outcome.CALLER_LEFT
         elif self.outcome is Outcome.COMPLETE and self.status >= 400:
-            self.outcome = Outcome.of_status(self.status)  # a failure relayed completely is one
+            # An error response of an upstream, relayed completely.
+            self.outcome = Outcome.of_status(self.status)
         if self.first_byte is not None:
             self.wait_time += (self.response_end or now) - self.start - self.first_byte
 
 
 @dataclass(slots=True)
 class MessageCount:
-    """Messages in one direction of a session, and the bytes of their payloads."""
+    """The number of messages in one direction of a session, and the bytes of their payloads."""
 
     messages: int = 0
     bytes: int = 0
@@ -157,13 +159,13 @@ class MessageCount:
 class Traffic:
     """The traffic of a WebSocket session: `sent` to the upstream, `received` from it.
 
-    `usage` is the sum of what the upstream reported, `outcome` that of the record, `seconds` the
-    duration, `code` the close code for the caller.
+    `usage` is the sum of the usage that the upstream reported, `outcome` the outcome for the
+    record, `seconds` the duration, `code` the close code sent to the caller.
     """
 
     sent: MessageCount = field(default_factory=MessageCount)
     received: MessageCount = field(default_factory=MessageCount)
-    usage: Usage = NOTHING
+    usage: Usage = NO_USAGE
     outcome: Outcome = Outcome.COMPLETE
     seconds: float = 0.0
     code: int = 0

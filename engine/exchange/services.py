@@ -1,4 +1,4 @@
-"""What stages share: passed in once, when the application is built."""
+"""The services that stages share, passed in when the application is built."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Lookup(Protocol):
 
 
 class HealthCheck(Protocol):
-    """The state of one store; `error` is why it cannot be reached, "" when it can."""
+    """The state of one store; `error` says why it cannot be reached, "" if it can."""
 
     error: str
 
     def refresh(self) -> None:
-        """Probe the store, unless that was done a moment ago."""
+        """Probe the store, unless the last probe is recent."""
 
 
 class WorkerHealth(Protocol):
@@ -47,11 +47,11 @@ class WorkerHealth(Protocol):
 
     @property
     def details_of(self) -> dict[str, Callable[[], Any]]:
-        """More for operators, by name: what returns it."""
+        """Functions that return further details for operators, by name."""
         ...
 
     def stop(self) -> None:
-        """The worker shuts down."""
+        """Report from now on that the worker is not ready, because it shuts down."""
 
     def ready(self) -> bool:
         """Probe the stores, and return whether the worker can serve."""
@@ -67,15 +67,15 @@ class Services:
     """The services of one worker.
 
     `tokens` finds callers; `guesses` limits how many unknown tokens a client may try. `clock` gives
-    Unix seconds, `dice` a random number from 0 up to 1. `counters` count against quotas;
-    `allow_uncounted` lets requests pass while they are unavailable. `prices` are per model, in
+    Unix seconds, `dice` a random number in [0, 1). `counters` count against quotas;
+    `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
     `begin` is called when an exchange begins, `observers` when it has ended. `collectors` sample
     the gauges, `page` returns the text of all metrics, None without metrics; `health` says whether
-    the worker is ready. `queues` say who may send to upstreams with a bound, None where none has
-    one. `machine` is what the workers of this machine share. `background` is whether parts may work
-    beside the requests. `closing` is what `close` calls.
+    the worker is ready. `queues` are the admission queues of upstreams, None if none has a limit.
+    `machine` is the state shared by the workers of this machine. `background`: services may start
+    background tasks. `closing` are the callbacks of `close`.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -98,9 +98,9 @@ class Services:
     closing: list[Callable[[], None]] = field(default_factory=list)
 
     def close(self) -> None:
-        """Close the services, last in first out, when the worker ends. Failures are logged."""
+        """Close the services, last in first out, when the worker ends. Exceptions are logged."""
         for close in reversed(self.closing):
             try:
                 close()
             except Exception:
-                log.exception("a part of the worker was not closed")
+                log.exception("a service of the worker could not be closed")

@@ -1,7 +1,7 @@
-"""Usage estimated: from a request, to reserve it, and from an answer that does not report it.
+"""Estimates usage: of a request, to reserve it, and of an answer that does not report it.
 
 Four bytes of text are a token. An answer is as long as its request allows, or else DEFAULT_OUTPUT.
-Files and base64 count by pieces of BYTES_PER_FILE_TOKEN.
+Files and base64 are one token per BYTES_PER_FILE_TOKEN bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from engine.dialects.interface.usage import MOST, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_edit import Buffer
-from engine.values.usage import NOTHING, OutputFields, Path, Takes, Usage
+from engine.values.usage import NO_USAGE, OutputFields, Path, Takes, Usage
 
 BYTES_PER_TOKEN = 4
 
@@ -22,26 +22,27 @@ DEFAULT_OUTPUT = 1_024
 """Tokens of an answer whose length the request does not bound."""
 
 LEAST_FILE, MOST_FILE, BYTES_PER_FILE_TOKEN = 256, 4_096, 256
-"""A file in a request counts one token for so many bytes, within these bounds."""
+"""The fewest and the most tokens of a file in a request, and its bytes per token."""
 
 SAMPLE = 8_192
-"""Bytes from the beginning of an answer by which the share of text in it is estimated."""
+"""Bytes at the beginning of an answer from which its share of text is estimated."""
 
 _MOST_ANSWERS = 128
 _BLOCK = 4_096
 _UNSCANNED = 16_384
 
 
-def expected(exchange: Exchange) -> Usage:
-    """The usage to expect of an exchange; estimated at the first call, which few requests need."""
+def expected_usage(exchange: Exchange) -> Usage:
+    """The estimated usage of an exchange; computed at the first call, which most requests never
+    make."""
     record = exchange.record
-    if record.estimate is NOTHING and exchange.takes is not None:
+    if record.estimate is NO_USAGE and exchange.takes is not None:
         record.estimate = estimate(exchange, exchange.takes)
     return record.estimate
 
 
 def estimate(exchange: Exchange, takes: Takes) -> Usage:
-    """The usage to expect of a request whose body has been received and parsed."""
+    """The estimated usage of a request whose body has been received and parsed."""
     body: dict[str, Any] = exchange.value if isinstance(exchange.value, dict) else {}
     text = body.get(takes.speech) if takes.speech else ""
     images = 0
@@ -106,7 +107,7 @@ def _text_size(value: object) -> int:
 
 
 def _output(body: dict[str, Any], fields: OutputFields) -> int:
-    """Tokens that the answers may have: the limit of one, for each of them."""
+    """The most output tokens: the limit of one answer times the number of answers."""
     present = fields.members.intersection(body)
     if not present:
         return DEFAULT_OUTPUT
@@ -132,13 +133,13 @@ def _first_count(body: dict[str, Any], paths: tuple[Path, ...]) -> int | None:
 
 
 def _number(value: Any) -> Any:
-    """A form's numbers are text."""
+    """The number of a form field, which is text; other values unchanged."""
     return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 4 else value
 
 
 def output_tokens(sample: bytes, size: int, text_members: tuple[str, ...]) -> int:
-    """Tokens of text in an answer of `size` bytes that begins with `sample`; its text is in strings
-    that are such members."""
+    """Tokens of text in an answer of `size` bytes, estimated from its beginning `sample`. Only the
+    strings of `text_members` are text."""
     strings: list[bytes] = _strings(text_members).findall(sample)
     text = sum(len(string) - 3 * string.count(b"\\u") for string in strings)
     if text <= 0:
@@ -149,18 +150,18 @@ def output_tokens(sample: bytes, size: int, text_members: tuple[str, ...]) -> in
 @cache
 def _strings(members: tuple[str, ...]) -> re.Pattern[bytes]:
     names = b"|".join(re.escape(member.encode()) for member in members)
-    value = rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)'
+    value = rb'"([^"\\]*+(?:\\.[^"\\]*+)*)'
     return re.compile(rb'"(?:' + names + rb')"\s*+:\s*+' + value, re.DOTALL)
 
 
-def unreported(estimate: Usage, output: int) -> Usage:
-    """The usage of an answer that reports none: the estimate, with the output that arrived."""
+def estimated_usage(estimate: Usage, output: int) -> Usage:
+    """The usage of an answer that reports none: the estimate, with the `output` tokens counted in
+    the answer."""
     return replace(estimate, output=output, reasoning=0, source="estimated")
 
 
 def with_characters(reported: Usage, estimate: Usage) -> Usage:
-    """The usage that an upstream reported, with the characters to be spoken, which are known
-    from the request."""
+    """Reported usage, with the characters to be spoken added from the estimate of the request."""
     if not estimate.characters:
         return reported
     return replace(reported, characters=estimate.characters)

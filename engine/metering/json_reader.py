@@ -12,7 +12,7 @@ from itertools import accumulate, islice
 from typing import Any
 
 from engine.dialects.interface.usage import Meter
-from engine.metering.estimate import output_tokens, unreported, with_characters
+from engine.metering.estimate import estimated_usage, output_tokens, with_characters
 from engine.values.event_json import json_or_none
 from engine.values.json_edit import spans
 from engine.values.usage import Usage
@@ -27,7 +27,7 @@ its end and its beginning, which costs less than parsing vectors and images."""
 MOST_IMAGES = 1_000
 
 _MENTIONS = 8
-"""The occurrences of a key that are tried."""
+"""The most occurrences of a key that are tried."""
 
 _NESTING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
 _TYPE = re.compile(rb'"type"\s*+:\s*+"([a-z_.]++)"')
@@ -51,11 +51,11 @@ class JsonReader:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Keep the beginning, and of the rest only the end."""
+        """Keep the beginning and the end of the buffer."""
         buffer = self._buffer
         self._head = self._head or bytes(buffer[:PARSED_BODY])
         dropped = len(buffer) - PARSED_BODY
-        if key := self._image_key:  # one across the cut is counted here, and not again
+        if key := self._image_key:  # a key across the cut is counted here, not a second time later
             self._images += buffer.count(key, 0, dropped + len(key) - 1)
         del buffer[:dropped]
 
@@ -97,7 +97,7 @@ class JsonReader:
             return with_characters(usage, estimate)
         sample = self._head or bytes(self._buffer[:PARSED_BODY])
         size = min(self.size, BUFFERED_BODY)  # a longer answer is not text
-        return unreported(estimate, output_tokens(sample, size, self._meter.text_members))
+        return estimated_usage(estimate, output_tokens(sample, size, self._meter.text_members))
 
 
 def near_end(tail: bytes, key: str, deepest: int) -> Any:

@@ -33,7 +33,7 @@ class Reader(Protocol):
         """Read the next bytes; of a stream, one or more complete events."""
 
     def usage(self) -> Usage | None:
-        """The usage that the upstream has reported, None for none."""
+        """The usage that the upstream has reported so far; None if it has reported none."""
 
     def reported(self) -> Usage | None:
         """The usage, if the upstream has reported all of it; None where `complete` is needed."""

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from engine.dialects.interface.usage import Meter
-from engine.metering.estimate import SAMPLE, output_tokens, unreported, with_characters
+from engine.metering.estimate import SAMPLE, estimated_usage, output_tokens, with_characters
 from engine.metering.json_reader import near_end, type_of
 from engine.values.event_json import event_json
 from engine.values.usage import Usage
@@ -28,14 +28,14 @@ class EventReader:
         self.size = 0
         self._name = meter.key
         self._key = b'"' + meter.key.encode() + b'"'
-        self._filled = _filled(meter.key)
+        self._nonempty = _nonempty(meter.key)
         self._repeats = meter.repeats
         self._tally = meter.tally()
         self._text_members = meter.text_members
         self._last = b""  # the last events with the key, where each event reports everything
         self._sample = bytearray()
         self._long = 0
-        self._room = SAMPLE
+        self._sample_left = SAMPLE
 
     def feed(self, data: bytes) -> None:
         size = len(data)
@@ -46,34 +46,34 @@ class EventReader:
                     self._take_long(event)
                 else:
                     self._take(event)
-        elif self._room > 0 or data.find(self._key) >= 0:
+        elif self._sample_left > 0 or data.find(self._key) >= 0:
             self._take(data)
 
     def _take(self, data: bytes) -> None:
         """Read events: the first of a stream are a sample, the others may report usage."""
-        if self._room > 0:
-            self._sample += data[: self._room]
-            self._room -= len(data)
+        if self._sample_left > 0:
+            self._sample += data[: self._sample_left]
+            self._sample_left -= len(data)
         at = data.find(self._key)
         if at < 0:
             return
         if self._repeats:
             self._last = data
             return
-        while (match := self._filled.search(data, at)) is not None:
+        while (match := self._nonempty.search(data, at)) is not None:
             at, event = _event_at(data, match.start())
             self._tally.take(event_json(event))
 
     def _take_long(self, event: bytes) -> None:
         self._long += len(event)
         at = event.find(self._key)
-        if at >= 0 and self._filled.search(event, at) is not None:
+        if at >= 0 and self._nonempty.search(event, at) is not None:
             self._last = b""
             self._tally.take(self._reduced(event.removesuffix(b"\n\n")))
 
     def _reduced(self, event: bytes) -> Any:
-        """The type and the usage of an image's event of megabytes, which costs too much to parse,
-        if they are near its ends."""
+        """The type and the usage of an event with an image of megabytes, searched near its ends, as
+        parsing it costs too much; the parsed event if they are not there."""
         value = near_end(event[-_EDGE_BYTES:], self._name, 2)
         if value is None:
             return event_json(event)
@@ -98,13 +98,13 @@ class EventReader:
         size = self.size - self._long  # a long event is an image
         output = output_tokens(bytes(self._sample), size, self._text_members)
         if usage is None:
-            return unreported(estimate, output)
+            return estimated_usage(estimate, output)
         usage = replace(usage, output=max(output, usage.output), source="estimated")
         return with_characters(usage, estimate)
 
 
 def _split(data: bytes) -> Iterator[bytes]:
-    """The events one by one. Searching for one byte is far quicker than for two."""
+    """The events one by one. `bytes.find` is far quicker for one byte than for two."""
     start = at = 0
     while (at := data.find(b"\n", at) + 1) > 0:
         if data[at : at + 1] == b"\n":
@@ -124,6 +124,6 @@ def _event_at(data: bytes, at: int) -> tuple[int, bytes]:
 
 
 @cache
-def _filled(key: str) -> re.Pattern[bytes]:
+def _nonempty(key: str) -> re.Pattern[bytes]:
     """The key with an object that has members; most events have `"usage":null`."""
     return re.compile(rb'"' + re.escape(key.encode()) + rb'"\s*+:\s*+\{\s*+"')

@@ -1,7 +1,7 @@
-"""The mock upstream: any operation of any document, answered from the examples of the document.
+"""The mock upstream: serves every operation of the documents with their examples.
 
-It is built of the same engine: it checks its credential, validates every request, and echoes the
-last turn of the caller, in streams word by word.
+It is made of the parts of the gateway: it checks its credential, validates every request, and
+echoes the last turn of the caller, in streams word by word.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def build(
 
 
 def _last(operation: Operation, specification: Specification, style: Style) -> Handler:
-    """The last handler: a session where the operation is a WebSocket, else an example."""
+    """The last handler: a session if the operation is a WebSocket, else an example."""
     if operation.websocket:
         return session(style.dialect.mock_conversation, style.delay)
     return _example(examples(specification.node(operation)), style)
@@ -100,7 +100,8 @@ def _example(candidates: list[ExampleResponse], style: Style) -> Handler:
         model = _model(exchange, request)
         fault = faults.fault_of(model)
         if fault is not None:
-            faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
+            send_raw = faults.sender(exchange.connection)
+            faults.apply_before_response(fault, send_raw, gevent.sleep)
         example = choose(candidates, request, exchange.query)
         return _response(example, _values(request, model), request, style, fault)
 
@@ -152,7 +153,7 @@ def _response(
     if pieces is None:
         return Response(example.status, headers, b"")
     if fault is not None:
-        pieces = faults.during(fault, pieces, _error_event(style), gevent.sleep)
+        pieces = faults.apply_to_stream(fault, pieces, _error_event(style), gevent.sleep)
     return Response(example.status, headers, _paced(pieces, style.delay))
 
 

@@ -27,7 +27,7 @@ _IF_USAGE = ": if usage\n"
 
 @dataclass(frozen=True, slots=True)
 class ExampleResponse:
-    """One answer of a document: `name` is that of the example, `value` None where it has none."""
+    """One answer of a document. `name` is that of the example; `value` is None if it has none."""
 
     status: int
     media_type: str
@@ -58,7 +58,8 @@ def examples(operation: Node) -> list[ExampleResponse]:
 
 
 def choose(candidates: Sequence[ExampleResponse], request: Any, query: str) -> ExampleResponse:
-    """The example for a request: a stream, one with the name of a field's value, or the first."""
+    """The example for a request: of streams if it asks for one, the example whose name is the value
+    of a field, else the first."""
     fields = request if isinstance(request, dict) else {}
     streams = [e for e in candidates if e.media_type == "text/event-stream"]
     plain_examples = [e for e in candidates if e.media_type != "text/event-stream"]
@@ -74,7 +75,7 @@ def choose(candidates: Sequence[ExampleResponse], request: Any, query: str) -> E
 
 
 def last_turn(request: Any) -> str:
-    """The text of the caller's last turn, by the names of several APIs; "" if there is none."""
+    """The text of the caller's last turn, in the members that several APIs use; "" if none."""
     if not isinstance(request, dict):
         return ""
     for key in ("messages", "contents", "input", "prompt", "query"):
@@ -102,12 +103,12 @@ def _text(value: Any) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, each with the space around it; joined they are the text."""
+    """The words of a text, each with the space around it, so that joined they are the text."""
     return _WORD.findall(text) or [text]
 
 
 def events(value: str, values: Mapping[str, Any], usage: bool) -> Iterator[bytes]:
-    """The events of an example of a stream, filled in."""
+    """The events of an example stream, with their placeholders filled in."""
     count = 0
     for block in re.split(r"\n\n+", value.strip("\n")):
         if block.startswith(_IF_USAGE):
@@ -115,9 +116,9 @@ def events(value: str, values: Mapping[str, Any], usage: bool) -> Iterator[bytes
                 continue
             block = block.removeprefix(_IF_USAGE)
         for word in words(values["text"]) if "{{word}}" in block else [""]:
-            filled = _in_json_text(block, {**values, "word": word, "n": count})
+            event = _in_json_text(block, {**values, "word": word, "n": count})
             count += 1
-            yield filled.encode() + b"\n\n"
+            yield event.encode() + b"\n\n"
 
 
 def elements(value: list[Any], values: Mapping[str, Any]) -> Iterator[bytes]:
@@ -134,9 +135,9 @@ def elements(value: list[Any], values: Mapping[str, Any]) -> Iterator[bytes]:
 def fill(value: Any, values: Mapping[str, Any]) -> Any:
     """A JSON example with its placeholders filled in."""
     if isinstance(value, dict):
-        return {key: fill(below, values) for key, below in value.items()}
+        return {key: fill(member, values) for key, member in value.items()}
     if isinstance(value, list):
-        return [fill(below, values) for below in value]
+        return [fill(item, values) for item in value]
     if not isinstance(value, str):
         return value
     placeholder = _PLACEHOLDER.fullmatch(value)

@@ -1,4 +1,4 @@
-"""Faults on request, by the name of the model, which passes through a gateway.
+"""Faults that a request asks for by the name of its model, as that passes through a gateway.
 
 fault-status-503                the error object with that status
 fault-status-429-retry-after-2  ... with a Retry-After header, in seconds
@@ -28,7 +28,7 @@ _FAULT = re.compile(
     r"fault-(?P<kind>status|slow|close|stall|error|garbage)"
     r"(?:-(?:after-)?(?P<number>\d+(?:\.\d+)?))?(?:-retry-after-(?P<retry>\d+(?:\.\d+)?))?"
 )
-# RFC 6455 7.4: the codes that may stand in a close frame.
+# RFC 6455 7.4: the codes that a close frame may have.
 _CODE = re.compile(r"fault-code-(?P<code>100[0-37-9]|101[0-4]|[34]\d{3})(?:-after-(?P<after>\d+))?")
 _GARBAGE = b"\x00\x01 this is not HTTP \xff\r\n\r\n"
 
@@ -56,7 +56,7 @@ def fault_of(model: str) -> MockFault | None:
 
 
 def sender(connection: CallerConnection) -> Callable[[bytes], None]:
-    """A function that sends raw bytes; under a foreign WSGI server it does nothing."""
+    """A function that sends raw bytes; under WSGI servers without access to the socket, nothing."""
 
     def send_raw(data: bytes) -> None:
         if connection.can_take_over:
@@ -65,11 +65,10 @@ def sender(connection: CallerConnection) -> Callable[[bytes], None]:
     return send_raw
 
 
-def before(
+def apply_before_response(
     fault: MockFault, send_raw: Callable[[bytes], None], sleep: Callable[[float], None]
 ) -> None:
-    """Apply a fault that is due before the response. Raises GatewayError or AbortConnection, or
-    returns."""
+    """Apply the fault if it is one before the response. Raises GatewayError or AbortConnection."""
     if fault.kind == "status":
         headers = [("retry-after", fault.retry)] if fault.retry else []
         status = int(fault.number or 500)
@@ -85,10 +84,10 @@ def before(
         raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked to close")
 
 
-def during(
+def apply_to_stream(
     fault: MockFault, events: Iterator[bytes], error_event: bytes, sleep: Callable[[float], None]
 ) -> Iterator[bytes]:
-    """A stream with its fault after some events."""
+    """The events of a stream, with the fault after `fault.number` of them."""
     if fault.kind in ("slow", "code"):
         yield from events
         return

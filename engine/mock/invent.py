@@ -1,7 +1,7 @@
-"""A minimal value of a schema, for answers without an example in the document.
+"""Makes a minimal value of a schema, for answers without an example in the document.
 
-Examples, defaults and constants come first. An object has its required members, an array one item,
-a union its first branch; recursion ends where the schema allows.
+Examples, constants and defaults are preferred. An object has its required members, an array one
+item, a union its first branch. Recursion ends as soon as the schema allows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TEXTS = {
 
 
 def invent(schema: Node, depth: int = 0) -> Any:
-    """A value of the schema; None where it names no type."""
+    """A value of the schema; None if it names no type."""
     schema = schema.resolved()
     keywords = schema.value
     if not isinstance(keywords, dict):
@@ -49,8 +49,8 @@ def invent(schema: Node, depth: int = 0) -> Any:
 def _merged(schema: Node, depth: int) -> Any:
     """The value of the branches: all of `allOf`, the first of a union; None without branches."""
     parts = [invent(part, depth) for part in schema.get("allOf").elements()]
-    for word in ("oneOf", "anyOf"):
-        branches = list(schema.get(word).elements())
+    for keyword in ("oneOf", "anyOf"):
+        branches = list(schema.get(keyword).elements())
         if branches:
             branch = next((b for b in branches if not _is_null(b.value)), branches[0])
             parts.append(invent(branch, depth))
@@ -70,10 +70,10 @@ def _of_type(kind: Any, schema: Node, depth: int) -> Any:
     if kind == "object":
         return _object(schema, depth)
     if kind == "array":
-        fewest = schema.value.get("minItems", 0)
-        if depth >= _SHALLOW and not fewest:
+        min_items = schema.value.get("minItems", 0)
+        if depth >= _SHALLOW and not min_items:
             return []
-        return [invent(schema.get("items"), depth + 1)] * max(fewest, 1)
+        return [invent(schema.get("items"), depth + 1)] * max(min_items, 1)
     if kind in ("integer", "number"):
         return _number(schema.value)
     if kind == "string":

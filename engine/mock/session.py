@@ -1,4 +1,4 @@
-"""The mock at the end of a WebSocket: it receives while it sends, and fails on request."""
+"""The mock's WebSocket endpoint: it receives while it sends, and applies faults."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gevent.queue import Empty, Queue
 from engine.edge.response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.mock import faults
-from engine.mock.conversations import Conversation, Utterance, open_conversation
-from engine.relay.websocket.handshake import offered
+from engine.mock.conversations import Conversation, MockMessage, open_conversation
+from engine.relay.websocket.handshake import subprotocols_of
 from engine.relay.websocket.messages import Closed, Message, Messages, accept
 from engine.spec.query_string import Query
 from engine.values.errors import AbortConnection, AbortReason
@@ -30,16 +30,17 @@ class CloseRequested(Exception):
 
 
 def session(conversation: str, delay: float) -> Handler:
-    """The handler of an operation that is a WebSocket, for a conversation by name. `delay`: seconds
-    between two pieces."""
+    """The handler of an operation that is a WebSocket. `conversation` is the name of a module in
+    `conversations/`, `delay` the seconds between two pieces."""
 
     def handle(exchange: Exchange) -> Response:
         model = Query.parse(exchange.query).get("model") or ""
         environ = exchange.environ
         fault = faults.fault_of(model)
         if fault is not None:
-            faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
-        partner = open_conversation(conversation, model, offered(environ))
+            send_raw = faults.sender(exchange.connection)
+            faults.apply_before_response(fault, send_raw, gevent.sleep)
+        partner = open_conversation(conversation, model, subprotocols_of(environ))
         headers = common_headers(exchange).items()
         messages = accept(environ, exchange.connection, protocol=partner.protocol, headers=headers)
         try:
@@ -57,12 +58,12 @@ def session(conversation: str, delay: float) -> Handler:
 def converse(
     messages: Messages, partner: Conversation, fault: faults.MockFault | None, delay: float
 ) -> None:
-    """One whole session. Raises AbortConnection where the connection is to be cut."""
+    """Run a session to its end. Raises AbortConnection if a fault cuts the connection."""
     inbox: Queue[Message | None] = Queue(1)
     listener = gevent.spawn(_listen, messages, inbox)
     code, reason = 1000, ""
     try:
-        _Speaker(messages, partner, fault).speak(inbox, delay)
+        _Sender(messages, partner, fault).run(inbox, delay)
     except CloseRequested as close:
         code, reason = close.code, str(close)
     except Closed:
@@ -73,7 +74,7 @@ def converse(
 
 
 def _listen(messages: Messages, inbox: Queue[Message | None]) -> None:
-    """Put what arrives into the inbox, None at the end."""
+    """Put received messages into the inbox, None at the end."""
     try:
         while True:
             inbox.put(messages.receive())
@@ -81,8 +82,8 @@ def _listen(messages: Messages, inbox: Queue[Message | None]) -> None:
         inbox.put(None)
 
 
-class _Speaker:
-    """Sends the answers, and fails after as many messages as the fault asks for."""
+class _Sender:
+    """Sends the answers, and applies the fault after the number of messages that it names."""
 
     def __init__(
         self, messages: Messages, partner: Conversation, fault: faults.MockFault | None
@@ -93,43 +94,43 @@ class _Speaker:
         self._remaining = fault.number if fault is not None else None
         self._silent = False
 
-    def speak(self, inbox: Queue[Message | None], delay: float) -> None:
+    def run(self, inbox: Queue[Message | None], delay: float) -> None:
         """Answer until the other side closes. Raises CloseRequested, Closed and AbortConnection."""
         self._apply_fault()
-        self._go_on(iter(self._partner.opening()))
-        answers: deque[Iterator[Utterance]] = deque()
+        self._send_next(iter(self._partner.opening()))
+        answers: deque[Iterator[MockMessage]] = deque()
         while True:
             try:
                 message = inbox.get(timeout=delay if answers else None)
             except Empty:
-                if not self._go_on(answers[0]):
+                if not self._send_next(answers[0]):
                     answers.popleft()
                 continue
             if message is None:
                 return
             answer = self._partner.receive(message)
-            if self._go_on(answer):
+            if self._send_next(answer):
                 answers.append(answer)
 
-    def _go_on(self, answer: Iterator[Utterance]) -> bool:
+    def _send_next(self, answer: Iterator[MockMessage]) -> bool:
         """Send an answer up to its next piece; False if it has ended."""
-        for utterance in answer:
-            self._say(utterance)
-            if utterance.piece:
+        for item in answer:
+            self._send(item.message)
+            if item.piece:
                 return True
         return False
 
-    def _say(self, utterance: Utterance) -> None:
+    def _send(self, message: Message) -> None:
         if self._silent:
             return
-        send = self._messages.send_text if utterance.message.text else self._messages.send_binary
-        send(utterance.message.data)
+        send = self._messages.send_text if message.text else self._messages.send_binary
+        send(message.data)
         if self._remaining is not None:
             self._remaining -= 1
             self._apply_fault()
 
     def _apply_fault(self) -> None:
-        """Apply the fault, if it is due."""
+        """Apply the fault, if no message remains before it."""
         if self._fault is None or self._remaining != 0:
             return
         self._remaining = None
@@ -140,5 +141,5 @@ class _Speaker:
         if self._fault.kind == "stall":
             self._silent = True
         elif self._fault.kind == "error":
-            for utterance in self._partner.fail():
-                self._say(utterance)
+            for item in self._partner.fail():
+                self._send(item.message)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.config import provider_defaults, providers
-from engine.config.joined import JoinedDocument, Origin, joined
+from engine.config.joined import JoinedDocument, Origin, joined_document
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 
@@ -19,7 +19,7 @@ def with_provider_values(
     """The config with the values of providers in its upstreams, each with its place in the
     provider's file. The transform of a provider applies before that of the entry, so it is not
     merged: the second value has it by the path of the entry, as `{transform: ...}`."""
-    joined_config = document if isinstance(document, JoinedDocument) else joined(document)
+    joined_config = document if isinstance(document, JoinedDocument) else joined_document(document)
     transforms: dict[Path, JoinedDocument] = {}
     upstreams = joined_config.value.get("upstreams")
     if not isinstance(upstreams, dict):
@@ -56,7 +56,7 @@ def _merged(
     for key, value in below.items():
         if key not in above:
             result[key] = value
-            origin.below[key] = below_origin.child(key)
+            origin.children[key] = below_origin.child(key)
         elif isinstance(value, dict) and isinstance(above[key], dict):
             result[key] = _merged(above[key], value, origin.entry(key), below_origin.child(key))
     return result

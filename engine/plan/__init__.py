@@ -1,3 +1,3 @@
-"""PLAN: config and documents to a Plan of Routes. Names are resolved here and nowhere else, and
-every problem is reported at once. Read `make.py` first, then `route.py`.
+"""PLAN: makes a Plan of Routes from the config and the documents. All names are resolved here, and
+all problems are reported at once. Read `make.py` first, then `route.py`.
 """

@@ -1,4 +1,4 @@
-"""Checks of queues and hedged routes: what would never happen, or do harm."""
+"""Checks of queues and hedged routes: settings without effect, or that would do harm."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"})
 
 
 def check_admission(config: Config, routes: Iterable[Route], findings: Findings) -> None:
-    """Note every queue in which nothing can wait, and every route that hedges requests that may not
-    be sent twice."""
+    """Note every queue without a limit that could fill it, and every route that hedges requests
+    which must not be sent twice."""
     _check_queues(config, findings)
     noted: set[object] = set()
     for route in routes:
         at = (*route.at[:2], "hedge")
-        if route.hedge is not None and at not in noted and (why := _never_hedged(route)):
+        if route.hedge is not None and at not in noted and (problem := _hedge_problem(route)):
             noted.add(at)
-            message, hint = why
+            message, hint = problem
             findings.error(config.source, at, "MW388", message, hint)
 
 
@@ -31,18 +31,18 @@ def _check_queues(config: Config, findings: Findings) -> None:
     for upstream in config.upstreams.values():
         fills = upstream.max_in_flight is not None or upstream.name in bounded
         if upstream.queue is not None and not fills:
-            message = "nothing waits in a queue without 'max_in_flight'"
+            message = "'queue' has no effect without 'max_in_flight'"
             hint = "write max_in_flight: 8 beside it, or at a target of the upstream"
             findings.error(config.source, (*upstream.at, "queue"), "MW387", message, hint)
 
 
-def _never_hedged(route: Route) -> tuple[str, str] | None:
-    """Why requests of a route may not be sent twice, and what to do; None if they may."""
+def _hedge_problem(route: Route) -> tuple[str, str] | None:
+    """Why requests of a route must not be hedged, and what to do; None if they may be."""
     operation, hedge = route.operation, route.hedge
     if operation.websocket:
-        return f"{operation.id} is a WebSocket, which is never hedged", "take 'hedge' out"
+        return f"{operation.id} is a WebSocket, which is never hedged", "remove 'hedge'"
     if route.answer:
-        return f"{operation.id} is answered here and sent to no target", "take 'hedge' out"
+        return f"{operation.id} is answered by the gateway, not by a target", "remove 'hedge'"
     method = operation.method.upper()
     if method in _IDEMPOTENT or (hedge is not None and hedge.idempotent):
         return None

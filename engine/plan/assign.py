@@ -31,7 +31,7 @@ def assign(
     """A claim for every operation that is served, in the order of the routes."""
     operations = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
     refusals = _refusals(specifications)
-    unread = (set(config.specs) - set(specifications)) | set(config.broken.names.get("specs", ()))
+    unread = (set(config.specs) - set(specifications)) | set(config.invalid.names.get("specs", ()))
     claims: dict[str, Claim] = {}
     exact = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
     wild = [(r, name, at) for r in config.routes for name, at in r.operations if "*" in name]
@@ -52,14 +52,14 @@ def assign(
             _leave_out(pattern, refused_names, config, at, findings)
         elif not matched and not (unread if "*" in spec else unread & {spec, "*"}):
             hint = _hint(pattern.rstrip(".*"), operations, config)
-            findings.error(config.source, at, "MW302", f"'{pattern}' names no operation", hint)
+            findings.error(config.source, at, "MW302", f"'{pattern}' matches no operation", hint)
         elif matched and all(op.id in explicit for op in matched):
             message = f"this can never match: every operation of '{pattern}' has another route"
             findings.error(config.source, at, "MW302", message, "remove it")
         for operation in matched:
             if operation.id not in explicit:
                 _claim(Claim(route, operation, at), claims, config, findings)
-    if not config.broken.names:
+    if not config.invalid.names:
         _note_unserved(specifications, claims, findings)
     if len(specifications) == len(config.specs):
         _check_websockets(config, claims, findings)
@@ -68,7 +68,7 @@ def assign(
 
 
 def _refusals(specifications: Mapping[str, Specification]) -> dict[str, Problem]:
-    """Why an operation cannot be served, for each that cannot."""
+    """The operations that cannot be served, each with the problem that prevents it."""
     return {
         f"{spec.name}.{name}": problem
         for spec in specifications.values()
@@ -77,7 +77,7 @@ def _refusals(specifications: Mapping[str, Specification]) -> dict[str, Problem]
 
 
 def _refuse(name: str, problem: Problem, config: Config, at: Path, findings: Findings) -> None:
-    """An operation that a route names, and that cannot be served."""
+    """Note that a route names an operation that cannot be served."""
     place = f"{problem.file}:{problem.line}:{problem.column}"
     hint = f"see {place}: {problem.message}"
     findings.error(config.source, at, "MW307", f"{name} cannot be served", hint)
@@ -86,37 +86,37 @@ def _refuse(name: str, problem: Problem, config: Config, at: Path, findings: Fin
 def _leave_out(
     pattern: str, names: list[str], config: Config, at: Path, findings: Findings
 ) -> None:
-    """Operations that a wildcard names, and that cannot be served."""
+    """Note that a wildcard matches operations that cannot be served."""
     names_text = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
     message = f"'{pattern}' leaves out {len(names)} that cannot be served: {names_text}"
     findings.note(config.source, at, Level.WARNING, "MW308", message)
 
 
 def _claim(claim: Claim, claims: dict[str, Claim], config: Config, findings: Findings) -> None:
-    other = claims.setdefault(claim.operation.id, claim)
-    if other is not claim:
-        first, own = place_of(config.source, other.at), place_of(config.source, claim.at)
-        where = f"on line {first.line}" if first.file == own.file else f"at {first}"
+    earlier = claims.setdefault(claim.operation.id, claim)
+    if earlier is not claim:
+        first, second = place_of(config.source, earlier.at), place_of(config.source, claim.at)
+        where = f"on line {first.line}" if first.file == second.file else f"at {first}"
         message = f"two routes for {claim.operation.id}"
         findings.error(config.source, claim.at, "MW303", message, f"the first is {where}")
 
 
 def _check_websockets(config: Config, claims: Mapping[str, Claim], findings: Findings) -> None:
-    """Limits of a session on a route that has none."""
-    having = {claim.route.at for claim in claims.values() if claim.operation.websocket}
+    """Note limits of WebSocket sessions on a route without WebSockets."""
+    websocket_routes = {claim.route.at for claim in claims.values() if claim.operation.websocket}
     for route in config.routes:
-        if route.websocket is not None and route.operations and route.at not in having:
+        if route.websocket is not None and route.operations and route.at not in websocket_routes:
             message = "none of this route's operations is a WebSocket"
-            hint = "a document says that one is by a GET that answers 101"
+            hint = "a document declares a WebSocket as a GET with the response 101"
             at = (*route.at, "websocket")
             findings.error(config.source, at, "MW307", message, hint, key=True)
 
 
 def _hint(name: str, operations: Mapping[str, Operation], config: Config) -> str:
     spec = name.partition(".")[0]
-    ending = [id_ for id_, op in operations.items() if name in (op.name, f"{op.method} {op.path}")]
-    if len(ending) == 1:
-        return f"did you mean '{ending[0]}'?"
+    same_name = [i for i, op in operations.items() if name in (op.name, f"{op.method} {op.path}")]
+    if len(same_name) == 1:
+        return f"did you mean '{same_name[0]}'?"
     if spec not in config.specs:
         return did_you_mean(spec, config.specs, "an operation is <spec>.<operationId>")
     return did_you_mean(
@@ -127,7 +127,7 @@ def _hint(name: str, operations: Mapping[str, Operation], config: Config) -> str
 def _note_unserved(
     specifications: Mapping[str, Specification], claims: Mapping[str, Claim], findings: Findings
 ) -> None:
-    """One note for each document that has operations without a route."""
+    """Note each document that has operations without a route."""
     for specification in specifications.values():
         names = [op.id for op in specification.operations.values() if op.id not in claims]
         if not names:

@@ -1,4 +1,4 @@
-"""Checks of `choose`: the value that affinity follows exists, and what `cheapest` compares too."""
+"""Checks of `choose`: `affinity` needs a value in requests, `cheapest` needs prices."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def check_choices(
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> None:
-    """Note what strategies compare and requests or prices do not have. `operations` are those of
-    each model. Only for a config without errors."""
+    """Note strategies that need a value which requests do not have, or a price that is missing.
+    `operations` are those of each model. Call it only for a config without errors."""
     prices = Prices(config.prices, default_prices(config))
     by_id = {route.operation.id: route for route in routes}
     groups: dict[int, list[Route]] = {}  # thousands of models may have the same operations
@@ -35,16 +35,17 @@ def check_choices(
         group = operations.group(name)
         if group not in groups:
             groups[group] = [by_id[op.id] for op in operations.of(name) if op.id in by_id]
-        served = groups[group]
-        _check_place(model.choose, f"model '{name}'", served, config, specifications, findings)
+        group_routes = groups[group]
+        owner = f"model '{name}'"
+        _check_place(model.choose, owner, group_routes, config, specifications, findings)
         _check_prices(model.choose, name, model.to, prices, config, findings)
-    fixed: dict[Choice, list[Route]] = {}
+    routes_by_choice: dict[Choice, list[Route]] = {}
     for route in routes:
         if route.to:
-            fixed.setdefault(route.choose, []).append(route)
-    for choice, served in fixed.items():
-        _check_place(choice, "this route", served, config, specifications, findings)
-        _check_prices(choice, "", served[0].to, prices, config, findings)
+            routes_by_choice.setdefault(route.choose, []).append(route)
+    for choice, choice_routes in routes_by_choice.items():
+        _check_place(choice, "this route", choice_routes, config, specifications, findings)
+        _check_prices(choice, "", choice_routes[0].to, prices, config, findings)
 
 
 def _check_place(
@@ -55,7 +56,7 @@ def _check_place(
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> None:
-    """Note a place that no operation names. Headers need not be named."""
+    """Note a place that no operation names, unless it is a header."""
     options = choose.compiled(choice)
     place = options.place if options is not None else None
     if place is None or place.place == "header" or not routes:
@@ -67,11 +68,11 @@ def _check_place(
         for route in routes
         if not (place.place == "body" and route.websocket is not None)
     ]
-    if any(each.presence is Presence.NAMED for each in places):
+    if any(candidate.presence is Presence.NAMED for candidate in places):
         return
-    names = list(dict.fromkeys(name for each in places for name in each.names))
+    names = list(dict.fromkeys(name for candidate in places for name in candidate.names))
     has_near_name = near(place.steps[-1], names) is not None
-    is_error = has_near_name or all(each.presence is Presence.NONE for each in places)
+    is_error = has_near_name or all(c.presence is Presence.NONE for c in places)
     message = f"no operation of {owner} has a {_KINDS[place.place]} '{place.param}'"
     level = Level.ERROR if is_error else Level.WARNING
     remedy = "requests without it go to the less busy target"
@@ -89,8 +90,8 @@ def _check_prices(
     config: Config,
     findings: Findings,
 ) -> None:
-    """Note targets without a price where prices are compared; those of a wildcard are known when a
-    model is requested."""
+    """Note targets without a price if the strategy compares prices. Prices under a wildcard depend
+    on the requested model."""
     if not choose.compares(choice, "BY_PRICE") or "*" in model:
         return
     price_of = {
@@ -99,13 +100,13 @@ def _check_prices(
         )
         for target in targets
     }
-    without = [name for name, price in price_of.items() if price is None]
+    unpriced = [name for name, price in price_of.items() if price is None]
     example = f"prices: {{{next(iter(price_of))}: {{input: 1, output: 2}}}}"
-    if len(without) == len(price_of):
+    if len(unpriced) == len(price_of):
         message = "no target has a price to compare"
         findings.error(config.source, choice.at, "MW383", message, f"write {example}")
-    elif without:
-        message = f"{', '.join(without)}: no price is known, so it is asked after all others"
+    elif unpriced:
+        message = f"{', '.join(unpriced)}: no price is known, so it is tried last"
         findings.note(config.source, choice.at, Level.WARNING, "MW430", message, f"write {example}")
     elif len({id(price) for price in price_of.values()}) == 1 < len(price_of):
         message = "all targets have the same price, that of the model"

@@ -1,5 +1,5 @@
-"""Checks of URLs, proxies and files of TLS, by the parsers of those who connect; no connection is
-opened, and a store that the config does not use is not imported.
+"""Checks of URLs, proxies and TLS files, with the parsers that are used to connect. No connection
+is opened, and a store that the config does not use is not imported.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from engine.upstream.client.address import Origin, origin_of, proxy_of
 from engine.upstream.client.tls import tls_context
 
 _TLS_FILES = {
-    "ca": "it holds no certificate in PEM",
-    "certificate": "it is no certificate in PEM with its key, or the key is encrypted",
+    "ca": "it has no certificate in PEM format",
+    "certificate": "it is not a certificate in PEM format with its key, or the key is encrypted",
 }
 _NOT_READ = frozenset({os.strerror(errno.EACCES), os.strerror(errno.EISDIR)})
 _HINTS = {
@@ -29,11 +29,11 @@ _HINTS = {
     "to headers: {set: {api-key: ...}}",
     "user": "write credential: {header: authorization, value: Basic ...}",
 }
-"""What to write for a part that the URL of an upstream cannot have."""
+"""What to write instead of a part that the URL of an upstream must not have."""
 
 
 def check_connections(config: Config, findings: Findings) -> None:
-    """Note every upstream, collector of traces and store that cannot be connected to as written."""
+    """Note every invalid address of an upstream, of the collector of traces, and of a store."""
     for upstream in config.upstreams.values():
         _check_upstream(upstream, config, findings)
     _check_collector(config, findings)
@@ -45,7 +45,7 @@ def _error(config: Config, at: Path, message: str, findings: Findings, hint: str
 
 
 def _check_upstream(upstream: UpstreamConfig, config: Config, findings: Findings) -> None:
-    """The URL, the proxy and the files of TLS."""
+    """Check the URL, the proxy, the TLS files and `resolve`."""
     try:
         origin = origin_of(upstream.url)
     except ValueError as error:
@@ -70,15 +70,15 @@ def _resolve_problems(
 ) -> Iterator[tuple[str, str, str, str]]:
     """The key below `resolve` ("" for itself), code, message and hint of each problem."""
     if origin.unix_path:
-        yield "", "MW391", "a Unix socket has no addresses to follow", "remove 'resolve'"
+        yield "", "MW391", "a Unix socket has no addresses to resolve", "remove 'resolve'"
     elif proxy:
-        message = "behind a proxy there are no addresses to follow: it looks up the name"
+        message = "'resolve' has no effect with a proxy: the proxy resolves the name"
         yield "", "MW391", message, "remove 'resolve' or 'proxy'"
     elif not (resolve.srv or resolve.file) and _is_ip_address(origin.host):
-        message = f"{origin.host} is an address, and no name to look up"
+        message = f"{origin.host} is an address, not a name to resolve"
         yield "", "MW391", message, "write a name in 'url', or name a 'file' or 'srv'"
     if resolve.srv and resolve.file:
-        yield "srv", "MW392", "'srv' and 'file' together", "keep one"
+        yield "srv", "MW392", "'srv' and 'file' are both set", "keep one of them"
     if resolve.server:
         try:
             dns_server(resolve.server)
@@ -96,17 +96,17 @@ def _is_ip_address(host: str) -> bool:
 
 
 def _check_tls(tls: Tls | RedisTls, at: Path, config: Config, findings: Findings) -> None:
-    """The files of a section `tls` at a path."""
+    """Check the files of the section `tls` at a path."""
     pair = (tls.certificate, tls.key or tls.certificate) if tls.certificate else None
     for key, ca, cert in (("ca", tls.ca, None), ("certificate", None, pair)):
-        needed = [file for file in (ca, *(cert or ())) if file is not None]
-        if not needed or not all(is_file(FilePath(file)) for file in needed):
-            continue  # that they are missing is noted already
+        files = [file for file in (ca, *(cert or ())) if file is not None]
+        if not files or not all(is_file(FilePath(file)) for file in files):
+            continue  # missing files are already noted
         try:
             tls_context(ca, cert, verify=ca is not None)
         except OSError as error:
-            why = error.strerror if error.strerror in _NOT_READ else _TLS_FILES[key]
-            _error(config, (*at, key), f"'{key}' cannot be used: {why}", findings)
+            reason = error.strerror if error.strerror in _NOT_READ else _TLS_FILES[key]
+            _error(config, (*at, key), f"'{key}' cannot be used: {reason}", findings)
 
 
 def _check_collector(config: Config, findings: Findings) -> None:
@@ -120,24 +120,24 @@ def _check_collector(config: Config, findings: Findings) -> None:
 
 
 def _check_stores(config: Config, findings: Findings) -> None:
-    if config.broken.has("stores", "*"):
+    if config.invalid.has("stores", "*"):
         return
     _check_tls(config.stores.redis.tls, ("stores", "redis", "tls"), config, findings)
-    at_fault = {(p.file, p.line, p.column) for p in findings.unsorted}
+    noted = {(p.file, p.line, p.column) for p in findings.unsorted}
     for at, message in _store_problems(config.stores):
-        if place_of(config.source, at) not in at_fault:
+        if place_of(config.source, at) not in noted:
             _error(config, at, message, findings)
 
 
 def _store_problems(stores: Stores) -> list[tuple[Path, str]]:
-    """The problems with their paths. Messages hold no URL: it may hold a password."""
+    """The problems and their paths. Messages never have the URL, which may have a password."""
     problems: list[tuple[Path, str]] = []
-    if stores.records is not None and (why := _records_problem(stores.records)):
-        problems.append((("stores", "records"), why))
-    if stores.counters != "memory" and (why := _counters_problem(stores.counters)):
-        problems.append((("stores", "counters"), why))
+    if stores.records is not None and (message := _records_problem(stores.records)):
+        problems.append((("stores", "records"), message))
+    if stores.counters != "memory" and (message := _counters_problem(stores.counters)):
+        problems.append((("stores", "counters"), message))
     if stores.records is not None and stores.journal.is_file():
-        problems.append((("stores", "journal"), "the journal is a folder, and this is a file"))
+        problems.append((("stores", "journal"), "'journal' must be a folder, not a file"))
     return problems
 
 

@@ -1,4 +1,4 @@
-"""Checks of the policy `deny`: its places exist, and its conditions can hold."""
+"""Checks of the policy `deny`: its places exist, and requests can meet its conditions."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _KINDS = {"body": "member of the body", "query": "query parameter", "path": "pat
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A condition of a policy, and the operations that it guards. `lets_through`: it stands under
-    `unless`; `alone`: without an `if`, so that every request that does not meet it is refused."""
+    """A condition of a policy, and the routes that it guards. `lets_through`: it is under `unless`;
+    `alone`: there is no `if`, so every request that does not meet it is refused."""
 
     condition: Condition
     at: Path
@@ -40,8 +40,7 @@ def check_denials(
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> None:
-    """Note what is wrong in the policies `deny` of routes. Policies with other problems are left
-    out."""
+    """Note problems of the policies `deny` of routes. Policies with invalid options are skipped."""
     for use in _uses(routes):
         _Check(use, config, specifications, findings).run()
 
@@ -57,16 +56,16 @@ def _uses(routes: Iterable[Route]) -> Iterator[_Use]:
         if deny is None:
             continue
         for word, conditions in (("if", deny.conditions), ("unless", deny.exceptions)):
-            for each in conditions:
-                at = (*policy.at, word, each.place, each.name)
+            for condition in conditions:
+                at = (*policy.at, word, condition.place, condition.name)
                 alone = word == "unless" and not deny.conditions
-                yield _Use(each, at, word == "unless", alone, guarded_routes)
+                yield _Use(condition, at, word == "unless", alone, guarded_routes)
 
 
 def _compiled(policy: Policy) -> Deny | None:
     try:
         (step,) = policies.guards([policy], "").checks
-    except (ValueError, TypeError, AttributeError, KeyError):  # noted where options are checked
+    except (ValueError, TypeError, AttributeError, KeyError):  # the check of options notes it
         return None
     deny: Deny = step.options
     return deny
@@ -89,7 +88,7 @@ class _Check:
 
     def run(self) -> None:
         if self.use.condition.place == "body":
-            self._bodies()
+            self._check_bodies()
         expression = self.use.condition.expression
         if expression is None:
             return
@@ -101,24 +100,24 @@ class _Check:
         if not places:
             return
         if not any(place.presence is Presence.NAMED for _, place in places):
-            self._unnamed(places)
+            self._note_unnamed(places)
             return
         possible = [(route, self._is_possible(route, place)) for route, place in places]
         impossible = [route for route, is_possible in possible if not is_possible]
         if len(impossible) == len(possible):
-            self._never(impossible)
+            self._note_no_effect(impossible)
         elif impossible and self.use.alone:
-            self._all_refused(impossible)
+            self._note_all_refused(impossible)
 
     def _node(self, route: Route) -> Node:
         return self.specifications[route.operation.spec].node(route.operation)
 
-    def _bodies(self) -> None:
-        """Operations whose bodies the policy cannot read."""
+    def _check_bodies(self) -> None:
+        """Note operations whose bodies the policy cannot read."""
         sessions = [route for route in self.use.routes if route.websocket is not None]
         if sessions:
             message = f"a condition on the body cannot hold for {_names(sessions)}: a WebSocket"
-            hint = "conditions on header, query and path hold for its handshake"
+            hint = "conditions on header, query and path apply to its handshake"
             level = Level.ERROR if len(sessions) == len(self.use.routes) else Level.WARNING
             self._note(level, "MW373", message, hint)
         opaque = [route for route in self.use.routes if _is_opaque(route)]
@@ -127,8 +126,8 @@ class _Check:
             hint = "write the policy at the routes whose bodies have this member"
             self._note(Level.WARNING, "MW373", message, hint)
 
-    def _unnamed(self, places: Sequence[tuple[Route, RequestPlace]]) -> None:
-        """A place that no operation names."""
+    def _note_unnamed(self, places: Sequence[tuple[Route, RequestPlace]]) -> None:
+        """Note a place that no operation names."""
         condition, expression = self.use.condition, self.use.condition.expression
         assert expression is not None
         if condition.place == "header":
@@ -137,12 +136,12 @@ class _Check:
         owners = _names([route for route, _ in places])
         message = f"{owners} has no {_KINDS[condition.place]} '{expression.param}'"
         is_similar = near(expression.steps[-1], names) is not None
-        sure = is_similar or all(place.presence is Presence.NONE for _, place in places)
-        hint = did_you_mean(expression.steps[-1], names, "correct the name, or take it out")
-        self._note(Level.ERROR if sure else Level.WARNING, "MW371", message, hint)
+        is_error = is_similar or all(place.presence is Presence.NONE for _, place in places)
+        hint = did_you_mean(expression.steps[-1], names, "correct the name, or remove it")
+        self._note(Level.ERROR if is_error else Level.WARNING, "MW371", message, hint)
 
     def _is_possible(self, route: Route, place: RequestPlace) -> bool:
-        """Whether a request that is validated can meet the condition."""
+        """Whether a valid request can meet the condition."""
         if place.presence is not Presence.NAMED:
             return place.presence is Presence.OPEN
         if route.validate != "strict":
@@ -151,17 +150,17 @@ class _Check:
         schemas = [schema for schema in place.schemas if schema.value is not None]
         return not schemas or any(may_match(schema, rule, accepts) for schema in schemas)
 
-    def _never(self, routes: Sequence[Route]) -> None:
+    def _note_no_effect(self, routes: Sequence[Route]) -> None:
         if self.use.alone:
-            self._all_refused(routes)
+            self._note_all_refused(routes)
             return
         effect = "this lets nothing through" if self.use.lets_through else "this refuses nothing"
         message = f"no valid request of {_names(routes)} can meet this: {effect}"
         self._note(Level.WARNING, "MW372", message, "compare it with the schema in the document")
 
-    def _all_refused(self, routes: Sequence[Route]) -> None:
+    def _note_all_refused(self, routes: Sequence[Route]) -> None:
         message = f"no request of {_names(routes)} can meet this: all are refused"
-        hint = "write the policy at the routes that it is meant for"
+        hint = "write the policy only at the routes for which it is meant"
         self._note(Level.WARNING, "MW372", message, hint)
 
     def _note(self, level: Level, code: str, message: str, hint: str) -> None:
@@ -169,11 +168,11 @@ class _Check:
 
 
 def _is_opaque(route: Route) -> bool:
-    """Whether the operation takes bodies, all of media types that are not parsed."""
+    """Whether the operation accepts bodies, but only of media types that are not parsed."""
     bodies = route.operation.bodies
     rules = [*bodies.rules.values()]
-    for each in bodies.ranges.values():
-        rules += [*each.rules.values(), each.other]
+    for media_range in bodies.ranges.values():
+        rules += [*media_range.rules.values(), media_range.default]
     return bool(rules) and all(rule.parse is None for rule in rules)
 
 

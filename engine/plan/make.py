@@ -1,6 +1,6 @@
 """PLAN: a config and its documents -> a Plan of Routes, or every problem at once.
 
-Every name is resolved here and nowhere else: what was planned can be built and served.
+All names are resolved here, so a Plan can be built and served.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path as FilePath
 from engine import dialects
 from engine.config.config import Config
 from engine.config.load import load, load_file
-from engine.config.model_operations import ModelOperations
 from engine.config.routes import WebSocket
 from engine.plan import model_location, operations
 from engine.plan.admission_checks import check_admission
@@ -24,7 +23,7 @@ from engine.plan.model_checks import check_operations
 from engine.plan.names import check_names
 from engine.plan.paths import check_paths
 from engine.plan.provider_checks import check_providers
-from engine.plan.route import Plan, PlanResult, Route
+from engine.plan.route import Plan, PlanResult, Route, model_operations
 from engine.plan.transform_proof import prove_transforms
 from engine.plan.transforms import check_transforms
 from engine.policies import Guards, guards
@@ -36,7 +35,6 @@ from engine.spec.document.cache import folder_of
 from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
-from engine.translations import counterparts
 from engine.upstream import choose
 from engine.values.gc_pause import no_collection
 from engine.values.usage import Takes
@@ -48,7 +46,8 @@ def make_plan(
     text: str | None = None,
     overlays: Sequence[FilePath] = (),
 ) -> PlanResult:
-    """Read gateway.yaml, its overlays and all they name, and plan. Reads files; opens no socket."""
+    """Read gateway.yaml, its overlays and the files that they name, and make the plan. Opens no
+    socket."""
     with no_collection(), record_reads() as files:
         planned = _make(file, environ, text, overlays)
     planned.files = files
@@ -87,11 +86,11 @@ def _make(
     ]
     check_operations(config, by_model, defaults, planned.specifications, findings)
     if not findings.errors:
-        models = ModelOperations(config.models, config.upstreams, by_model, counterparts())
+        models = model_operations(config, by_model)
         prove_transforms(resolved, models, config, planned.specifications, findings)
         check_choices(resolved, models, config, planned.specifications, findings)
     for specification in planned.specifications.values():
-        specification.settle()
+        specification.finish_compiling()
     if not findings.errors:
         routes_served = tuple(_with_guards(resolved, config))
         planned.plan = Plan(config, routes_served, planned.specifications, by_model)
@@ -99,16 +98,16 @@ def _make(
 
 
 def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
-    """Routes with what their requests pass before they are forwarded, and whether their bodies are
-    read to choose a target."""
+    """The routes with their compiled policies, and whether the choice of a target reads the
+    body."""
     models_read_body = any(choose.reads_body(model.choose) for model in config.models.values())
-    of_all = guards(config.policies, config.currency)
-    distinct: dict[Takes, Takes] = {}  # thousands of routes take the same
+    global_guards = guards(config.policies, config.currency)
+    distinct: dict[Takes, Takes] = {}  # thousands of routes have equal ones
     for route in routes:
-        has_own = len(route.policies) > len(config.policies)
+        has_policies = len(route.policies) > len(config.policies)
         yield replace(
             route,
-            guards=guards(route.policies, config.currency) if has_own else of_all,
+            guards=guards(route.policies, config.currency) if has_policies else global_guards,
             takes=distinct.setdefault(route.takes, route.takes),
             chosen_by_body=(
                 choose.reads_body(route.choose) if route.model is None else models_read_body
@@ -122,7 +121,7 @@ def _route(
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> Route | None:
-    """One operation of a route, resolved; None when that cannot be done."""
+    """The Route for an operation; None if a name cannot be resolved."""
     operation, route = claim.operation, claim.route
     spec = config.specs[operation.spec]
     node = specifications[operation.spec].node(operation)
@@ -136,10 +135,10 @@ def _route(
     return Route(
         operation=operations.compile_for_route(claim, config, specifications, findings),
         dialects=(*other_dialects, dialect),
-        carriers=security.configured(list(spec.token)) or operation.carriers,
+        carriers=security.read_carriers(list(spec.token)) or operation.carriers,
         model=model,
         default_model=route.default_model,
-        also=model_location.repeating(claim, model, config, findings),
+        also=model_location.copies(claim, model, config, findings),
         to=route.to,
         choose=route.choose,
         answer=route.answer,
@@ -151,7 +150,7 @@ def _route(
         takes=takes_of(node, dialect),
         websocket=(route.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=route.unknown_fields,
-        answers=operations.answers(claim, specifications, findings),
+        response_validators=operations.response_validators(claim, specifications, findings),
         at=claim.at,
         priority=route.priority,
         hedge=route.hedge,
@@ -159,7 +158,8 @@ def _route(
 
 
 def _note_unsent(operation: Operation, findings: Findings) -> None:
-    """Warn of parameters that are checked but not forwarded: they could hold the caller's token."""
+    """Warn of parameters that are checked but never forwarded, as they may have the caller's
+    token."""
     for parameter in operation.parameters:
         unsent_header = parameter.place == "header" and parameter.name.lower() in NEVER_SENT
         if unsent_header or parameter.place == "cookie":

@@ -1,4 +1,5 @@
-"""Checks of `models.x.operations`, and of default models, against the operations of a model."""
+"""Checks that models can have the operations in `models.x.operations`, and default models the
+operation of their route."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.config.models import Model
+from engine.plan.route import model_operations
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.spec import Specification
-from engine.translations import counterparts, path_suffixes
 from engine.values.wildcard import ByName, matches
 
 Default = tuple[str, ModelOperation, Path]
@@ -24,17 +25,15 @@ def check_operations(
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> None:
-    """Note each of `models.x.operations` that does not exist or that the model can never have, and
-    each default model without the operation it is the default of. `operations` are those that are
+    """Note each name in `models.x.operations` that does not exist or that the model can never have,
+    and each default model without the operation of its route. `operations` are those that are
     routed by model."""
     if len(specifications) < len(config.specs) or not _is_complete(config):
-        return  # what is missing may be what they name
+        return  # the names may be in the missing parts
     operation_ids = frozenset(
         op.id for spec in specifications.values() for op in spec.operations.values()
     )
-    table = ModelOperations(
-        config.models, config.upstreams, operations, counterparts(), path_suffixes()
-    )
+    table = model_operations(config, operations)
     for model in config.models.values():
         for index, name in enumerate(model.operations):
             problem = _problem(name, model, operation_ids, table)
@@ -51,7 +50,7 @@ def check_operations(
 
 def _is_complete(config: Config) -> bool:
     """Whether no entry was left out, and models name only upstreams and models that exist."""
-    return not config.broken.names and all(
+    return not config.invalid.names and all(
         all(target.upstream in config.upstreams for target in model.to)
         and all(name in config.models for name in model.fallback)
         for model in config.models.values()
@@ -61,18 +60,18 @@ def _is_complete(config: Config) -> bool:
 def _problem(
     name: str, model: Model, operation_ids: frozenset[str], table: ModelOperations
 ) -> tuple[Level, str, str, str] | None:
-    """Level, code, message and hint for a name under `operations` that the model has nothing of;
-    None for a good one."""
+    """Level, code, message and hint for a name under `operations` that matches no operation of the
+    model; None for a valid name."""
     if any(matches(operation.id, name) for operation in table.of(model.name)):
         return None
     if any(matches(operation.id, name) for operation in table.all):
         message = f"no upstream of '{model.name}' speaks the dialect of {name}"
-        return Level.WARNING, "MW341", message, "take it out, or add a target that speaks it"
+        return Level.WARNING, "MW341", message, "remove it, or add a target that speaks it"
     if any(matches(operation, name) for operation in operation_ids):
         message = f"{name} is not routed by model"
-        return Level.WARNING, "MW341", message, "take it out, or give it a route with 'model'"
+        return Level.WARNING, "MW341", message, "remove it, or give it a route with 'model'"
     if "*" in name:
-        message, code = f"'{name}' names no operation", "MW302"
+        message, code = f"'{name}' matches no operation", "MW302"
     else:
         message, code = f"unknown operation '{name}'", "MW301"
     return Level.ERROR, code, message, did_you_mean(name.rstrip(".*"), operation_ids)

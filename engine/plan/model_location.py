@@ -15,8 +15,8 @@ from engine.spec.quota_fields import properties, property_names
 def model_expression(
     claim: Claim, node: Node, config: Config, findings: Findings
 ) -> Expression | None:
-    """The model expression of a route, checked against its operation; `node` is the operation in
-    its document. None for a route without one, or with a wrong one."""
+    """The model expression of a route, checked against its operation, which is at `node` of its
+    document. None for a route without one, or with an invalid one."""
     route, operation = claim.route, claim.operation
     if not route.model:
         return None
@@ -33,19 +33,17 @@ def model_expression(
         findings.error(config.source, at, "MW305", message, hint)
         return None
     if location.place == "body" and not operation.bodies.media_types:
-        message = f"{operation.id} takes no request body to name a model in"
+        message = f"{operation.id} has no request body that could name a model"
         findings.error(config.source, at, "MW305", message)
         return None
     if location.place == "body":
         _check_member(claim, location, at, node, config, findings)
     if location.place == "body" and len(location.steps) > 1:
         if claim.route.default_model:
-            message = (
-                "a default model goes with a place at the top of the body: $request.body#/name"
-            )
+            message = "a default model needs a top-level member of the body: $request.body#/name"
             findings.error(config.source, (*at, "default"), "MW305", message)
         if any("form" in media_type for media_type in operation.bodies.media_types):
-            message = f"{operation.id} takes a form, whose fields are at its top"
+            message = f"{operation.id} accepts a form, which has only top-level fields"
             findings.error(config.source, at, "MW305", message, "write $request.body#/name")
     return location
 
@@ -53,18 +51,18 @@ def model_expression(
 def _check_member(
     claim: Claim, location: Expression, at: Path, node: Node, config: Config, findings: Findings
 ) -> None:
-    """Note a member of the body that no schema names, if the schemas name others.
+    """Note a member of the body that the schemas do not name, although they name others.
 
-    It is an error only if a similar name exists: a document need not name all members.
+    It is an error only if they have a similar name: a document need not name all members.
     """
     schemas = [media.get("schema") for _, media in node.get("requestBody").get("content").items()]
     for depth, step in enumerate(location.steps):
         if any(step in property_names(schema) for schema in schemas):
             if depth + 1 < len(location.steps):
-                named = [each for schema in schemas for each in properties(schema)]
-                schemas = [below for name, below in named if name == step]
+                pairs = [pair for schema in schemas for pair in properties(schema)]
+                schemas = [child for name, child in pairs if name == step]
             continue
-        members = dict(each for schema in schemas for each in properties(schema))
+        members = dict(pair for schema in schemas for pair in properties(schema))
         if not members or step.isdigit() or step == "*":
             return
         place = ".".join(location.steps[: depth + 1])
@@ -76,17 +74,17 @@ def _check_member(
         return
 
 
-def repeating(
+def copies(
     claim: Claim, location: Expression | None, config: Config, findings: Findings
 ) -> tuple[Expression, ...]:
-    """The places in a JSON body that repeat the name of the model."""
+    """The places in a JSON body that may repeat the name of the model (`also`)."""
     at: Path = (*claim.route.at, "model", "also")
     if claim.route.also and location is not None and location.place == "body":
-        message = "'also' goes with a model in the path, query or a header, not in the body"
+        message = "'also' needs a model in the path, the query or a header, not in the body"
         findings.error(config.source, at, "MW305", message, key=True)
         return ()
     bodies = claim.operation.bodies
     takes_json = any("json" in name for name in bodies.media_types) or any(
-        "json" in declared.rules for declared in bodies.ranges.values()
+        "json" in media_range.rules for media_range in bodies.ranges.values()
     )
     return tuple(expression.parse(text) for text in claim.route.also) if takes_json else ()

@@ -63,7 +63,7 @@ class _Checker:
         self.findings.error(self.config.source, at, code, message, hint, key=key)
 
     def _exists(self, section: str, name: str) -> bool:
-        return name in getattr(self.config, section) or self.config.broken.has(section, name)
+        return name in getattr(self.config, section) or self.config.invalid.has(section, name)
 
     def dialect(self, name: str, at: Path) -> None:
         if name not in dialects.names():
@@ -86,7 +86,7 @@ class _Checker:
                 self.error((*target.at, "upstream"), "MW313", message, hint)
             if "*" in target.model and (target.model != STAR or entry.count("*") != 1):
                 message = "a target's model is a name, not a wildcard"
-                hint = 'only "*", under a name with one *: what that stands for'
+                hint = 'write a name; or "*", if the name of the entry has one *'
                 self.error((*target.at, "model"), "MW314", message, hint)
 
     def choice(self, choice: Choice) -> None:
@@ -120,10 +120,10 @@ class _Checker:
                 self.error(at, "MW314", f"unknown model '{name}'", hint)
             elif "*" in name:
                 message = "a fallback is a model's name, not a wildcard"
-                self.error(at, "MW314", message, "name the model to ask for")
+                self.error(at, "MW314", message, "write the name of a model")
 
     def cycles(self) -> None:
-        """Note each cycle of fallbacks once, at the first of its models in the file."""
+        """Note each cycle of fallbacks once, at its first model in the file."""
         reported: set[frozenset[str]] = set()
         for name in self.config.models:
             cycle = self._cycle(name)
@@ -131,10 +131,10 @@ class _Checker:
                 reported.add(frozenset(cycle))
                 chain = " -> ".join([*cycle, name])
                 at = ("models", name, "fallback")
-                self.error(at, "MW315", f"fallbacks form a cycle: {chain}", "take one out")
+                self.error(at, "MW315", f"fallbacks form a cycle: {chain}", "remove one of them")
 
     def _cycle(self, start: str) -> list[str]:
-        """The shortest chain of fallbacks from a model back to itself, or nothing."""
+        """The shortest chain of fallbacks from a model back to itself; empty if there is none."""
         chains = [[start]]
         visited: set[str] = set()
         for chain in chains:
@@ -147,8 +147,8 @@ class _Checker:
                     chains.append([*chain, name])
         return []
 
-    def policies(self, listed: Iterable[Policy]) -> None:
-        for policy in listed:
+    def policies(self, entries: Iterable[Policy]) -> None:
+        for policy in entries:
             if policy.name not in policies.names():
                 hint = did_you_mean(policy.name, policies.names())
                 self.error(policy.at, "MW316", f"unknown policy '{policy.name}'", hint, key=True)
@@ -169,19 +169,19 @@ class _Checker:
         self.targets(route.to)
         self.choice(route.choose)
         if not route.to and route.choose.is_configured:
-            message = "'choose' stands beside 'to'; a model has a strategy of its own"
+            message = "'choose' of a route needs 'to'; models have their own 'choose'"
             self.error(route.choose.at, "MW381", message, "write it under 'models'", key=True)
         self.policies(route.policies)
-        goals = [key for key in ("model", "to", "answer") if getattr(route, key)]
-        if len(goals) != 1:
-            present = " and ".join(goals) if goals else "none of them"
+        destinations = [key for key in ("model", "to", "answer") if getattr(route, key)]
+        if len(destinations) != 1:
+            present = " and ".join(destinations) if destinations else "none of them"
             hint = "model: for requests that name one; to: for a fixed upstream; answer: models"
             message = f"a route has one of 'model', 'to' and 'answer'; this has {present}"
             self.error(route.at, "MW317", message, hint)
         if not route.operations:
             self.error(route.at, "MW317", "a route needs 'operation' or 'operations'")
         self.default(route)
-        if route.model and not self.config.models and "models" not in self.config.broken.names:
+        if route.model and not self.config.models and "models" not in self.config.invalid.names:
             self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
 
     def default(self, route: RouteConfig) -> None:
@@ -194,12 +194,12 @@ class _Checker:
 
     def unused(self) -> None:
         for name, upstream in self.config.upstreams.items():
-            if name not in self.used_upstreams and not self.config.broken.names:
+            if name not in self.used_upstreams and not self.config.invalid.names:
                 self.findings.note(
                     self.config.source,
                     upstream.at,
                     Level.WARNING,
                     "MW318",
-                    f"upstream '{name}' is used by nothing",
+                    f"upstream '{name}' is not used",
                     key=True,
                 )

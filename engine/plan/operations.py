@@ -1,4 +1,4 @@
-"""Read the documents of a config, and compile their operations for the options of their route."""
+"""Reading the documents of a config, and compiling their operations for the options of routes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_all(
 ) -> dict[str, Specification]:
     """Every document that can be read, by its name in the config.
 
-    `cache` is the folder that caches large documents between two starts.
+    `cache` is the folder for the cache of large documents.
     """
     specifications: dict[str, Specification] = {}
     for name, spec in config.specs.items():
@@ -51,26 +51,27 @@ def compile_for_route(
     if not (lenient or with_names):
         return operation
     try:
-        return specifications[operation.spec].reread(
+        return specifications[operation.spec].recompile(
             operation, lenient=lenient, with_names=with_names
         )
     except ValueError as error:
-        message = f"{operation.id} cannot be compiled as the route asks: {error}"
-        findings.error(config.source, route.at, "MW309", message, "use another way to validate it")
+        message = f"{operation.id} cannot be compiled with the route's options: {error}"
+        hint = "write other values of 'validate' and 'unknown_fields'"
+        findings.error(config.source, route.at, "MW309", message, hint)
         return operation
 
 
-def answers(
+def response_validators(
     claim: Claim, specifications: Mapping[str, Specification], findings: Findings
 ) -> ResponseValidators | None:
-    """The response schemas of the operation, if its route reports on responses."""
+    """The response validators of the operation, if its route reports on responses."""
     operation = claim.operation
     if claim.route.validate_responses != "report":
         return None
     try:
-        return specifications[operation.spec].answers(operation)
+        return specifications[operation.spec].response_validators(operation)
     except ValueError as error:
-        message = f"the answers of {operation.id} are not checked: {error}"
+        message = f"responses of {operation.id} are not checked: {error}"
         source, at = operation.source, operation.at
         findings.note(source, at, Level.WARNING, "MW233", message, key=True)
         return None

@@ -1,5 +1,5 @@
-"""Checks of the paths that routes are served on: each belongs to one route, and pages of the
-gateway that an operation replaces are named."""
+"""Checks of the paths of routes: each path belongs to one route; an operation that replaces a page
+of the gateway is noted."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engine.spec.path_templates import PathMatch, PathTree
 
 
 def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> None:
-    """Note each path that two routes claim, or a route and a page of the gateway."""
+    """Note each path of two routes, or of a route and a page of the gateway."""
     _check_collisions(routes, config.console, findings)
     _note_claimed_pages(routes, config, findings)
 
 
 def _check_collisions(routes: Sequence[Route], console: Console, findings: Findings) -> None:
-    """Note two routes on one method and path, unless the gateway answers both from `models`, and
-    each route on a path of the console."""
+    """Note two routes with the same method and path, unless the gateway answers both from `models`,
+    and each route on a path of the console."""
     routes_by_path: dict[tuple[object, ...], Route] = {}
     for route in routes:
         operation = route.operation
@@ -32,15 +32,15 @@ def _check_collisions(routes: Sequence[Route], console: Console, findings: Findi
                 hint = "mount the document elsewhere, or switch that off under 'console:'"
                 findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
             key = (operation.method, path_templates.shape(template), operation.query)
-            other = routes_by_path.setdefault(key, route)
-            if other is route or (other.answer == route.answer == "models"):
+            first = routes_by_path.setdefault(key, route)
+            if first is route or (first.answer == route.answer == "models"):
                 continue
             findings.note(
                 operation.source,
                 operation.at,
                 Level.ERROR,
                 "MW304",
-                f"{operation.id} and {other.operation.id} are both {operation.method} {template}",
+                f"{operation.id} and {first.operation.id} are both {operation.method} {template}",
                 "mount one of the documents under another prefix with specs.<name>.mount",
                 key=True,
             )
@@ -58,15 +58,15 @@ def _note_claimed_pages(routes: Sequence[Route], config: Config, findings: Findi
         if not isinstance(match, PathMatch):
             continue
         operation: Operation = match.value
-        hint = "mount the document under another prefix if something asks for that page"
+        hint = "mount the document under another prefix if you need that page"
         if path == metrics:
-            hint = "telemetry.metrics names another path"
+            hint = "write another path for the metrics at telemetry.metrics"
         findings.note(
             operation.source,
             operation.at,
             Level.WARNING,
             "MW321",
-            f"{operation.id} answers GET {path}; the gateway's own page is not served there",
+            f"{operation.id} answers GET {path} in place of the gateway's page",
             hint,
             key=True,
         )

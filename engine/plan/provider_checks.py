@@ -1,4 +1,4 @@
-"""Notes about models that a provider is not known to have, and about old files of providers."""
+"""Notes about models that are not in their provider's file, and about old files of providers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def today() -> date:
 
 
 def check_providers(config: Config, findings: Findings) -> None:
-    """Note, as infos: each target's model that its provider is not known to have, with the name
-    that is close to it, and each upstream whose provider's models are more than OLD days old."""
+    """Note, as infos, each target's model that is not in the file of its provider, with the closest
+    name in it, and each upstream whose provider's file is more than OLD days old."""
     used = {
         name: providers.read(upstream.provider)
         for name, upstream in config.upstreams.items()
@@ -38,13 +38,13 @@ def check_providers(config: Config, findings: Findings) -> None:
         age = (date_now - provider.date).days
         if age > OLD:
             at = ("upstreams", name, "provider")
-            message = f"what is known of provider '{provider.name}' is {age} days old"
+            message = f"the models and prices of provider '{provider.name}' are {age} days old"
             hint = f"newer models and prices: {provider.documentation}; set your own under `prices`"
             findings.note(config.source, at, Level.INFO, "MW355", message, hint)
 
 
 def _named_models(config: Config) -> Iterator[tuple[TargetConfig, str, Path]]:
-    """The targets of `models` whose name for the model is in the config, and the place of it."""
+    """The targets of `models` whose model name is in the config, with the name and its path."""
     for entry in config.models.values():
         for target in entry.to:
             if target.model and target.model != STAR:
@@ -59,6 +59,6 @@ def _check_model(
     if model in provider.models:
         return
     close = near(model, provider.models)
-    message = f"provider '{provider.name}' was not known to have '{model}' on {provider.date}"
-    hint = f"did you mean '{close}'?" if close else "a newer model is served all the same"
+    message = f"provider '{provider.name}' had no model '{model}' on {provider.date}"
+    hint = f"did you mean '{close}'?" if close else "if it is newer, ignore this: it is served"
     findings.note(config.source, at, Level.INFO, "MW354", message, hint)

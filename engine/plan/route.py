@@ -1,10 +1,10 @@
-"""The plan as values: a Route for each operation that is served, all Routes as a Plan, and the
-PlanResult that also holds the problems.
+"""The plan as values: a Route for each operation that is served, the Plan with all Routes, and the
+PlanResult, which also has the problems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path as FilePath
@@ -29,12 +29,12 @@ from engine.values.usage import Takes
 class Route:
     """An operation, its targets and its guards; every name in it is resolved.
 
-    `takes` are the request fields that matter for quotas. `guards` are the compiled `policies`.
-    `dialects` are those whose callers use the path, the operation's dialect last. `wide` are the
-    path variables that may hold slashes, because they name a model. `websocket` holds the limits
-    of its sessions, where the operation is a WebSocket. `chosen_by_body`: its targets, or those of
-    a model, are chosen by a value of the body. `at` is the place of the operation's name
-    in the config.
+    `takes` are the request fields that quotas depend on. `guards` are the compiled `policies`.
+    `dialects` are the dialects of callers of this path, the operation's own last. `wide` are the
+    path variables that may have slashes, because they name a model. `websocket` has the limits of
+    sessions, if the operation is a WebSocket. `chosen_by_body`: a value of the body decides which
+    target is chosen. `response_validators` is None unless the route reports on responses. `at` is
+    the path of the operation's name in the config.
     """
 
     operation: Operation
@@ -53,7 +53,7 @@ class Route:
     takes: Takes
     websocket: WebSocket | None
     unknown_fields: str = "pass"
-    answers: ResponseValidators | None = None
+    response_validators: ResponseValidators | None = None
     at: Path = ()
     choose: Choice = field(default_factory=Choice)
     priority: str = "normal"
@@ -62,7 +62,7 @@ class Route:
 
     @property
     def by_model(self) -> ModelOperation:
-        """The operation, as `ModelOperations` compares it."""
+        """The operation as a value for `ModelOperations`."""
         operation, dialect = self.operation, self.dialects[-1].name
         language = language_of(dialect, operation.path)
         name = language.name if language is not None and not operation.websocket else ""
@@ -73,55 +73,58 @@ class Route:
 
     @property
     def needs_body(self) -> bool:
-        """Whether a step needs the parsed body: it names the model, or a policy or the choice of a
+        """Whether a stage needs the parsed body: it names the model, or a policy or the choice of a
         target depends on it."""
         names_model = self.model is not None and (self.model.place == "body" or bool(self.also))
         return names_model or self.guards.reads_body or self.chosen_by_body
 
     @property
     def destination(self) -> str:
-        """Where requests go, in words."""
+        """The destination of requests, for people."""
         if self.answer:
-            return f"answered here ({self.answer})"
+            return f"by the gateway ({self.answer})"
         return "to fixed targets" if self.to else "by model"
 
     @property
     def templates(self) -> list[tuple[str, str]]:
-        """The full path templates with the prefix each is mounted under."""
+        """Each full path template with its mount prefix."""
         return [(mount + self.operation.path, mount) for mount in self.operation.mounts]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All routes to serve. `specifications` are the documents, for pages that show them;
-    `by_model` are the operations that are routed by model, including those of routes that were
-    left out afterwards."""
+    """All routes to serve. `specifications` are the documents, for pages that show them; `by_model`
+    are all operations that are routed by model, even if `routes` has been reduced since."""
 
     config: Config
     routes: tuple[Route, ...]
     specifications: Mapping[str, Specification] = field(default_factory=dict)
     by_model: tuple[ModelOperation, ...] = ()
 
-    def settle(self) -> None:
-        """Free what only the problems of files need: there are no more once this is served."""
-        self.config.source.settle()
+    def free_sources(self) -> None:
+        """Free the texts and positions of the files: a plan that is served has no problems."""
+        self.config.source.free_positions()
         self.config.source.value = None
         for specification in self.specifications.values():
             for document in specification.library.documents:
-                document.settle()
+                document.free_positions()
 
     def model_operations(self) -> ModelOperations:
-        """Which operations each model has."""
-        config = self.config
-        return ModelOperations(
-            config.models, config.upstreams, self.by_model, counterparts(), path_suffixes()
-        )
+        """The operations of each model."""
+        return model_operations(self.config, self.by_model)
+
+
+def model_operations(config: Config, by_model: Iterable[ModelOperation]) -> ModelOperations:
+    """The operations of each model, out of all that are routed by model."""
+    return ModelOperations(
+        config.models, config.upstreams, by_model, counterparts(), path_suffixes()
+    )
 
 
 @dataclass(slots=True)
 class PlanResult:
-    """A plan and the problems of its files; `plan` is None when there are errors. `files` are the
-    files it was read from, with their SHA-256 (see `engine.source.files.record_reads`)."""
+    """A plan and the problems of its files; `plan` is None if there are errors. `files` are the
+    files that were read, with their SHA-256 (see `engine.source.files.record_reads`)."""
 
     plan: Plan | None = None
     findings: Findings = field(default_factory=Findings)
@@ -130,7 +133,7 @@ class PlanResult:
 
     @property
     def hash(self) -> str:
-        """Identifies this config: a hash over all files it was read from."""
+        """The identifier of this config: a hash of all files that were read."""
         lines = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
         return sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
@@ -140,13 +143,13 @@ class PlanResult:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts of the files with problems, by the names that problems use."""
+        """The texts of the files with problems, by the file names in the problems."""
         return self.findings.texts
 
 
 class CannotServe(Exception):
-    """A plan cannot be served; `str` says why, in a sentence."""
+    """A plan cannot be served; `str` gives the reason in a sentence."""
 
 
 class CannotConnect(CannotServe):
-    """A store that is necessary cannot be used; `str` says why and what to do."""
+    """A required store cannot be used; `str` gives the reason and what to do."""

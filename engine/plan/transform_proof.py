@@ -22,8 +22,7 @@ from engine.spec.document.node import Node
 from engine.spec.expression import Expression
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import explain
-from engine.spec.schema_places import Place as SchemaPlace
-from engine.spec.schema_places import names_in, place_in
+from engine.spec.schema_places import SchemaPlace, names_in, place_in
 from engine.spec.schema_types import types_of
 from engine.spec.spec import Specification
 from engine.transforms.body_edits import BodyEdits

@@ -1,4 +1,4 @@
-"""Checks of `transform`: its templates, names and conflicts, and the credentials beside it."""
+"""Checks of `transform`: its templates, names, conflicts, and conflicts with credentials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.transforms.faults import Faults
 
 
 def check_transforms(config: Config, findings: Findings) -> None:
-    """Note the mistakes of the transforms of upstreams, targets and models."""
+    """Note the faults of the transforms of upstreams, targets and models."""
     for upstream in config.upstreams.values():
         _check(upstream.transform, upstream, config, findings)
     targets = [target for model in config.models.values() for target in model.to]
@@ -27,7 +27,7 @@ def check_transforms(config: Config, findings: Findings) -> None:
 def check_transforms_of_callers(
     configs: Iterable[TransformConfig], config: Config, findings: Findings
 ) -> None:
-    """Note the mistakes of transforms of the caller's side, with options that match the schema."""
+    """Note the faults of transforms of the caller's side, whose options match the schema."""
     _check(configs, None, config, findings, upstream_side=False)
 
 
@@ -39,9 +39,11 @@ def _check(
     *,
     upstream_side: bool = True,
 ) -> None:
-    places = upstream.credentials if upstream is not None else ()
-    credentials = [("header", each.header) for each in places if each.header]
-    credentials += [("query", each.parameter) for each in places if each.parameter]
+    configured = upstream.credentials if upstream is not None else ()
+    credentials = [("header", credential.header) for credential in configured if credential.header]
+    credentials += [
+        ("query", credential.parameter) for credential in configured if credential.parameter
+    ]
     for transform in configs:
         faults = Faults()
         compile_transform(transform, upstream=upstream_side, faults=faults, credentials=credentials)

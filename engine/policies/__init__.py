@@ -62,7 +62,7 @@ class Guards:
 
 @cache
 def names() -> list[str]:
-    """The policies there are."""
+    """The names of all policies."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
@@ -100,13 +100,14 @@ def quota_of(policy: Policy, currency: str) -> Quota | None:
 
 
 def transform_of(policy: Policy) -> tuple[TransformConfig, ...]:
-    """The transform that a policy is, with options that match the schema; nothing for others."""
+    """The transform of a policy, whose options match the schema; empty for policies that are not
+    transforms."""
     module = get(policy.name)
     return (module.transform(policy),) if hasattr(module, "transform") else ()
 
 
 def moment_of(name: str) -> Moment:
-    """When a policy runs, whatever its position in the config."""
+    """When a policy runs; its position in the config does not matter."""
     module = get(name)
     if is_limit(name):
         return Moment.LIMIT
@@ -123,13 +124,13 @@ def sharer_of(policy: Policy) -> str:
     return str(policy.options.get("by", "token")) if isinstance(policy.options, dict) else "token"
 
 
-def guards(listed: Sequence[Policy], currency: str) -> Guards:
-    """Compile the policies of a route. Their options match the schemas; ValueError for a value that
-    is wrong nevertheless."""
+def guards(policies: Sequence[Policy], currency: str) -> Guards:
+    """Compile the policies of a route, whose options match the schemas. Raises ValueError for what
+    a schema cannot express."""
     steps: dict[Moment, list[PolicyStep]] = {moment: [] for moment in Moment}
     rules: list[QuotaRule] = []
     transforms: list[TransformConfig] = []
-    for policy in listed:
+    for policy in policies:
         module, quota = get(policy.name), quota_of(policy, currency)
         if quota is not None:
             rules.append(_rule(policy, quota, {rule.name for rule in rules}))

@@ -1,8 +1,8 @@
 """`deny: {if: {body: {n: {minimum: 2}}}, message: "..."}`: requests that are refused.
 
 A request is refused when all conditions of `if` hold and not all of `unless`. A condition is a JSON
-Schema for a member of the body, a query parameter, a header or a variable of the path; a plain
-value stands for itself, a list for its values. What a request does not have meets no condition.
+Schema for a member of the body, a query parameter, a header or a variable of the path. A plain
+value must be equal; of a list, one value must be equal. A condition on a missing part is not met.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.exchange.services import Services
 from engine.spec.conditions import Condition, compile_condition
 from engine.values.errors import GatewayError
 
-_VALUE = "A JSON Schema; a value that stands for itself; or a list of values."
+_VALUE = "A JSON Schema; a value to be equal to; or a list of values, one of them to be equal to."
 
 
 def _conditions(description: str) -> dict[str, Any]:
@@ -34,12 +34,12 @@ def _conditions(description: str) -> dict[str, Any]:
         "minProperties": 1,
         "properties": {
             place: {
-                "description": words,
+                "description": text,
                 "type": "object",
                 "minProperties": 1,
                 "additionalProperties": {"description": _VALUE},
             }
-            for place, words in places.items()
+            for place, text in places.items()
         },
     }
 
@@ -49,14 +49,14 @@ SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "if": _conditions("What a request must say to be refused."),
-        "unless": _conditions("What a request must say to be let through."),
+        "if": _conditions("The conditions for a refusal."),
+        "unless": _conditions("The conditions under which a request is not refused."),
         "status": {
             "description": "The status of the refusal.",
             "enum": [400, 403],
             "default": 400,
         },
-        "message": {"description": "What the caller is told.", "type": "string", "minLength": 1},
+        "message": {"description": "The message to the caller.", "type": "string", "minLength": 1},
     },
 }
 
@@ -104,7 +104,7 @@ def build(options: Deny, services: Services) -> Stage:
             _refuse_unread(exchange)
         if not all(condition.holds(exchange) for condition in options.conditions):
             return following(exchange)
-        unmet = [each for each in options.exceptions if not each.holds(exchange)]
+        unmet = [condition for condition in options.exceptions if not condition.holds(exchange)]
         if options.exceptions and not unmet:
             return following(exchange)
         raise _refusal(options, unmet, exchange)
@@ -113,7 +113,7 @@ def build(options: Deny, services: Services) -> Stage:
 
 
 def _refuse_unread(exchange: Exchange) -> None:
-    """Refuse a body that could not be read: what it says is not known."""
+    """Refuse a body that could not be parsed: the conditions cannot be checked."""
     if exchange.body.size and exchange.value is MISSING:
         message = "The request body cannot be read, and a rule of this gateway depends on it."
         raise GatewayError(400, "unreadable_body", message)
@@ -121,7 +121,7 @@ def _refuse_unread(exchange: Exchange) -> None:
 
 def _refusal(options: Deny, unmet: list[Condition], exchange: Exchange) -> GatewayError:
     param, _, sentence = [*options.conditions, *unmet][0].refusal(exchange)
-    words = options.message or sentence
-    if param and f"'{param}'" not in words:
-        words = f"{words} ('{param}')"
-    return GatewayError(options.status, "request_denied", words, param=param)
+    message = options.message or sentence
+    if param and f"'{param}'" not in message:
+        message = f"{message} ('{param}')"
+    return GatewayError(options.status, "request_denied", message, param=param)

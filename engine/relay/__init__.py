@@ -1,3 +1,3 @@
 """Moving bytes unchanged between upstream and caller: headers, server-sent events, WebSockets.
-Read `sse.py` first. Whom to ask is decided in `upstream/`.
+Read `sse.py` first. `upstream/` decides which target a request goes to.
 """

@@ -40,20 +40,20 @@ HeaderValue = bool | int | bytes | str | UUID
 
 
 class BrokenMessage(Exception):
-    """Bytes that are no message, or end inside of one. The text begins with "the upstream's"."""
+    """Bytes that are not a message, or end within one. The text begins with "the upstream's"."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(f"the upstream's event stream {detail}")
 
 
 class Message(NamedTuple):
-    """One message. Its kind, its event's name and the like are headers: `:message-type`."""
+    """One message. Headers give its kind (`:message-type`) and the name of its event."""
 
     headers: dict[str, HeaderValue]
     payload: bytes
 
     def text(self, name: str) -> str:
-        """A header that is a text, "" for none."""
+        """The value of a text header; "" if there is none."""
         value = self.headers.get(name)
         return value if isinstance(value, str) else ""
 
@@ -64,7 +64,7 @@ class MessageReader:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._size = 0
-        """Bytes of the message that the buffer begins with, 0 where its prelude is not read."""
+        """Bytes of the message at the start of the buffer, 0 until its prelude is read."""
 
     @property
     def inside(self) -> bool:
@@ -72,7 +72,7 @@ class MessageReader:
         return bool(self._buffer)
 
     def feed(self, data: bytes) -> None:
-        """Add what arrived; `next` returns the messages."""
+        """Add bytes; `next` returns the messages."""
         self._buffer += data
 
     def next(self) -> Message | None:
@@ -118,8 +118,8 @@ def _message(data: bytes) -> Message:
 
 
 def _headers(data: bytes) -> dict[str, HeaderValue]:
-    """The headers in a block of them. Raises IndexError, struct.error or UnicodeDecodeError for one
-    that is cut off."""
+    """The headers in a header block. Raises IndexError, struct.error or UnicodeDecodeError if it is
+    truncated or malformed."""
     headers: dict[str, HeaderValue] = {}
     at = 0
     while at < len(data):
@@ -133,7 +133,7 @@ def _headers(data: bytes) -> dict[str, HeaderValue]:
 
 
 def _value(data: bytes, kind: int, at: int) -> tuple[HeaderValue, int]:
-    """The value of this type that begins at an index, and where it ends."""
+    """The value of type `kind` at index `at`, and the index after it."""
     if kind in (_TRUE, _FALSE):
         return kind == _TRUE, at
     if (number := _NUMBERS.get(kind)) is not None:

@@ -1,9 +1,9 @@
-"""The messages of an Amazon event stream as server-sent events, and its errors as JSON.
+"""Translates an Amazon event stream into server-sent events, and its errors into JSON.
 
-An event becomes a JSON object with one member, called like the event: that is the shape which the
-vendor's service model gives the stream. A `chunk` of Bedrock's InvokeModelWithResponseStream holds
-an event of the model's own API, in base64, and becomes that event. An exception becomes the bare
-JSON of an error, which ends every stream and is an error in each dialect.
+An event becomes a JSON object with one member, named like the event, as in the vendor's service
+model. A `chunk` of Bedrock's InvokeModelWithResponseStream holds an event of the model's own API,
+in base64, and becomes that event. An exception becomes the JSON of an error, without `data:`, which
+ends the stream and is an error in every dialect.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _TYPED = Decoder(_Typed)
 class AmazonEvents:
     """Turns the bytes of an Amazon event stream, as they arrive, into server-sent events.
 
-    `failure` is why the stream cannot be read further; what preceded it has been returned.
+    `failure` is why the stream cannot be read further; the events before it have been returned.
     """
 
     def __init__(self) -> None:
@@ -85,16 +85,16 @@ def _event(message: Message) -> bytes:
         data = b"{%b:%b}" % (orjson.dumps(name), message.payload.translate(_LINE_ENDS) or b"{}")
         return b"data: " + data + b"\n\n"
     if kind == "exception":
-        words = json_or_none(message.payload)
-        words = words.get("message") if isinstance(words, dict) else None
-        return _error(message.text(":exception-type"), words)
+        details = json_or_none(message.payload)
+        text = details.get("message") if isinstance(details, dict) else None
+        return _error(message.text(":exception-type"), text)
     if kind == "error":
         return _error(message.text(":error-code"), message.text(":error-message"))
     raise BrokenMessage("has a message of an unknown kind")
 
 
 def _chunk(payload: bytes) -> bytes:
-    """The event of a model's own API, under its own name where it has one."""
+    """The event of the model's own API, with its name if it has one."""
     try:
         data = _CHUNK.decode(payload).data.translate(_LINE_ENDS)
     except msgspec.DecodeError as error:
@@ -109,6 +109,6 @@ def _chunk(payload: bytes) -> bytes:
 
 def _error(name: str, message: Any) -> bytes:
     name = name[:1].lower() + name[1:]
-    words = message if isinstance(message, str) and message else name or "The request failed."
-    error = {"code": _STATUSES.get(name, 500), "message": words}
+    text = message if isinstance(message, str) and message else name or "The request failed."
+    error = {"code": _STATUSES.get(name, 500), "message": text}
     return orjson.dumps({"type": "error", "error": error}) + b"\n\n"

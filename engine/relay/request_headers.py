@@ -1,4 +1,4 @@
-"""Which request headers pass to an upstream: those of an allow-list."""
+"""The request headers that are forwarded to an upstream: those of an allow-list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from engine.exchange.environ_headers import environ_key
 
 ALWAYS_SENT = ("accept", "content-type", "content-language", "traceparent", "tracestate")
-"""Request headers that pass to every upstream, whatever its dialect."""
+"""Request headers that pass to every upstream, of any dialect."""
 
 NEVER_SENT = frozenset(
     {"authorization", "cookie", "host", "content-length", "transfer-encoding", "connection"}
@@ -25,22 +25,23 @@ belong to one hop (RFC 9110 section 7.6.1)."""
 _VALUE = itemgetter(1)
 
 
-class Forwarded:
-    """The request headers that pass, compiled; `pick(environ)` returns them in a fixed order."""
+class RequestHeaders:
+    """The allow-list of one target, compiled. A header of `required` is forwarded even if the
+    request's Connection header names it."""
 
-    def __init__(self, names: Iterable[str], needed: Iterable[str] = ()) -> None:
-        self._needed = frozenset(name.lower() for name in ("content-type", *needed))
-        allowed = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names, *needed))
+    def __init__(self, names: Iterable[str], required: Iterable[str] = ()) -> None:
+        self._required = frozenset(name.lower() for name in ("content-type", *required))
+        allowed = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names, *required))
         self._names = [name for name in allowed if name not in NEVER_SENT]
         self._keys = [environ_key(name) for name in self._names]
 
     def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Those that the request has, except the headers that its Connection header names; that
-        cannot remove the `needed` ones."""
+        """The headers of a request to forward, in a fixed order, without those that its Connection
+        header names (RFC 9110 section 7.6.1)."""
         values: Iterable[Any] = map(environ.get, self._keys)
         picked = list(filter(_VALUE, zip(self._names, values, strict=True)))
-        hop = environ.get("HTTP_CONNECTION", "").lower()
-        if hop in ("", "keep-alive", "close"):
+        connection = environ.get("HTTP_CONNECTION", "").lower()
+        if connection in ("", "keep-alive", "close"):
             return picked
-        hop_by_hop = {name.strip() for name in hop.split(",")} - self._needed
+        hop_by_hop = {name.strip() for name in connection.split(",")} - self._required
         return [pair for pair in picked if pair[0] not in hop_by_hop]

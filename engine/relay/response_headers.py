@@ -1,8 +1,8 @@
-"""Which headers of an upstream's answer reach the caller.
+"""The headers of an upstream's answer that are passed to the caller.
 
-The law, in this order: what the dialect hides never passes; then the first row of TABLE that names
-a header decides. A header without a row passes on a route of any other API, and on a route of an AI
-dialect only if the dialect or the operation's document lists it.
+The law, in this order: a header that the dialect hides never passes; then the first row of TABLE
+that names a header decides. On a route of an AI dialect, a header without a row passes only if the
+dialect or the operation's document lists it; on a route of any other API it passes.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from engine.values.wildcard import matches
 class Action(IntEnum):
     """What is done with a header."""
 
-    DROP = 0  # the only one that is false
+    DROP = 0  # falsy, for `compress` in `ResponseHeaders.pick`
     PASS = 1
     PASS_IF_DECLARED = 2  # in the document, as a header of one of the operation's answers
-    MOVE = 3  # an address: rewritten to ours, see `Addresses`
+    MOVE = 3  # an address: rewritten to one of the gateway, see `Addresses`
     MOVE_LINKS = 4
     RENAME = 5  # to `x-upstream-request-id`
-    READ = 6  # `connection`, which names others to drop
+    READ = 6  # `connection`, which names other headers to drop
 
 
 class Row(NamedTuple):
@@ -81,7 +81,11 @@ TABLE = (
         ("connection",), Action.READ, "belongs to one connection, as what it names (RFC 9110 7.6.1)"
     ),
     Row(_HOP, Action.DROP, "belongs to one connection (RFC 9110 7.6.1, RFC 6455)"),
-    Row(("content-length", "date"), Action.DROP, "written anew for the answer that is sent"),
+    Row(
+        ("content-length", "date"),
+        Action.DROP,
+        "written by the gateway for the answer that it sends",
+    ),
     Row(
         ("server", "via", "x-powered-by", "x-aspnet*-version", "x-generator", "alt-svc"),
         Action.DROP,
@@ -114,7 +118,7 @@ TABLE = (
 )
 _CACHED_NAMES = 1000
 _NAME = itemgetter(0)
-_PASS = Action.PASS  # an enum finds its members slowly
+_PASS = Action.PASS  # looking up a member of an enum is slow
 
 
 class Addresses(Protocol):
@@ -135,8 +139,8 @@ def rule(name: str) -> Row | None:
 class ResponseHeaders:
     """The rules for the answers of one upstream to one operation, decided once for each name.
 
-    `allowed` (wildcards) are what a dialect lets through beside the table, None where everything
-    else passes. `declared` are the document's names, `hidden` never pass.
+    `allowed` (wildcards) are the headers without a row that pass, None for all. `declared` are the
+    headers in the operation's document; `hidden` (wildcards) never pass.
     """
 
     def __init__(
@@ -154,16 +158,16 @@ class ResponseHeaders:
             hidden=tuple(hidden),
             declared=frozenset(name.lower() for name in declared),
         )
-        # An upstream may make up names: the cache is bounded.
+        # Bounded, as an upstream may send ever new names.
         self._action = lru_cache(maxsize=_CACHED_NAMES)(decide)
 
     def pick(
         self, headers: Sequence[tuple[str, str]], path: str = "/", mount: str = ""
     ) -> list[tuple[str, str]]:
-        """Those that pass, of an answer to a request for `path` of the upstream, which callers
-        know under the prefix `mount`."""
+        """The headers for the caller. `path` is the requested path at the upstream; `mount` is the
+        prefix under which callers reach the upstream's paths."""
         picked = []
-        of_the_hop: tuple[str, ...] = ()
+        hop_by_hop: tuple[str, ...] = ()
         actions = list(map(self._action, map(_NAME, headers)))
         for pair, action in compress(zip(headers, actions, strict=True), actions):
             if action is _PASS:
@@ -171,14 +175,15 @@ class ResponseHeaders:
             elif action is Action.RENAME:
                 picked.append(("x-upstream-request-id", pair[1]))
             elif action is Action.READ:
-                of_the_hop += tuple(word.strip().lower() for word in pair[1].split(","))
+                hop_by_hop += tuple(name.strip().lower() for name in pair[1].split(","))
             else:
-                to = self._addresses
-                rewrite = to.rewrite if action is Action.MOVE else to.rewrite_links
-                if (rewritten := rewrite(pair[1], path, mount)) is not None:
-                    picked.append((pair[0], rewritten))
-        if of_the_hop:
-            return [pair for pair in picked if pair[0] not in of_the_hop]
+                addresses = self._addresses
+                is_address = action is Action.MOVE
+                rewrite = addresses.rewrite if is_address else addresses.rewrite_links
+                if (value := rewrite(pair[1], path, mount)) is not None:
+                    picked.append((pair[0], value))
+        if hop_by_hop:
+            return [pair for pair in picked if pair[0] not in hop_by_hop]
         return picked
 
 

@@ -1,16 +1,16 @@
-"""How long a master waits before it starts a worker in place of one that failed."""
+"""The backoff of a master between a failed worker and its replacement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 LONGEST_PAUSE = 30.0
-"""Seconds at most."""
+"""The longest pause, in seconds."""
 
 
 class BootBackoff:
-    """2 s after the first failure, then twice as long each time, until a worker has lasted for
-    LONGEST_PAUSE. `clock` gives seconds of a monotonic clock."""
+    """2 s after the first failure, then twice as long each time, at most LONGEST_PAUSE. It starts
+    again at 2 s once no worker has failed for LONGEST_PAUSE. `clock` gives monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

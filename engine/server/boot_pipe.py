@@ -13,15 +13,15 @@ class BootPipe:
     """The pipe of a master and all its workers.
 
     `booted` holds gunicorn's `age` of each worker that has booted, `failures` why others failed,
-    oldest first, and `errors` the same by process id; `crashes` counts those that had booted
-    before.
+    oldest first, and `errors` the same by process id; `crashes` counts the workers that failed
+    after they had booted.
     """
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
-        self._rest = b""
+        self._partial_line = b""
         self.booted: set[int] = set()
         self.failures: list[str] = []
         self.errors: dict[int, str] = {}
@@ -44,10 +44,10 @@ class BootPipe:
         with contextlib.suppress(OSError):  # the master is gone
             os.write(self._write, data)
 
-    def look(self) -> None:
+    def receive(self) -> None:
         """Called in the master: read the new messages without waiting."""
-        while data := self._more():
-            *lines, self._rest = (self._rest + data).split(b"\n")
+        while data := self._read_pipe():
+            *lines, self._partial_line = (self._partial_line + data).split(b"\n")
             for line in lines:
                 kind, _, words = line.decode(errors="replace").partition(" ")
                 if kind == "booted":
@@ -58,7 +58,7 @@ class BootPipe:
                     self.errors[int(pid)] = reason
                     self.crashes += kind == "crashed"
 
-    def _more(self) -> bytes:
+    def _read_pipe(self) -> bytes:
         try:
             return os.read(self._read, 65536)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""The socket of a caller: what was read ahead of time, and sending without needless waits."""
+"""A caller's socket: a read buffer, timeouts, and sends that wait only if they must."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _os_socket = get_original("socket", "socket")
 
 
 class CallerSocket:
-    """A gevent socket, plain or TLS, that waits at most `timeout` seconds, None for ever.
+    """A gevent socket, plain or TLS. `timeout` is in seconds, None for no timeout.
 
-    `buffered` was received and not used yet."""
+    `buffered` holds bytes that were received and not used yet."""
 
     __slots__ = ("_socket_timeout", "buffered", "can_try", "sock", "timeout")
 
@@ -31,7 +31,7 @@ class CallerSocket:
         self._socket_timeout: float | None = None  # that of the gevent socket
 
     def receive(self) -> bytes:
-        """All that is buffered, or what comes next; b"" at the end."""
+        """The buffered bytes, or else the next bytes received; b"" at the end of the stream."""
         data, self.buffered = self.buffered, b""
         if data:
             return data
@@ -39,24 +39,25 @@ class CallerSocket:
         return bytes(self.sock.recv(_PIECE))
 
     def send(self, data: bytes) -> None:
-        """Send all of it, waiting as long as the timeout."""
+        """Send all bytes. Raises TimeoutError, OSError."""
         count = self.try_send(data) if self.can_try else 0
         if count == len(data):
             return
         self.set_socket_timeout()
         rest = memoryview(data)[count:]
         count = self.sock.send(rest)
-        if count < len(rest):  # gevent's sendall asks for the size of the buffer first
+        if count < len(rest):  # not at once: gevent's sendall costs a getsockopt
             self.sock.sendall(rest[count:])
 
     def set_socket_timeout(self) -> None:
-        """Give the gevent socket its timeout, which most requests end without."""
+        """Set `timeout` on the gevent socket. Called before a wait; most requests need none."""
         if self.timeout != self._socket_timeout:
             self._socket_timeout = self.timeout
             self.sock.settimeout(self.timeout)
 
     def try_send(self, data: bytes) -> int:
-        """How many bytes could be sent at once. A failure shows at the next `send`."""
+        """Send without waiting. Returns the number of bytes sent; the next `send` raises an error
+        of the connection."""
         try:
             size: int = self.sock.send(data, 0, 0.0)
         except OSError:
@@ -79,9 +80,10 @@ def linger(sock: Any) -> None:
 
 
 def end_input(sock: Any) -> None:
-    """Let a gevent socket read to the end of what has arrived, and no further.
+    """Shut down reading on a gevent socket: its reader gets the bytes that have arrived, then the
+    end of the stream.
 
-    gevent's own shutdown would break off the wait of a reader, as if the connection had broken.
+    gevent's own shutdown would raise in a waiting reader, as if the connection had broken.
     """
     duplicate = _os_socket(sock.family, sock.type, fileno=sock.fileno())
     try:

@@ -21,8 +21,8 @@ from engine.server.worker_connection import WorkerConnection, read_head
 from engine.values.errors import GatewayError
 
 _CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
-_REASONS = {400: "Bad Request", 414: "URI Too Long"}
-"""Those of this version of HTTP; the rest are as Python's."""
+_REASONS = {414: "URI Too Long"}
+"""Reason phrases of RFC 9110 that older Pythons do not have; the others are Python's."""
 
 
 class HTTPSettings(NamedTuple):
@@ -65,11 +65,11 @@ class ConnectionHandler:
             client.setblocking(1)
             self._serve_connection(sock, address)
         except InvalidRequest as error:
-            # The target is never logged: a token may stand in its query.
+            # The target is never logged: its query may contain a token.
             self._log.info("not a valid HTTP request: %s", error)
             self._send(sock, self._application.refuse(_bad_request(error), ip_address(address)))
         except TimeoutError:
-            self._log.debug("a caller takes nothing of its response")
+            self._log.debug("timeout: a caller does not read its response")
         except OSError as error:
             if error.errno not in _CALLER_LEFT:
                 self._log.exception("a connection broke")
@@ -104,8 +104,8 @@ class ConnectionHandler:
         trusted: bool,
         connection: WorkerConnection,
     ) -> bool:
-        """Answer one request. Whether the response is complete. Raises OSError where the caller
-        left, or is to believe that the connection broke."""
+        """Answer one request. Returns whether the response is complete. Raises OSError if the
+        caller left, and where the connection must look broken to the caller."""
         environ = request_environ(shared, head)
         if trusted:
             self._settings.scheme_headers.apply(environ)

@@ -15,7 +15,7 @@ Environ = dict[str, Any]
 
 
 def worker_environ(workers: int) -> Environ:
-    """What is the same for every request of a worker."""
+    """The fields that all requests of a worker share."""
     return {
         "SCRIPT_NAME": "",
         "SERVER_SOFTWARE": "modelway",
@@ -38,7 +38,8 @@ def address_fields(prefix: str, address: Any) -> Environ:
 
 
 def request_environ(connection: Environ, head: RequestHead) -> Environ:
-    """The environ of a request, upon that of its connection. The server adds `wsgi.input`."""
+    """The environ of a request: the fields of its connection, and those of its head. The server
+    adds `wsgi.input`."""
     path = head.path
     return {
         **connection,

@@ -24,21 +24,21 @@ from engine.values import runtime_dir
 
 
 class GunicornApplication(BaseApplication):
-    """gunicorn's master: `build` makes the application in each worker, after the fork. `form` is
-    how it writes its own log."""
+    """gunicorn's application object: `build` makes the WSGI application in each worker, after the
+    fork; `ready` is called when the master listens; `formatter` formats gunicorn's log."""
 
     def __init__(
         self,
         server: Server,
         build: Callable[[], Any],
         ready: Callable[[], None] | None = None,
-        form: logging.Formatter | None = None,
+        formatter: logging.Formatter | None = None,
         telemetry: str = "",
         passed: PassedSockets = NO_SOCKETS,
     ) -> None:
         """`telemetry` is the address of the listener for metrics and health, "" for none; `passed`
         are sockets that listen already."""
-        self._form = form
+        self._formatter = formatter
         self._passed = passed
         self.sockets = ListeningSockets(passed)
         self.server = server
@@ -78,13 +78,13 @@ class GunicornApplication(BaseApplication):
         for name, value in settings(self.server).items():
             self.cfg.set(name, value)
         self.cfg.set("bind", list(self.addresses().values()))
-        if self._form is not None:
-            self.cfg.set("logger_class", type("Log", (_Log,), {"form": self._form}))
+        if self._formatter is not None:
+            self.cfg.set("logger_class", type("Log", (_Log,), {"formatter": self._formatter}))
         if self._ready is not None:
             ready = self._ready
             self.cfg.set("when_ready", lambda arbiter: ready())
         self.cfg.set("on_starting", self._start_to_listen)
-        self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_left_behind())
+        self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_old_listeners())
         self.cfg.set("post_worker_init", lambda worker: self.boots.tell_booted(worker.age))
 
     def _start_to_listen(self, arbiter: Any) -> None:
@@ -92,8 +92,8 @@ class GunicornApplication(BaseApplication):
         arbiter.LISTENERS = self.listen((), arbiter.log)
 
     def load(self) -> Any:
-        """The application, in a worker. A store that it cannot do without is one line, as gunicorn
-        shows an AppImportError, and no traceback."""
+        """The application, in a worker. If a required store cannot be reached, gunicorn logs one
+        line (its AppImportError) without a traceback."""
         try:
             return self._build()
         except (CannotServe, OSError) as error:
@@ -117,7 +117,7 @@ class GunicornApplication(BaseApplication):
         return ""
 
     def report(self, workers: Sequence[WorkerState]) -> None:
-        """What became of the workers until now; called about once a second."""
+        """Take the states of the workers; called about once a second."""
 
     def interrupt(self) -> None:
         """End `renew` and `changed` soon: a signal ends the master. Its handler calls this."""
@@ -126,7 +126,7 @@ class GunicornApplication(BaseApplication):
         """The new workers serve."""
 
     def revert(self, reason: str) -> None:
-        """The new workers cannot serve: go back to what was served before."""
+        """The new workers cannot serve: go back to the previous config."""
 
 
 def _normal(address: Any) -> Any:
@@ -135,20 +135,20 @@ def _normal(address: Any) -> Any:
 
 
 class _Log(Logger):
-    """gunicorn's log, in the format of the gateway's."""
+    """gunicorn's log, in the format of the gateway's log."""
 
-    form: logging.Formatter
+    formatter: logging.Formatter
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
         for handler in self.error_log.handlers:
-            handler.setFormatter(self.form)
+            handler.setFormatter(self.formatter)
 
 
 def settings(server: Server) -> dict[str, Any]:
     """gunicorn's settings for those of the config.
 
-    No proxy is trusted here: `server.trusted_proxies` is the gateway's own. Raises
+    gunicorn itself trusts no proxy: the gateway applies `server.trusted_proxies`. Raises
     NoWritableFolder.
     """
     return {

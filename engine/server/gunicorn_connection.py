@@ -27,10 +27,11 @@ _INVALID_FRAMING = (
 )
 
 
-class GunicornApplication:
-    """An application as gunicorn's workers call it: they tell listeners apart by their sockets.
+class WSGIAdapter:
+    """The WSGI application for servers other than the gateway's own worker.
 
-    Any other WSGI server has one listener, that of the API."""
+    Under gunicorn's workers the listener is found by `gunicorn.socket`; under any other server
+    every request belongs to the API listener."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -74,7 +75,7 @@ class GunicornConnection:
         self._sock.settimeout(seconds)
 
     def close_after(self) -> bool:
-        """gunicorn does not announce it; `linger` closes the connection."""
+        """gunicorn sends no `Connection: close`; `linger` closes the connection."""
         return True
 
     def linger(self) -> None:

@@ -12,7 +12,8 @@ from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
 from engine.values.listen_address import ListenAddress
 
 _LONGEST_PATH = 100
-"""Bytes in the path of a Unix socket: all that macOS and Linux take, and a few less."""
+"""The most bytes in the path of a Unix socket: the limit of macOS (104) and Linux (108), rounded
+down."""
 
 
 def listen_addresses(listen: str, telemetry: str) -> dict[str, str]:
@@ -29,8 +30,8 @@ def why_unavailable(
     """
     for key, address in addresses.items():
         shared = reuse_port and key == "server.listen"
-        if address not in in_use and (why := _bind_error(address, shared)) is not None:
-            return f"cannot listen on {address} ({key}): {why}"
+        if address not in in_use and (reason := _bind_error(address, shared)) is not None:
+            return f"cannot listen on {address} ({key}): {reason}"
     return None
 
 
@@ -42,7 +43,7 @@ def exit_if_unavailable(
     passed.exit_if_unused(addresses)
     in_use = [address for address in addresses.values() if passed.find(address) is not None]
     if (error := why_unavailable(addresses, in_use, reuse_port)) is not None:
-        sys.exit(f"modelway: {error}; choose another address, or end what listens there")
+        sys.exit(f"modelway: {error}; choose another address, or stop the process that uses it")
 
 
 def _bind_error(listen: str, shared: bool) -> str | None:
@@ -58,7 +59,7 @@ def _bind_error(listen: str, shared: bool) -> str | None:
         try:
             probe.bind((address.host, address.port))
         except UnicodeError:  # a label of more than 63 characters
-            return "no host can have this name"
+            return f"'{address.host}' is not a valid host name"
         except OSError as error:
             return error.strerror or str(error)
     return None
@@ -72,5 +73,5 @@ def _path_error(path: str) -> str | None:
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
         return f"this user cannot write in the folder {folder}"
     if os.path.lexists(path) and not Path(path).is_socket():
-        return "there is something else at this path"
+        return "a file that is not a socket is at this path"
     return None

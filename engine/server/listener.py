@@ -23,11 +23,11 @@ from engine.server.caller_socket import end_input
 from engine.values import file_descriptors
 
 _PAUSE = 0.05
-"""Seconds without accepting, once no descriptor is left."""
+"""Seconds without accepting connections, once no descriptor is left."""
 _LINGER = 0.5
 """Seconds in which a refused caller may read the response."""
 _FRESH = 0.1
-"""Seconds in which the request of a new connection may still be on its way."""
+"""Seconds for which a new connection does not count as idle: its request may be on its way."""
 
 
 class IdleConnections:
@@ -75,7 +75,7 @@ class Admission:
         self.pools: list[Pool] = []
         self._idle = idle
         self._refusal = refusal
-        most, reserve = file_descriptors.room()
+        most, reserve = file_descriptors.capacity()
         self._reserved = max(1, reserve // 4)
         self._most = max(1, most - self._reserved // 2)  # a caller takes two descriptors
         self._tight = min(self._most, connections - 1)
@@ -83,7 +83,7 @@ class Admission:
 
     def admits(self, connections: Sized = (), idle: IdleConnections | None = None) -> bool:
         """Whether one more connection is admitted. The telemetry listener gives its connections and
-        those of them that are idle: they are closed for that listener alone."""
+        those of them that are idle: only these are closed for it."""
         if idle is not None and (len(connections) < self._reserved or idle.close_longest()):
             return True
         closed = self.make_room()

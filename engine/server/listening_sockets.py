@@ -37,8 +37,8 @@ class PassedSockets:
 
     def find(self, address: str) -> int | None:
         """The descriptor of the socket that is bound to an address of the config."""
-        wanted = ListenAddress.parse(address)
-        return next((fd for name, fd in self._sockets.items() if wanted.matches(name)), None)
+        parsed = ListenAddress.parse(address)
+        return next((fd for name, fd in self._sockets.items() if parsed.matches(name)), None)
 
     def exit_if_unused(self, addresses: Mapping[str, str]) -> None:
         """End the process with one line when a socket has none of these addresses, given by their
@@ -113,8 +113,8 @@ def _name(descriptor: int) -> Any:
     except OSError:
         pass
     sys.exit(
-        f"modelway: systemd passed descriptor {descriptor}, which is no listening stream socket: "
-        "the unit of the socket needs ListenStream= and no Accept=yes"
+        f"modelway: systemd passed descriptor {descriptor}, which is not a listening stream "
+        "socket: the unit of the socket needs ListenStream= and no Accept=yes"
     )
 
 

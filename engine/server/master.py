@@ -19,7 +19,7 @@ from engine.server.worker_states import WorkerStates
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
 """Signals that end the master, the most urgent first."""
 _REPEATABLE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
-"""Signals of which several are handled like one."""
+"""Signals that are handled once when they arrive several times."""
 
 
 class _Interrupted(Exception):
@@ -41,11 +41,11 @@ class Master(Arbiter):
     `server/worker.py` unblocks them. SIGHUP reloads if the application agrees (`renew`); it may
     also ask for a reload (`changed`).
 
-    Once a worker has served, only a signal ends the master: where gunicorn ends it because a worker
-    fails to boot, or starts a worker at once in place of one that crashed, this one waits first,
-    with backoff. One reload runs, and at most one more waits.
-    A signal that ends the master ends a reload. On SIGTERM the workers accept connections for the
-    delay of the application: they have the sockets; the files of Unix sockets remain until then.
+    Once a worker has served, only a signal ends the master. gunicorn exits when a worker fails to
+    boot, and replaces a crashed worker at once; this master waits first, with backoff, in both
+    cases. One reload runs, and at most one more waits.
+    A signal that ends the master ends a reload. On SIGTERM the workers accept connections until the
+    `delay` of the application is over; the files of Unix sockets remain until then.
     """
 
     LISTENERS: list[Any]
@@ -56,7 +56,7 @@ class Master(Arbiter):
         super().__init__(app)
         self._clock = clock
         self._backoff = BootBackoff(clock)
-        self.left_behind: list[Any] = []
+        self.old_listeners: list[Any] = []
         self._states = WorkerStates(time.time)
 
     def signal(self, sig: int, frame: Any) -> None:
@@ -93,7 +93,7 @@ class Master(Arbiter):
     def _start_workers(self, start: Callable[[], None]) -> None:
         """Call `start`, unless a worker failed a moment ago."""
         boots = self.app.boots
-        boots.look()
+        boots.receive()
         if boots.crashes:
             boots.crashes = 0
             self._pause(boots.failures[-1])
@@ -103,7 +103,7 @@ class Master(Arbiter):
             except (OSError, RuntimeError) as error:
                 if os.getpid() != self.pid or not boots.booted:
                     raise
-                self._pause(f"no process can be made: {error}")
+                self._pause(f"cannot fork a worker: {error}")
         self._report()
 
     def reap_workers(self) -> None:
@@ -118,7 +118,7 @@ class Master(Arbiter):
             try:
                 super().reap_workers()
             except HaltServer as halt:
-                self.app.boots.look()
+                self.app.boots.receive()
                 if not self.app.boots.booted:
                     raise
                 for pid in before.keys() - self.WORKERS.keys():
@@ -130,7 +130,7 @@ class Master(Arbiter):
     def _pause(self, reason: str) -> None:
         """Wait before the next worker is started."""
         pause = self._backoff.fail()
-        self.log.error("a worker failed, the next one starts in %g s: %s", pause, reason)
+        self.log.error("a worker failed; the next worker starts in %g s: %s", pause, reason)
 
     def reload(self) -> None:
         """Start the new workers; end the old ones when all of the new have booted.
@@ -149,60 +149,60 @@ class Master(Arbiter):
             self.log.reopen_files()
             if self.cfg.address != addresses:
                 self.LISTENERS = self.app.listen(listeners, self.log)
-            self.left_behind = [old for old in listeners if old not in self.LISTENERS]
+            self.old_listeners = [old for old in listeners if old not in self.LISTENERS]
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
             self._await_boot(last)
         except _Interrupted:
-            self.LISTENERS = [*self.LISTENERS, *self.left_behind]  # all are closed with the rest
+            self.LISTENERS = [*self.LISTENERS, *self.old_listeners]  # all are closed with the rest
             raise
-        except (NotBooted, OSError, RuntimeError, SystemExit) as error:
+        except (BootError, OSError, RuntimeError, SystemExit) as error:
             if os.getpid() != self.pid:  # a worker that ends
                 raise
             self._go_back(listeners, last, _reason(error))
             return
-        addresses = [old.cfg_addr for old in self.left_behind]
-        self.close_left_behind()
+        addresses = [old.cfg_addr for old in self.old_listeners]
+        self.close_old_listeners()
         self.app.sockets.remove_files(addresses)
         super().manage_workers()  # which ends the oldest; ours might begin another reload
         self._report()
         self.app.confirm()
-        self._await_end(lambda age: age <= last, lambda: self._replace_dead(last))
+        self._await_exit(lambda age: age <= last, lambda: self._replace_dead(last))
 
-    def close_left_behind(self) -> None:
+    def close_old_listeners(self) -> None:
         """Close the sockets that only old workers serve. Also called in each new worker, which
-        inherits them."""
-        while self.left_behind:
-            self.left_behind.pop().close()
+        inherits these sockets."""
+        while self.old_listeners:
+            self.old_listeners.pop().close()
 
     def _await_boot(self, last: int) -> None:
-        """Wait until every worker after the age `last` has booted. Raises NotBooted."""
+        """Wait until every worker after the age `last` has booted. Raises BootError."""
         boots, deadline = self.app.boots, time.monotonic() + BOOT_SECONDS
         while True:
             self.reap_workers()
-            boots.look()
+            boots.receive()
             new = {worker.age for worker in self.WORKERS.values() if worker.age > last}
             if len(new) < self.cfg.workers:
-                raise NotBooted(boots.failures[-1] if boots.failures else "a new worker died")
+                raise BootError(boots.failures[-1] if boots.failures else "a new worker died")
             if new <= boots.booted:
                 return
             if time.monotonic() > deadline:
-                raise NotBooted(f"the new workers did not start within {BOOT_SECONDS:g} s")
+                raise BootError(f"the new workers did not start within {BOOT_SECONDS:g} s")
             time.sleep(0.02)
 
-    def _await_end(
-        self, ends: Callable[[int], bool], meanwhile: Callable[[], None] = lambda: None
+    def _await_exit(
+        self, matches: Callable[[int], bool], poll: Callable[[], None] = lambda: None
     ) -> None:
-        """Wait, as long as the grace, until no worker is left whose age `ends`."""
+        """Wait, at most the grace period, until no worker `matches` by its age."""
         deadline = time.monotonic() + self.cfg.graceful_timeout
-        while time.monotonic() < deadline and any(ends(w.age) for w in self.WORKERS.values()):
+        while time.monotonic() < deadline and any(matches(w.age) for w in self.WORKERS.values()):
             self.reap_workers()
-            meanwhile()
+            poll()
             time.sleep(0.1)
 
     def _replace_dead(self, last: int) -> None:
-        """Start a worker for each one after the age `last` that has died. gunicorn would count the
-        old ones as well, and start none until they have ended."""
+        """Replace workers newer than the age `last` that have died. gunicorn counts old workers as
+        well, and so would start none until those have ended."""
 
         def start() -> None:
             serving = sum(worker.age > last for worker in self.WORKERS.values())
@@ -219,7 +219,7 @@ class Master(Arbiter):
                 booted = worker.age in self.app.boots.booted
                 self.kill_worker(pid, signal.SIGTERM if booted else signal.SIGKILL)
         try:
-            self._await_end(lambda age: age > last)
+            self._await_exit(lambda age: age > last)
             for pid, worker in list(self.WORKERS.items()):
                 if worker.age > last:
                     self.kill_worker(pid, signal.SIGKILL)
@@ -227,12 +227,12 @@ class Master(Arbiter):
             self._restore(listeners, reason)
 
     def _restore(self, listeners: list[Any], reason: str) -> None:
-        """Listen on the old addresses, with the old settings."""
+        """Restore the old addresses and settings."""
         new = [listener for listener in self.LISTENERS if listener not in listeners]
         addresses = [listener.cfg_addr for listener in new]
         self.app.sockets.close(new)
         self.app.sockets.remove_files(addresses)
-        self.left_behind = []
+        self.old_listeners = []
         self.LISTENERS = listeners
         self._report()
         self.app.revert(reason)
@@ -245,7 +245,7 @@ class Master(Arbiter):
         """End the workers, and return when they have ended or the grace is over."""
         listeners, self.LISTENERS = self.LISTENERS, []
         addresses = [listener.cfg_addr for listener in listeners]
-        # A worker sees by this that it has no successor (`shutdown.master_listens`).
+        # Workers detect this, and know that they have no successor (`shutdown.master_listens`).
         self.app.sockets.close(listeners)
         self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
         self._report()
@@ -282,19 +282,19 @@ class Master(Arbiter):
         super().kill_worker(pid, sig)
 
     def _report(self) -> None:
-        """Tell the application what became of the workers."""
+        """Report the states of the workers to the application."""
         boots = self.app.boots
-        boots.look()
+        boots.receive()
         self._states.serve([pid for pid, w in self.WORKERS.items() if w.age in boots.booted])
         self._states.keep(self.WORKERS.keys(), boots.errors)
         self.app.report(self._states.all())
 
 
-class NotBooted(Exception):
+class BootError(Exception):
     """New workers did not boot; `str` says why."""
 
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, SystemExit):
-        return "the new settings cannot be applied, or an address be listened on"
+        return "the new settings cannot be applied, or an address cannot be listened on"
     return str(error)

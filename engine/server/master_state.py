@@ -23,9 +23,9 @@ _STATE, _LOCK = "gateway-{}.json", "gateway-{}.lock"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the master `pid` serves: the `hash` of all files of its config, the time when it was
-    `loaded`, and that of the last trial (`tried`), which failed if there is an `error`. Times are
-    Unix seconds."""
+    """What the master `pid` serves: the `hash` of all files of its config, and the times, in Unix
+    seconds, when it was `loaded` and when a config was last `tried`. `error` is why that trial
+    failed, "" if it succeeded."""
 
     pid: int
     hash: str
@@ -41,8 +41,7 @@ class State:
 
 
 def read_all(folder: Path) -> list[State]:
-    """The states of the masters with this runtime directory that live, in the order of their
-    start."""
+    """The states of the running masters of this runtime directory, oldest first."""
     locks = sorted(folder.glob(_LOCK.format("*")), key=_age)
     states = (_read(lock.with_suffix(".json")) for lock in locks if _is_held(lock))
     return [state for state in states if state is not None and _lives(state.pid)]
@@ -73,7 +72,7 @@ class Publication:
         draft.replace(self._folder / _STATE.format(self._pid))
 
     def _take_lock(self) -> int:
-        """A lock file is never seen without its lock: it gets its name when it is locked."""
+        """Lock a file, then give it its name: other processes never see it unlocked."""
         draft = self._folder / f"{_LOCK.format(self._pid)}.new"
         descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

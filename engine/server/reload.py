@@ -1,7 +1,7 @@
-"""Reloading: the plan that is served, and its replacement, completely or not at all.
+"""Reloading: replaces the served plan, completely or not at all.
 
 A child process plans and starts the new config (`trial`); then the master plans it, and new workers
-take over. What is served is published (`master_state`).
+take over. The state is published (`master_state`).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from engine.values.gc_pause import no_collection
 log = logging.getLogger("modelway")
 
 _TRIES = 3
-"""Trials of a config whose files change meanwhile."""
+"""The most trials of a config whose files change during the trial."""
 
 
 class Plans:
     """The last good plan of a config, and whether its files have changed since.
 
-    `make` plans anew, `boot` starts a plan on trial, within `seconds` for both. Once it is
-    `stopping`, a trial ends soon.
+    `make` plans the current files and `boot` starts a plan in a trial; `seconds` is the timeout of
+    both together. Setting `stopping` ends a trial soon.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Plans:
     ) -> None:
         assert first.plan is not None
         self.plan: Plan = first.plan
-        self.plan.settle()
+        self.plan.free_sources()
         self._make = make
         self._boot = boot
         self._seconds = seconds
@@ -74,14 +74,14 @@ class Plans:
             log.warning("the state of the served config cannot be published: %s", error)
 
     def report(self, workers: Sequence[WorkerState]) -> None:
-        """Publish what became of the workers, if that has changed."""
+        """Publish the states of the workers, if they have changed."""
         if self.state.workers != tuple(workers):
             self.state = replace(self.state, workers=tuple(workers))
             self.publish()
 
     def status(self) -> tuple[str, float, str] | None:
-        """Hash, time and error of the config that a worker serves; called in it. The error is that
-        of the last reload, which the master knows."""
+        """Hash and load time of the config that this worker serves, and the error of the master's
+        last reload. Called in a worker."""
         masters = (state for state in read_all(self._folder) if state.pid == self.state.pid)
         error = next((state.error for state in masters), self.state.error)
         return self.state.hash, self.state.loaded, error
@@ -101,33 +101,33 @@ class Plans:
         return True
 
     def renew(self) -> bool:
-        """Try the current config. Whether there is a new plan, which `confirm` or `revert` then
-        settles; if not, the reason is logged."""
-        with no_collection(keep=True):  # new workers are to share what is made here
-            planned, error = self._renewed()
+        """Try the current config. Returns whether there is a new plan, for which the caller then
+        calls `confirm` or `revert`; if not, the reason is logged."""
+        with no_collection(keep=True):  # new workers share the memory of the plan
+            result, error = self._try_and_plan()
         now = time.time()
-        if planned is None or planned.plan is None:
+        if result is None or result.plan is None:
             self._refuse(error, now)
             return False
         self._previous = (self.plan, self.state, self._files)
-        self.plan = planned.plan
-        self.plan.settle()
+        self.plan = result.plan
+        self.plan.free_sources()
         return_memory()
-        self._files = dict(planned.files)
+        self._files = dict(result.files)
         self._fingerprint = fingerprint(self._files)
-        self.state = replace(self.state, hash=planned.hash, loaded=now, tried=now, error="")
+        self.state = replace(self.state, hash=result.hash, loaded=now, tried=now, error="")
         return True
 
     def serve(self, folder: Path | None) -> Application:
-        """The application of a worker, to be made in it; the plan before this one makes room for it
-        there. Raises CannotConnect."""
+        """Build the application of a worker, in its process, and free the memory of the previous
+        plan there. Raises CannotConnect."""
         self._previous = None
         return serving(self.plan, folder, ConfigStatus(source=self.status))
 
     def confirm(self) -> None:
         """The new plan is served."""
         self._previous = None
-        log.warning("config %s is served from now on", self.state.hash)
+        log.warning("config %s is now served", self.state.hash)
         self.publish()
         release_memory()
 
@@ -142,12 +142,12 @@ class Plans:
 
     def _refuse(self, error: str, now: float) -> None:
         self.state = replace(self.state, tried=now, error=error)
-        log.error("the config was not reloaded, the last good one is served on:\n%s", error)
+        log.error("the config was not reloaded; the last good one is still served:\n%s", error)
         self.publish()
         release_memory()
 
-    def _renewed(self) -> tuple[PlanResult | None, str]:
-        """The current config, tried and then planned; or why it cannot be served."""
+    def _try_and_plan(self) -> tuple[PlanResult | None, str]:
+        """Try the current config, then plan it. Returns the plan, or why it cannot be served."""
         for _ in range(_TRIES):
             trial, self._next_trial = self._next_trial or self._try(), None
             if trial.hash:
@@ -156,25 +156,25 @@ class Plans:
             self._fingerprint = fingerprint(self._files)
             if trial.error:
                 return None, trial.error
-            planned = self._planned()
-            if planned is not None and planned.hash == trial.hash:
+            result = self._make_plan()
+            if result is not None and result.hash == trial.hash:
                 if trial.warning:
                     log.warning("%s", trial.warning)
-                error = self._cannot_listen(planned)
-                return (None, error) if error else (planned, "")
+                error = self._cannot_listen(result)
+                return (None, error) if error else (result, "")
         return None, "its files change while they are read: reload again when they are complete"
 
-    def _cannot_listen(self, planned: PlanResult) -> str:
+    def _cannot_listen(self, result: PlanResult) -> str:
         """Why a new address cannot be listened on, or ""."""
-        assert planned.plan is not None
-        in_use, reuse_port = _addresses(self.plan).values(), planned.plan.config.server.reuse_port
-        return why_unavailable(_addresses(planned.plan), in_use, reuse_port) or ""
+        assert result.plan is not None
+        in_use, reuse_port = _addresses(self.plan).values(), result.plan.config.server.reuse_port
+        return why_unavailable(_addresses(result.plan), in_use, reuse_port) or ""
 
     def _try(self, current_digest: str = "") -> Trial:
         return try_out(self._make, self._boot, self._seconds, current_digest, lambda: self.stopping)
 
-    def _planned(self) -> PlanResult | None:
-        """A new plan. None if planning fails unexpectedly: that must not end the master."""
+    def _make_plan(self) -> PlanResult | None:
+        """A new plan; None, with a log line, if a bug makes planning fail: the master must live."""
         try:
             return self._make()
         except Exception:
@@ -211,10 +211,10 @@ class Gateway(GunicornApplication):
         plans: Plans,
         folder: Path | None,
         ready: Callable[[], None],
-        form: logging.Formatter | None = None,
+        formatter: logging.Formatter | None = None,
         passed: PassedSockets = NO_SOCKETS,
     ) -> None:
-        """`folder` is that of the workers' metrics, `form` formats gunicorn's log; `passed` are
+        """`folder` is that of the workers' metrics, `formatter` is for gunicorn's log; `passed` are
         sockets that listen already."""
         self.plans = plans
 
@@ -226,7 +226,7 @@ class Gateway(GunicornApplication):
             plans.plan.config.server,
             lambda: plans.serve(folder),
             when_ready,
-            form,
+            formatter,
             plans.plan.config.telemetry.address,
             passed,
         )
@@ -237,7 +237,7 @@ class Gateway(GunicornApplication):
         return renewed
 
     def _adopt(self) -> None:
-        """Take the settings of the plan."""
+        """Use the settings of the current plan."""
         config = self.plans.plan.config
         self.server, self.telemetry = config.server, config.telemetry.address
 

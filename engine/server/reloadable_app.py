@@ -1,4 +1,4 @@
-"""What a master asks of the application whose workers it replaces."""
+"""The interface between a master and the application whose workers it replaces."""
 
 from __future__ import annotations
 

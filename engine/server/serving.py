@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.app.build import build
 from engine.app.stores import services_of
-from engine.app.telemetry import observing
+from engine.app.telemetry import telemetry_of
 from engine.edge.router import Application
 from engine.plan.route import Plan
 from engine.telemetry.health import ConfigStatus
@@ -30,12 +30,12 @@ def metrics_folder(plan: Plan, master: int) -> Path | None:
 def serving(
     plan: Plan, folder: Path | None, status: ConfigStatus, loggers: Sequence[str] = LOGGERS
 ) -> Application:
-    """The application of one worker: to be made in it, after the fork. Raises CannotConnect.
+    """The application of one worker, made in its process, after the fork. Raises CannotConnect.
 
-    `status` tells what is served, `loggers` are those that are the gateway's own to write.
+    `status` describes the config that is served; `loggers` are the names of loggers to configure.
     """
-    with no_collection(keep=True):  # looking through it would cost requests much, too
-        telemetry = observing(plan.config, folder, loggers, status=status)
+    with no_collection(keep=True):  # later collections skip these objects as well
+        telemetry = telemetry_of(plan.config, folder, loggers, status=status)
         app = build(plan, services_of(plan.config, telemetry))
     gc.set_threshold(*_GARBAGE)
     return app

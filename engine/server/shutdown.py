@@ -23,7 +23,7 @@ LEAST_GRACE = 2
 """The shortest grace period in seconds: a worker needs it to record how its requests ended."""
 
 _MARGIN = 2.0
-_EACH = 0.001
+_PER_REQUEST = 0.001
 """Seconds to end one request: the response, the ledger entry and the log line."""
 
 
@@ -35,8 +35,8 @@ class ShutdownDeadlines(NamedTuple):
 
 
 def deadlines(grace: float, connections: int = 0) -> ShutdownDeadlines:
-    """The deadlines of a worker with so many connections. `grace` is in seconds."""
-    margin = min(_MARGIN + connections * _EACH, grace / 2)
+    """The deadlines of a worker with `connections` open ones. `grace` is in seconds."""
+    margin = min(_MARGIN + connections * _PER_REQUEST, grace / 2)
     return ShutdownDeadlines(grace - margin, grace - margin / 4)
 
 

@@ -29,13 +29,13 @@ _MOST_SHOWN = 5
 
 Boot = Callable[[Plan, Path], str]
 """Starts a plan without serving it, and returns a warning, or "". It may write into the folder,
-which is removed whatever becomes of it. Raises CannotServe."""
+which is always removed afterwards. Raises CannotServe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The result: `hash` and `files` as in PlanResult, empty if planning failed; the `error` for
-    which the config cannot be served, or ""; a `warning`, or ""."""
+    """The result: `hash` and `files` as in PlanResult, empty if planning failed. `error` is why the
+    config cannot be served, "" if it can; `warning` may be ""."""
 
     hash: str = ""
     files: Mapping[Path, str] = field(default_factory=dict)
@@ -87,33 +87,33 @@ def _exit_on_sigterm() -> Iterator[None]:
 def _try_out(
     make: Callable[[], PlanResult], boot: Boot, current_digest: str, folder: Path
 ) -> Trial:
-    gc.disable()  # the child ends soon: looking through the plan for garbage takes longer than it
+    gc.disable()  # one collection over the plan would take longer than the child runs
     gevent.reinit()  # the parent's hub would wait for threads that a child does not have
     try:
-        planned = make()
+        result = make()
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - a fault of ours must not end the gateway
-        return Trial(error=f"planning it failed, a fault of this program: {describe(error)}")
-    files = dict(planned.files)
-    if planned.hash == current_digest:
-        return Trial(planned.hash, files)
-    if planned.plan is None:
-        return Trial(planned.hash, files, error=_problems(planned))
-    redact = planned.plan.config.source.redact
+    except Exception as error:  # noqa: BLE001 - a bug must not end the gateway
+        return Trial(error=f"planning it failed, a bug in Modelway: {describe(error)}")
+    files = dict(result.files)
+    if result.hash == current_digest:
+        return Trial(result.hash, files)
+    if result.plan is None:
+        return Trial(result.hash, files, error=_problems(result))
+    redact = result.plan.config.source.redact
     try:
-        return Trial(planned.hash, files, warning=redact(boot(planned.plan, folder)))
+        return Trial(result.hash, files, warning=redact(boot(result.plan, folder)))
     except CannotServe as error:
-        return Trial(planned.hash, files, error=redact(str(error)))
+        return Trial(result.hash, files, error=redact(str(error)))
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - as above
-        words = f"starting it failed, a fault of this program: {describe(error)}"
-        return Trial(planned.hash, files, error=redact(words))
+        message = f"starting it failed, a bug in Modelway: {describe(error)}"
+        return Trial(result.hash, files, error=redact(message))
 
 
-def _problems(planned: PlanResult) -> str:
-    errors = planned.findings.errors
-    texts = [render(error, planned.texts) for error in errors[:_MOST_SHOWN]]
-    more = len(errors) - len(texts)
-    return "\n".join([*texts, *([f"... and {more} more errors"] if more else [])])
+def _problems(result: PlanResult) -> str:
+    errors = result.findings.errors
+    texts = [render(error, result.texts) for error in errors[:_MOST_SHOWN]]
+    omitted = len(errors) - len(texts)
+    return "\n".join([*texts, *([f"... and {omitted} more errors"] if omitted else [])])

@@ -39,17 +39,17 @@ from engine.values import file_descriptors
 
 _POLL_SECONDS = 0.25
 _LAST_REQUEST = 1.0
-"""Seconds for which a connection of a worker that stops may be idle."""
+"""The idle timeout in seconds of connections while the worker stops."""
 _LEAST_CUT = 1.0
-"""Seconds that callers have at least to receive the end of their request."""
-_LAST_KILL = 0.5
+"""The least time in seconds for callers to receive the end of their response."""
+_KILL_TIMEOUT = 0.5
 _UNUSED = r".*\(NOT patched\): \['redis\.asyncio\.connection \([^']*\)'\]"
-"""gevent's warning where this module alone is not patched."""
+"""gevent's warning that only this module is not patched."""
 _NEVER = ShutdownDeadlines(math.inf, math.inf)
 
 
 class Worker(GeventWorker):
-    """gunicorn's gevent worker. Overridden are its public methods only.
+    """gunicorn's gevent worker. Overrides public methods only.
 
     `deadlines` are those of its stop, on the monotonic clock. On SIGTERM a worker without a
     successor accepts connections for the delay of its application first.
@@ -88,7 +88,7 @@ class Worker(GeventWorker):
         super().init_process()
 
     def patch(self) -> None:
-        """gevent's patches. It warns of redis-py's asyncio module, which nothing here uses."""
+        """Apply gevent's patches, without its warning about redis-py's unused asyncio module."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", _UNUSED, MonkeyPatchWarning)
             super().patch()
@@ -98,10 +98,10 @@ class Worker(GeventWorker):
         self._loaded = True
 
     def run(self) -> None:
-        """Serve until a signal ends it. gunicorn's would let requests go on until the master kills
-        the worker, and looks for their end once a second."""
+        """Serve until a signal stops the worker. gunicorn's own method has no deadlines: requests
+        continue until the master kills the worker, and it polls for their end once a second."""
         self._stopping = Event()
-        admission = Admission(self.worker_connections, self._idle, self._no_room)
+        admission = Admission(self.worker_connections, self._idle, self._refusal)
         listeners = [self._listener(sock, admission) for sock in self.sockets]
         self._admission = admission
         try:
@@ -110,29 +110,31 @@ class Worker(GeventWorker):
             while self.alive:
                 self.notify()
                 self._stopping.wait(1.0)
-            self._leave(listeners)
+            self._shut_down(listeners)
         finally:
             self.wsgi.close()
 
-    def _leave(self, listeners: Sequence[Listener]) -> None:
-        """Accept connections until the end of the delay, then let requests end. Without a successor
-        metrics and health are served until then."""
+    def _shut_down(self, listeners: Sequence[Listener]) -> None:
+        """Accept connections until the end of the delay, then finish the requests. Without a
+        successor, the telemetry listener serves until the last request has ended."""
         if self.deadlines is _NEVER:  # no signal, but `max_requests`
             self._stop(self._grace)
         has_successor = self._has_successor
         while (seconds := self._accept_until - time.monotonic()) > 0:
             self.notify()
             gevent.sleep(min(seconds, _POLL_SECONDS))
-        ending = [each for each in listeners if has_successor or not each.is_telemetry]
-        for listener in ending:
+        closing_first = [
+            listener for listener in listeners if has_successor or not listener.is_telemetry
+        ]
+        for listener in closing_first:
             listener.end()
-        self._end_requests([listener.connections for listener in ending])
+        self._end_requests([listener.connections for listener in closing_first])
         for listener in listeners:
             listener.end()
         self._telemetry_idle.close(0)
         for listener in listeners:
-            listener.connections.join(_LAST_KILL)
-            listener.connections.kill(timeout=_LAST_KILL)
+            listener.connections.join(_KILL_TIMEOUT)
+            listener.connections.kill(timeout=_KILL_TIMEOUT)
 
     def _listener(self, sock: Any, admission: Admission) -> Listener:
         sock.setblocking(1)
@@ -149,7 +151,8 @@ class Worker(GeventWorker):
         self._handler(listener)(client, addr)
 
     def _handler(self, listener: Any) -> ConnectionHandler:
-        """The address is asked for once: the listener may be closed before its connections."""
+        """The handler of a listening socket. Its address is read once, as the socket may be closed
+        before its connections."""
         handler = self._handlers.get(listener)
         if handler is None:
             address = listener.getsockname()
@@ -166,19 +169,19 @@ class Worker(GeventWorker):
             self.alive = False
         return self.alive and bool(self._keepalive)
 
-    def _no_room(self, address: Any) -> bytes:
-        """The response to a caller for whom there is no room."""
+    def _refusal(self, address: Any) -> bytes:
+        """The 503 for a caller that is not admitted."""
         error = file_descriptors.too_many_connections()
         return closing(self.wsgi.refuse(error, ip_address(address)))
 
     def _end_requests(self, pools: list[Pool]) -> None:
-        """Let requests end until their deadline, then end them (see `engine.server.shutdown`)."""
+        """Wait for requests until their deadline, then end them (see `engine.server.shutdown`)."""
         self._join(pools, lambda deadlines: deadlines.interrupt)
         if any(pools):
             self.wsgi.interrupt()
             self._join(pools, lambda deadlines: deadlines.cut)
             for pool in pools:
-                pool.kill(timeout=_LAST_KILL)
+                pool.kill(timeout=_KILL_TIMEOUT)
 
     def _join(self, pools: list[Pool], until: Callable[[ShutdownDeadlines], float]) -> None:
         """Wait for the end of all connections, at most until that deadline, which may change."""
@@ -194,7 +197,7 @@ class Worker(GeventWorker):
 
     @property
     def _grace(self) -> float:
-        """gunicorn's period, in seconds, is that of the delay and the grace."""
+        """The grace period in seconds: gunicorn's `graceful_timeout` less the delay."""
         period: float = self.cfg.graceful_timeout
         return max(period - self._delay, LEAST_GRACE)
 
@@ -234,9 +237,9 @@ class Worker(GeventWorker):
             self._stop(self._grace)
         seconds = self._keepalive
         if not self.alive and time.monotonic() >= self._accept_until:
-            # A request may be on its way, and is served as long as there is time.
-            early = time.monotonic() < self.deadlines.interrupt
-            seconds = min(seconds, _LAST_REQUEST) if early else 0
+            # A request may be on its way: it is served until the deadline `interrupt`.
+            before_interrupt = time.monotonic() < self.deadlines.interrupt
+            seconds = min(seconds, _LAST_REQUEST) if before_interrupt else 0
         for idle in (self._idle, self._telemetry_idle):
             idle.close(seconds)
         if self.alive and self._admission is not None:

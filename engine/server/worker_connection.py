@@ -16,7 +16,7 @@ from engine.server.http1.response import Headers, ResponseWriter, chunk
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LONGEST_DRAIN = 65_536
-"""Bytes of an unread body that are read for the sake of the next request."""
+"""An unread body of at most so many bytes is read, so that the connection can be reused."""
 _CHUNKS_PER_TURN = 64
 
 
@@ -77,7 +77,8 @@ class WorkerConnection:
         return data[:size]
 
     def _receive(self, body: BodyReader) -> bytes | None:
-        """The next of the body; None if it ends too early and its length says so."""
+        """The next decoded bytes of the body; None if the caller closed before its Content-Length.
+        Raises ConnectionResetError if the caller closed within a chunked body."""
         data = self._sock.receive()
         if not data:
             if isinstance(body, LengthBody):
@@ -88,11 +89,11 @@ class WorkerConnection:
         if body.complete:
             self._sock.buffered = body.excess
         if body.chunks - chunks > _CHUNKS_PER_TURN:
-            gevent.sleep(0)  # to parse them took a while: others have their turn
+            gevent.sleep(0)  # parsing them took a while: let other greenlets run
         return piece
 
     def drain(self) -> bool:
-        """Read what is left of the body; whether another request may follow on the connection."""
+        """Read the rest of the body. Returns whether the connection can be reused."""
         body = self._body
         if self._writer.close:
             return False
@@ -103,7 +104,7 @@ class WorkerConnection:
             or not isinstance(body, LengthBody)
             or body.remaining > _LONGEST_DRAIN
         ):
-            return False  # the caller may send the body or the next request, or too much
+            return False  # the body may never come (100-continue), or is too long to read
         self.read(body.remaining)
         return body.complete
 
@@ -155,7 +156,7 @@ class WorkerConnection:
         return self._writer.head_sent
 
     def send(self, data: bytes) -> None:
-        """Send a piece of the response body, after the head and what `try_send` left."""
+        """Send a piece of the response body, after the head and the unsent bytes of `try_send`."""
         data = self._writer.write(data)
         if self._unsent:
             data, self._unsent = self._unsent + data, b""

@@ -1,4 +1,4 @@
-"""What became of the workers of a master, for `modelway reload`."""
+"""The states of a master's workers, for `modelway reload`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class WorkerStates:
                 self._enter(pid, Phase.SERVES)
 
     def end(self, pid: int) -> None:
-        """A worker was told to end."""
+        """A worker got a signal to end."""
         if pid in self._states and self._states[pid].phase in (Phase.STARTS, Phase.SERVES):
             self._enter(pid, Phase.ENDS)
 

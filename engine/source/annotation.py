@@ -10,8 +10,7 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def annotation(command: str, title: str, message: str, *, file: str, line: int, column: int) -> str:
-    """The line to print. `command` is error, warning or notice; a `line` of 0 stands for the whole
-    file."""
+    """The line to print. `command` is error, warning or notice; `line` 0 means the whole file."""
     fields = {"file": file}
     if line:
         fields |= {"line": str(line), "col": str(column)}
@@ -21,5 +20,5 @@ def annotation(command: str, title: str, message: str, *, file: str, line: int, 
 
 
 def escape(text: str) -> str:
-    """Text that stands outside the properties of a command, or in no command."""
+    """Escape text outside the properties of a command, or outside a command."""
     return text.translate(_DATA)

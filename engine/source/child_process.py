@@ -1,9 +1,9 @@
 """Run a function in a child process: its memory is released when it ends, and a child that hangs,
 crashes or exhausts memory ends alone.
 
-The child is forked, so it has all that this process has read; nothing it changes is seen here, and
-its result is pickled. No other thread may run: the child would have its locks, and no thread to
-release them.
+The child is forked: it sees everything that this process has read, its changes stay its own, and
+its result is pickled. No other thread may run: the child would inherit that thread's locks, and
+nothing would release them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ log = logging.getLogger("modelway")
 MEMORY = 4 << 30
 """Bytes of data a child may have."""
 
-_LOOK = 0.1
-"""Seconds between two calls of `stop`: a signal does not end the wait for the child."""
+_STOP_INTERVAL = 0.1
+"""Seconds between two calls of `stop`: a signal does not interrupt the wait for the child."""
 
 _REASON_LENGTH = 500
 _DEFAULT = ("SIGINT", "SIGTERM", "SIGQUIT", "SIGCHLD", "SIGALRM", "SIGABRT")
@@ -70,22 +70,22 @@ def run(
     finally:
         posix.close(pipe)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)  # it has answered, or never will
+            os.kill(child, signal.SIGKILL)  # it has answered, or its time is over
         status = _wait(child)
     if data is not None:
         result: Result = _result(data, status)
         return result
     if stop():
-        raise ChildFailed("was broken off: this process is to end")
+        raise ChildFailed("was cancelled: this process is stopping")
     raise ChildFailed(f"did not end within {seconds:g} s")
 
 
 def run_in_child(function: Callable[..., Result], *arguments: object) -> Result:
-    """Call the function in a child process, for the memory that it needs: a process stays as large
-    as it was when it read a large document.
+    """Call the function in a child process, so that its memory is released: a process does not
+    shrink after it has read a large document.
 
-    The function is called in this process if it has threads, if no child can be created, and if the
-    child fails: exceptions are raised in this process.
+    If this process has threads, no child can be created, or the child fails, the function is called
+    in this process, which also raises its exceptions.
     """
     call = partial(function, *arguments)
     if threading.active_count() > 1:
@@ -123,10 +123,10 @@ def _fork(
 def _result(data: bytes, status: int) -> Any:
     """The result that a child wrote; raises ChildFailed with what it raised, or how it ended."""
     try:
-        good, value = pickle.loads(data)  # noqa: S301 - our own child wrote it
+        succeeded, value = pickle.loads(data)  # noqa: S301 - our own child wrote it
     except (EOFError, pickle.UnpicklingError) as error:
-        raise ChildFailed(_death(status)) from error
-    if not good:
+        raise ChildFailed(_exit_reason(status)) from error
+    if not succeeded:
         raise ChildFailed(f"failed: {value}")
     return value
 
@@ -140,7 +140,7 @@ def _work(function: Callable[[], object], pipe: int, prepare: Callable[[], None]
             answer = pickle.dumps((True, function()))
         except MemoryError:
             answer = pickle.dumps((False, "it needs more memory than it may have"))
-        except Exception as error:  # noqa: BLE001 - whatever it was, the parent says so
+        except Exception as error:  # noqa: BLE001 - the parent reports it
             answer = pickle.dumps((False, describe(error)))
         while answer:
             answer = answer[posix.write(pipe, answer) :]
@@ -157,7 +157,7 @@ def describe(error: Exception) -> str:
 
 
 def _bound(seconds: float, memory: int) -> None:
-    """Take off the parent's signal handlers, and bound time and memory."""
+    """Reset the parent's signal handlers, and bound time and memory."""
     signal.set_wakeup_fd(-1)
     for name in _DEFAULT:
         signal.signal(getattr(signal, name), signal.SIG_DFL)
@@ -169,7 +169,7 @@ def _bound(seconds: float, memory: int) -> None:
     bound = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
-        score.write("1000")  # where memory runs out, this process goes and no worker
+        score.write("1000")  # out of memory, the kernel kills this process before any worker
 
 
 def _read(pipe: int, deadline: float, stop: Callable[[], bool]) -> bytes | None:
@@ -178,7 +178,7 @@ def _read(pipe: int, deadline: float, stop: Callable[[], bool]) -> bytes | None:
     ready = select.poll()
     ready.register(pipe, select.POLLIN)
     while (seconds := deadline - time.monotonic()) > 0 and not stop():
-        if ready.poll(min(seconds, _LOOK) * 1000):
+        if ready.poll(min(seconds, _STOP_INTERVAL) * 1000):
             piece = posix.read(pipe, 65536)
             if not piece:
                 return b"".join(pieces)
@@ -194,19 +194,19 @@ def _wait(child: int) -> int:
         return -1
 
 
-def _death(status: int) -> str:
+def _exit_reason(status: int) -> str:
     code: Any = os.waitstatus_to_exitcode(status) if status >= 0 else None
     if code is None or code >= 0:
-        return "ended without a word"
+        return "ended without a result"
     try:
-        return f"was ended by {signal.Signals(-code).name}"
+        return f"was killed by {signal.Signals(-code).name}"
     except ValueError:
-        return f"was ended by signal {-code}"
+        return f"was killed by signal {-code}"
 
 
 def release_memory() -> None:
-    """Collect unreachable cycles, return free memory, and leave what stays to no later collection:
-    that would write to all pages that workers share."""
+    """Collect unreachable cycles, return free memory, and exempt the remaining objects from later
+    collections, which would write to every memory page that workers share."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

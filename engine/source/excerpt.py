@@ -1,4 +1,4 @@
-"""Excerpt of a file around a place: lines cut to a width, with marks under the word there.
+"""Excerpt of a file around a position: lines cut to a width, with marks under the word there.
 
 Widths count terminal cells: a wide character takes two, a combining character none.
 """
@@ -59,7 +59,7 @@ def excerpt(text: str, line: int, column: int, context: int = 0) -> Excerpt | No
 
 
 def _window(line: str, at: int) -> tuple[int, int]:
-    """The first character of a line to show, and the one behind the last."""
+    """The slice of a line to show: its first index, and the index after its last."""
     first = 0
     if sum(map(_cells, line)) > _WIDEST:
         first = _back(line, at, _BEFORE)
@@ -93,12 +93,12 @@ def _blank(char: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text as one line without control characters: their Unicode pictures stand for them."""
+    """The text as one line, with control characters replaced by their Unicode symbols."""
     return text if text.isprintable() else "".join(map(_harmless, text))
 
 
 def _harmless(char: str) -> str:
-    """A character that is safe to print: a control character could change the terminal."""
+    """A character that is safe to print: a control character could control the terminal."""
     if char == "\t" or unicodedata.category(char) != "Cc":
         return char
     return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "\N{REPLACEMENT CHARACTER}"

@@ -29,8 +29,8 @@ _records: ContextVar[dict[Path, str] | None] = ContextVar("records", default=Non
 
 @contextmanager
 def record_reads() -> Iterator[dict[Path, str]]:
-    """Record the files that `read_text` reads within: the SHA-256 of each by its path, "" for one
-    that cannot be read."""
+    """Record the files that `read_text` reads in a `with` block: the SHA-256 of each by its path,
+    "" for a file that cannot be read."""
     record: dict[Path, str] = {}
     before = _records.set(record)
     try:
@@ -47,7 +47,7 @@ def add_reads(files: Mapping[Path, str]) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file exists. One that may not be looked at counts: reading it reports why."""
+    """Whether a file exists. True without permission to know: reading the file reports that."""
     try:
         return path.is_file()
     except PermissionError:

@@ -47,7 +47,7 @@ for _name, _pattern, _first in (
 
 
 def compose(text: str) -> yaml.Node | None:
-    """The node tree. Raises RecursionError for a nesting too deep for libyaml's stack."""
+    """The node tree. Raises RecursionError for nesting too deep for libyaml's stack."""
     if _may_be_deep(text) and _depth(text) > _DEEPEST:
         raise RecursionError
     loader = Loader(text)
@@ -58,7 +58,7 @@ def compose(text: str) -> yaml.Node | None:
 
 
 def _may_be_deep(text: str) -> bool:
-    """A cheap test: a deep document has deep lines or many open brackets."""
+    """A cheap test: deep nesting needs deeply indented lines or many open brackets."""
     open_brackets = 0
     for match in _BRACKET.finditer(text):
         open_brackets += 1 if match[0] in "[{" else -1
@@ -68,9 +68,9 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _depth(text: str) -> int:
-    """The deepest nesting, which is counted to the first one that is too deep.
+    """The depth of the nesting; counting stops above _DEEPEST.
 
-    libyaml reads ahead of its events: since 0.2.6 it may meet a limit of its own before.
+    libyaml reads ahead of its events, so its own limit (since 0.2.6) may be reached first.
     """
     depth = deepest = 0
     try:

@@ -15,16 +15,16 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from engine.source.excerpt import excerpt, printable
 
 Path = tuple[str | int, ...]
-"""Where a value stands in a YAML or JSON file: the keys and indexes that lead to it."""
+"""The path of a value in a YAML or JSON file: keys and indexes."""
 
 
 def path_in(value: object, steps: Iterable[str | int]) -> Path:
-    """The path of a jsonschema_rs error, which has names of digits as numbers ("01" as 1), with the
-    names of the value. It ends where several names are possible."""
+    """The path of a jsonschema_rs error, in the names of the value: jsonschema_rs turns names that
+    are digits into numbers ("01" into 1). The path ends where several names are possible."""
     path: list[str | int] = []
     for step in steps:
         if isinstance(value, dict):
-            names = [step] if step in value else _numbered(value, step)
+            names = [step] if step in value else _names_of_number(value, step)
             if len(names) != 1:
                 break
             path.append(names[0])
@@ -37,7 +37,7 @@ def path_in(value: object, steps: Iterable[str | int]) -> Path:
     return tuple(path)
 
 
-def _numbered(value: Mapping[str, object], step: str | int) -> list[str]:
+def _names_of_number(value: Mapping[str, object], step: str | int) -> list[str]:
     return [name for name in value if name.isascii() and name.isdigit() and int(name) == step]
 
 
@@ -56,7 +56,7 @@ class Level(StrEnum):
 class Problem:
     """One finding. `line` and `column` count from 1; 0 means the file as a whole.
 
-    `message` and `hint` are one printable line each: the file may come from a stranger.
+    `message` and `hint` are made one printable line each: the file may be untrusted.
     """
 
     file: str
@@ -77,7 +77,7 @@ class Problem:
 
 
 class Source(Protocol):
-    """A file with the place of each value; `redact` replaces values that came out of a secret."""
+    """A file with the position of each value; `redact` replaces the values of secrets."""
 
     @property
     def file(self) -> str: ...
@@ -94,11 +94,11 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class Divided(Protocol):
-    """A source whose values stand in several files."""
+class MultiFileSource(Protocol):
+    """A source whose values are in several files."""
 
     def part(self, path: Path) -> tuple[Source, Path]:
-        """The file that holds a value, and where in that file it is."""
+        """The file that holds a value, and the path of the value in it."""
         ...
 
 
@@ -114,12 +114,12 @@ class Place(NamedTuple):
 
 
 def part_of(source: Source, path: Path) -> tuple[Source, Path]:
-    """The file that holds a value of a source, which may be divided, and its path there."""
-    return source.part(path) if isinstance(source, Divided) else (source, path)
+    """The file that holds a value of a source, and the path of the value in that file."""
+    return source.part(path) if isinstance(source, MultiFileSource) else (source, path)
 
 
 def place_of(source: Source, path: Path, *, key: bool = False) -> Place:
-    """The place of a value, or of its key, in whichever file it stands."""
+    """The place of a value, or of its key, in the file that holds it."""
     source, path = part_of(source, path)
     return Place(source.file, *source.place(path, key=key))
 
@@ -128,19 +128,19 @@ def place_of(source: Source, path: Path, *, key: bool = False) -> Place:
 class Findings:
     """A collection of problems, added in any order and sorted by place when read.
 
-    `texts` holds the texts of the files that have some, by the names that problems use.
+    `texts` has the texts of their files, by the file names in the problems.
     """
 
     unsorted: list[Problem] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
 
-    def take(self, source: Source) -> None:
+    def add_source(self, source: Source) -> None:
         """Add the syntax problems of a file, and keep its text for excerpts."""
         self.unsorted.extend(source.problems)
         self.texts[source.file] = source.text
 
-    def conceal(self, file: str, spans: Iterable[tuple[int, int]]) -> None:
-        """Replace these characters (from, to) of a file's text by stars in excerpts."""
+    def mask(self, file: str, spans: Iterable[tuple[int, int]]) -> None:
+        """Replace these spans (start, end) of a file's text by stars in excerpts."""
         text = self.texts[file]
         for start, end in spans:
             text = text[:start] + _NOT_BLANK.sub("*", text[start:end]) + text[end:]
@@ -179,7 +179,7 @@ class Findings:
 
     @property
     def problems(self) -> list[Problem]:
-        """All problems once each, by file and place."""
+        """All problems, without duplicates, sorted by place."""
         return sorted(set(self.unsorted))
 
     @property
@@ -191,7 +191,7 @@ class Findings:
 def render(problem: Problem, texts: Mapping[str, str]) -> str:
     """The problem as text: its line, the source line with a caret, and the hint.
 
-    `texts` holds the text of each file by name; a file that is missing there has no excerpt.
+    `texts` holds the text of each file by name; a file that is not in it gets no excerpt.
     """
     lines = [str(problem)]
     place = excerpt(texts.get(problem.file, ""), problem.line, problem.column)

@@ -1,7 +1,7 @@
-"""Reading YAML and JSON with the place of every value, and without YAML 1.1's surprises.
+"""Reading YAML and JSON with the position of every value, by the core schema of YAML 1.2.
 
-The core schema of YAML 1.2 holds: `on`, `off`, `yes`, `no` and dates are strings. A repeated key is
-a problem. Positions come from a source map, which is built at the first question.
+So `on`, `off`, `yes`, `no` and dates are strings, unlike in YAML 1.1. A repeated key is a problem.
+Positions come from a source map, which is built on first use.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.source.files import add_reads, read_text, record_reads
 from engine.source.nodes import compose
 from engine.source.problem import Level, Path, Problem
 from engine.source.source_map import SourceMap
-from engine.source.syntax_errors import fault
+from engine.source.syntax_errors import syntax_fault
 from engine.source.values import NO_TAGS, Expand, Values
 from engine.values.json_edit import spans
 
@@ -28,8 +28,7 @@ _SHORTEST_SECRET = 4
 _NO_SECRETS = frozenset({"true", "false", "null", "none", "list", "string", "number"})
 """Values that also occur as words of messages."""
 LARGE = 200_000
-"""Characters. Nodes take many times the memory of their text: those of larger texts are made in a
-child process."""
+"""Characters from which a text is parsed in a child process: nodes take many times its memory."""
 
 
 @dataclass(slots=True)
@@ -37,8 +36,8 @@ class SourceDocument:
     """A YAML or JSON file: its text, its value, the position of each part. `problems` are its
     syntax errors.
 
-    `expansions` maps each value with a filled-in `${...}` to its text in the file; `references`
-    holds the same texts by line and column, `tags` the known tags of values. `positions` caches the
+    `expansions` maps each value that came from `${...}` to its text in the file; `references` has
+    the same texts by line and column, `tags` the known tags of values. `positions` caches the
     results of `place`.
     """
 
@@ -55,7 +54,7 @@ class SourceDocument:
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column, from 1, of the value at `path`, or of its key when `key` is true.
 
-        A path that leads nowhere gives the place of the nearest value above it.
+        If `path` does not exist, the place of its nearest parent that does.
         """
         position = self.positions.get((path, key))
         if position is None:
@@ -87,17 +86,17 @@ class SourceDocument:
         return 1, 1
 
     def reference(self, path: Path) -> str:
-        """The file's text of the value at `path` if `${...}` was filled into it, else ""."""
+        """The text of the value at `path` in the file if it has `${...}`, else ""."""
         return self.references.get(self.place(path), "")
 
-    def settle(self) -> None:
-        """Free what the places of problems need: the text and the positions. `redact` goes on."""
+    def free_positions(self) -> None:
+        """Free the text and the positions, which only problems need. `redact` still works."""
         self.text = ""
         self.positions, self.references, self.tags = {}, {}, {}
         self._source_map = None
 
     def redact(self, words: str) -> str:
-        """The words with every filled-in value replaced by its text in the file."""
+        """The words with every value that came from `${...}` replaced by its text in the file."""
         for value, reference in self.expansions.items():
             if len(value) >= _SHORTEST_SECRET and value not in _NO_SECRETS:
                 words = words.replace(value, reference)
@@ -107,10 +106,10 @@ class SourceDocument:
 def read(
     text: str, file: str, expand: Expand | None = None, known_tags: frozenset[str] = NO_TAGS
 ) -> SourceDocument:
-    """Read YAML or JSON text. `expand` fills in `${...}` in scalar values (not in keys). Values may
-    carry the known tags; any other is a problem.
+    """Read YAML or JSON text. `expand` expands `${...}` in scalar values (not in keys). Values may
+    have the known tags; any other tag is a problem.
 
-    Never raises for what the text says: look at `problems`.
+    Does not raise for errors in the text: they are in `problems`.
     """
     document = SourceDocument(file, text)
     if expand is None and text.lstrip()[:1] == "{" and _read_json(document):
@@ -123,14 +122,12 @@ def read(
             document = _read_yaml(text, file, expand, known_tags)
         document.text = text
     except yaml.MarkedYAMLError as error:
-        cause = fault(text, error)
+        cause = syntax_fault(text, error)
         _note(document, cause.line, cause.column, "MW001", cause.message, cause.hint)
     except yaml.reader.ReaderError as error:
         line, column = _line_and_column(text[: error.position])
-        message = (
-            f"not YAML: a character that may not stand here (U+{ord(text[error.position]):04X})"
-        )
-        _note(document, line, column, "MW001", message, "take it out")
+        message = f"not YAML: the character U+{ord(text[error.position]):04X} is not allowed"
+        _note(document, line, column, "MW001", message, "remove it")
     except RecursionError:
         _note(document, 1, 1, "MW001", "nested too deeply to be read")
     return document
@@ -139,7 +136,7 @@ def read(
 def _read_yaml(
     text: str, file: str, expand: Expand | None = None, known_tags: frozenset[str] = NO_TAGS
 ) -> SourceDocument:
-    """The document, still without its text, which is not sent between processes. Raises as
+    """The document without its text, which need not be sent between processes. Raises like
     `compose`."""
     document = SourceDocument(file, "")
     if (root := compose(text)) is not None:
@@ -160,7 +157,7 @@ def _read_large(
 
 
 def _line_and_column(before: str) -> tuple[int, int]:
-    """Line and column, from 1, of what follows a beginning of a text."""
+    """Line and column, from 1, of the character after `before`, the beginning of a text."""
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
@@ -193,7 +190,8 @@ def _note(
 
 
 def _read_json(document: SourceDocument) -> bool:
-    """Read JSON, which is much faster than YAML; False where the YAML reader reports more."""
+    """Read JSON, which is much faster than YAML. False for text that the YAML reader must read and
+    report on: a syntax error or a repeated key."""
     repeated: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:

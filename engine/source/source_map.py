@@ -1,6 +1,6 @@
 """Source map of a YAML or JSON file: line and column of every value, a few bytes each.
 
-The parser's nodes take many times the memory of the file, so they are not kept. Entries are in the
+The parser's nodes take many times the memory of the file, so they are discarded. Entries are in the
 order of the file, each followed by its descendants.
 """
 
@@ -27,13 +27,13 @@ class SourceMap:
         self._lists: set[int] = set()
         self._merges: set[int] = set()
         self._aliases: dict[int, int] = {}
-        self._children: dict[int, dict[str | int | None, int]] = {}  # of entries on paths asked for
+        self._children: dict[int, dict[str | int | None, int]] = {}  # cache of `_children_of`
         self._add(root, root, {})
 
     def find(self, path: Path, *, key: bool) -> tuple[int, int]:
         """Line and column, from 1, of the value at a path, or of its key.
 
-        A path that leads nowhere gives the place of the nearest value above it.
+        If the path does not exist, those of its nearest parent that does.
         """
         at, of_key = 0, False
         for number, step in enumerate(path, 1):
@@ -60,17 +60,17 @@ class SourceMap:
         anchors[id(node)] = index
         if isinstance(node, yaml.SequenceNode):
             self._lists.add(index)
-            for below in node.value:
-                self._add(below, below, anchors)
+            for child in node.value:
+                self._add(child, child, anchors)
         else:
-            for key_node, below in node.value:
+            for key_node, child in node.value:
                 if key_node.tag == "tag:yaml.org,2002:merge":
                     self._merges.add(len(self._subtree_ends))
-                self._add(key_node, below, anchors)
+                self._add(key_node, child, anchors)
         self._subtree_ends[index] = len(self._subtree_ends)
 
-    def _below(self, at: int) -> Iterator[int]:
-        """The children of an entry."""
+    def _iter_children(self, at: int) -> Iterator[int]:
+        """The children of an entry, in order."""
         child, end = at + 1, self._subtree_ends[at]
         while child < end:
             yield child
@@ -84,23 +84,23 @@ class SourceMap:
         return self._merged(at, step) if child is None else child
 
     def _children_of(self, at: int) -> dict[str | int | None, int]:
-        """The children of an entry by index or key. A search among thousands for each of thousands
-        of paths would take a square of their number."""
+        """The children of an entry by index or key, cached: a linear search for each of thousands
+        of paths would take quadratic time."""
         if at not in self._children:
-            below: Iterable[tuple[str | int | None, int]] = enumerate(self._below(at))
+            entries: Iterable[tuple[str | int | None, int]] = enumerate(self._iter_children(at))
             if at not in self._lists:
-                below = [(self._keys[child], child) for child in self._below(at)][::-1]
-            self._children[at] = dict(below)  # the first of equal keys, the last to be added, holds
+                entries = [(self._keys[child], child) for child in self._iter_children(at)][::-1]
+            self._children[at] = dict(entries)  # reversed, so that the first of equal keys wins
         return self._children[at]
 
     def _merged(self, at: int, step: str | int) -> int | None:
         """The entry that a merge key (`<<`) adds to a mapping."""
         if not self._merges:
             return None
-        for child in self._below(at):
+        for child in self._iter_children(at):
             if child in self._merges:
                 source = self._aliases.get(child, child)
-                sources = self._below(source) if source in self._lists else [source]
+                sources = self._iter_children(source) if source in self._lists else [source]
                 for entry in sources:
                     if (match := self._child(entry, step)) is not None:
                         return match

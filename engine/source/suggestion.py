@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 _NEIGHBOURS = 30
-"""Names looked at on each side, in the order of first letters and in that of last letters."""
+"""Candidates on each side of the name, in the sorting by beginnings and in that by ends."""
 _COMPARED = 5
-"""Names that are compared letter by letter: those that share most at both ends."""
+"""Candidates compared letter by letter: those that share most letters at both ends."""
 _LONGEST = 200
 
 
@@ -22,25 +22,25 @@ def near(name: object, names: Iterable[str]) -> str | None:
     folded = str(name).casefold()
     close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=0.6)
     if not close:
-        close = [other for other in by_folded if len(other) < 4 and sorted(other) == sorted(folded)]
+        close = [n for n in by_folded if len(n) < 4 and sorted(n) == sorted(folded)]
     return by_folded[close[0]] if close else None
 
 
 def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str:
-    """A hint for a name that does not exist: the closest name, or the names that exist."""
+    """A hint for an unknown name: the closest of `names`, else `otherwise` or a list of `names`."""
     candidates = list(names)
     closest = near(name, candidates)
     if closest is not None:
         return f"did you mean '{closest}'?"
     if otherwise or not candidates:
         return otherwise
-    listed = ", ".join(sorted(candidates)[:8])
-    return f"known: {listed}{', ...' if len(candidates) > 8 else ''}"
+    first_names = ", ".join(sorted(candidates)[:8])
+    return f"known: {first_names}{', ...' if len(candidates) > 8 else ''}"
 
 
 class Suggestions:
-    """Finds the closest of very many names at a bounded cost: it compares at most 120 names that
-    share the first or the last letters.
+    """Finds the closest of very many names at a bounded cost: at most 120 names with the same first
+    or last letters are candidates.
 
     The names are sorted at the first search.
     """
@@ -73,7 +73,8 @@ def _neighbours(names: Sequence[tuple[str, str]], key: str) -> list[str]:
 
 
 def _shared(a: str, b: str) -> int:
-    """How many letters two names share at their beginning and, of the rest, at their end."""
+    """The likeness of two names: letters shared at the beginning and at the end, twice, less the
+    length of the second."""
     length = min(len(a), len(b))
     start = 0
     while start < length and a[start] == b[start]:
@@ -81,5 +82,4 @@ def _shared(a: str, b: str) -> int:
     end = 0
     while end < length - start and a[-1 - end] == b[-1 - end]:
         end += 1
-    # What is left over on either side tells them apart.
     return 2 * (start + end) - len(b)

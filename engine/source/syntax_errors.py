@@ -1,7 +1,7 @@
 """YAML syntax errors: the place of the mistake, and what to write.
 
 libyaml names the place where it stopped, often far behind the mistake. Here an unclosed bracket or
-quote is reported where it opens, and a key without a colon where it stands.
+quote is reported where it opens, and a key without a colon at the key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _RESERVED = {
 
 
 class SyntaxFault(NamedTuple):
-    """Line and column from 1, and words."""
+    """A syntax error: line and column from 1, message and hint."""
 
     line: int
     column: int
@@ -31,7 +31,7 @@ class SyntaxFault(NamedTuple):
     hint: str = ""
 
 
-def fault(text: str, error: yaml.MarkedYAMLError) -> SyntaxFault:
+def syntax_fault(text: str, error: yaml.MarkedYAMLError) -> SyntaxFault:
     """The probable place and cause of a syntax error."""
     lines = text.splitlines()
     mark, opened = error.problem_mark or error.context_mark, error.context_mark
@@ -73,47 +73,48 @@ def _hint(lines: list[str], line: int, column: int) -> str:
     if before.endswith("*") or char == "*":
         return 'put quotes around it: "*"'
     if content.startswith("---"):
-        return "take out the line '---': a file holds one document"
+        return "remove the line '---': a file holds one document"
     if char == "-" and before == "":
         return "entries within [ ] have no '- '; is a '[' not closed before?"
     if char in _RESERVED:
         return _RESERVED[char]
     if char in ("]", "}"):
-        return f"take out this '{char}', or open it before"
+        return f"remove this '{char}', or open it before"
     if char == ":":
         return _colon(lines, line, column)
     return ""
 
 
 def _colon(lines: list[str], line: int, column: int) -> str:
-    """A second `: ` on a line, or a line that is indented deeper than the one before allows."""
+    """The hint for a second `: ` on a line, or for an indentation deeper than the line before
+    allows."""
     content = lines[line - 1]
     if ":" in content[: column - 1]:
         return "put quotes around a value that holds ': '"
-    above = next((other for other in reversed(lines[: line - 1]) if other.strip()), "")
+    above = next((text for text in reversed(lines[: line - 1]) if text.strip()), "")
     if re.match(r"-[^-\s]", above.lstrip()):
-        return "a list's entry begins with '- ', a dash and a space: so must the line before"
+        return "a list entry begins with '- ', a dash and a space; the line before does not"
     if _indent(content) > _indent(above) and not above.rstrip().endswith(":"):
         columns = f"{_indent(content)} spaces, the line before by {_indent(above)}"
-        return f"it is indented by {columns}: keys of one mapping begin in one column"
+        return f"it is indented by {columns}: keys of a mapping begin in the same column"
     return "put quotes around a value that holds ': '"
 
 
 def _indentation(lines: list[str], plain: SyntaxFault, start: SyntaxFault) -> str:
-    """A key that begins in another column than the mapping it belongs to."""
+    """The hint for a key in another column than the other keys of its mapping, else ""."""
     content = lines[plain.line - 1] if plain.line <= len(lines) else ""
     if plain.column == start.column or _indent(content) + 1 != plain.column:
         return ""
-    above = next((other for other in reversed(lines[: plain.line - 1]) if other.strip()), "")
+    above = next((text for text in reversed(lines[: plain.line - 1]) if text.strip()), "")
     return (
         f"it begins in column {plain.column}, the line before in column {_indent(above) + 1}, the "
-        f"keys around them (line {start.line}) in column {start.column}: keys of one mapping begin "
-        "in one column"
+        f"keys around them (line {start.line}) in column {start.column}: keys of a mapping begin "
+        "in the same column"
     )
 
 
 def _bracket(lines: list[str], plain: SyntaxFault, start: SyntaxFault) -> SyntaxFault:
-    """A bracket that is not closed on its line; on one line, a comma may be missing."""
+    """The fault of an unclosed bracket; if all is on one line, a comma may be missing."""
     char = _at(lines, plain.line, plain.column)
     opened = _at(lines, start.line, start.column)
     if plain.line == start.line and char not in ("]", "}"):
@@ -121,14 +122,14 @@ def _bracket(lines: list[str], plain: SyntaxFault, start: SyntaxFault) -> Syntax
         return plain._replace(hint=variable or "put a comma between two entries")
     message = f"not YAML: the '{opened}' that opens here is not closed"
     place = f"{plain.line}:{plain.column}"
-    hint = f"what stands at {place} cannot be part of it"
+    hint = f"the text at {place} cannot be part of it"
     if plain.line == start.line:
         hint = f"'{char}' closes something else at {place}"
     return start._replace(message=message, hint=hint)
 
 
 def _no_colon(lines: list[str], start: SyntaxFault) -> SyntaxFault:
-    """A line that should be `key: value`."""
+    """The fault of a line that should be `key: value`."""
     content = lines[start.line - 1][start.column - 1 :] if start.line <= len(lines) else ""
     if content[:1] in ("'", '"') and content.count(content[0]) == 1:
         return start._replace(
@@ -140,8 +141,8 @@ def _no_colon(lines: list[str], start: SyntaxFault) -> SyntaxFault:
 
 
 def _long_quote(text: str, line: int) -> SyntaxFault | None:
-    """The quote that opens a text of several lines which ends where reading stopped: most often
-    one that is not closed, and ended by the next quote in the file."""
+    """The fault of a quoted text over several lines that ends where reading stopped: most often
+    its quote is not closed, and the next quote in the file ends it."""
     for token in _tokens(text):
         first, last = token.start_mark.line + 1, token.end_mark.line + 1
         if token.style in ('"', "'") and first < last and last == line:
@@ -158,7 +159,7 @@ def _quote_name(quote: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[yaml.ScalarToken]:
-    """The texts of a file until reading stops."""
+    """The scalars of a file up to the syntax error."""
     try:
         for token in yaml.scan(text, Loader=Loader):
             if isinstance(token, yaml.ScalarToken):

@@ -16,11 +16,11 @@ NO_TAGS: frozenset[str] = frozenset()
 
 _LONGEST_NUMBER = 400
 _MOST_BY_ALIAS = 300_000
-"""Most values that all aliases may expand to: a few lines can expand to billions."""
+"""The most values that all aliases may expand to: a few lines can expand to billions."""
 
 
 class ExpandError(Exception):
-    """A `${...}` could not be filled in. `hint` says what to do."""
+    """A `${...}` could not be expanded. `hint` says what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -30,9 +30,9 @@ class ExpandError(Exception):
 class Values:
     """The plain values of one file's nodes.
 
-    `problems` are the problems of the values. `expansions` maps each value with a filled-in
-    `${...}` to its text in the file; `references` holds the same texts by line and column, and
-    `tags` those of `known_tags` that values carry. Such a value is read as if it had no tag.
+    `problems` are the problems of the values. `expansions` maps each value that came from `${...}`
+    to its text in the file; `references` has the same texts by line and column, and `tags` those of
+    `known_tags` that values have. A value with a known tag is read as if it had none.
     """
 
     def __init__(
@@ -52,19 +52,19 @@ class Values:
         self._count = self._by_alias = 0
 
     def of(self, node: yaml.Node) -> Any:
-        """The value of a node. An alias has the value of its anchor."""
+        """The value of a node. An alias shares the value of its anchor."""
         self._count += 1
         if node.tag in self.known_tags:
             self._take_tag(node)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
         if id(node) in self.open:
-            self._wrong(node, "MW004", "an alias that contains itself")
+            self._note(node, "MW004", "an alias that contains itself")
             return None
         if id(node) in self.by_node:
             return self._alias(node)
         if node.tag not in (TAG + "map", TAG + "seq"):
-            self._wrong(node, "MW004", f"tag '{node.tag}' is not supported", "write it without")
+            self._note(node, "MW004", f"tag '{node.tag}' is not supported", "remove the tag")
         before = self._count
         self.open.add(id(node))
         try:
@@ -74,7 +74,7 @@ class Values:
                 value = self._mapping(node)
         finally:
             self.open.discard(id(node))
-        # An alias shares the value of its anchor, so that aliases of aliases cost nothing.
+        # Values of anchors are cached, so that aliases of aliases cost nothing.
         self.by_node[id(node)] = value
         self._sizes[id(node)] = self._count - before
         return value
@@ -94,10 +94,10 @@ class Values:
             return value
         if before <= _MOST_BY_ALIAS:  # report it once
             message = f"aliases expand to more than {_MOST_BY_ALIAS:,} values"
-            self._wrong(node, "MW004", message, "write this without aliases of aliases")
+            self._note(node, "MW004", message, "write this without aliases of aliases")
         return type(value)()
 
-    def _wrong(self, node: yaml.Node, code: str, message: str, hint: str = "") -> None:
+    def _note(self, node: yaml.Node, code: str, message: str, hint: str = "") -> None:
         mark = node.start_mark
         place = (self.file, mark.line + 1, mark.column + 1)
         self.problems.append(Problem(*place, Level.ERROR, code, message, hint))
@@ -109,17 +109,17 @@ class Values:
             if name.tag == TAG + "merge":
                 sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
                 for source in sources:
-                    below = self.of(source)
-                    if isinstance(below, dict):
-                        merged = below | merged
+                    defaults = self.of(source)
+                    if isinstance(defaults, dict):
+                        merged = defaults | merged
                     else:
-                        self._wrong(source, "MW004", "'<<' merges mappings only")
+                        self._note(source, "MW004", "'<<' merges mappings only")
                 continue
             if not isinstance(name, yaml.ScalarNode):
-                self._wrong(name, "MW004", "a key must be a plain name")
+                self._note(name, "MW004", "a key must be a plain name")
                 continue
             if name.value in mapping:
-                self._wrong(name, "MW003", f"key '{name.value}' is repeated", "keep one of them")
+                self._note(name, "MW003", f"key '{name.value}' is repeated", "keep one of them")
                 continue
             mapping[sys.intern(name.value)] = self.of(value)
         return merged | mapping if merged else mapping
@@ -130,7 +130,7 @@ class Values:
             try:
                 text = self.expand(text)
             except ExpandError as error:
-                self._wrong(node, "MW005", str(error), error.hint)
+                self._note(node, "MW005", str(error), error.hint)
                 return node.value
             self.expansions[text] = node.value
             mark = node.start_mark
@@ -148,10 +148,12 @@ class Values:
             return _integer(text)
         if tag == TAG + "float":
             return _float(text)
-        message = "a number with too many digits"
-        if tag != TAG + "int":
-            message = f"tag '{node.tag}' is not supported"
-        self._wrong(node, "MW004", message, "write a plain value")
+        if tag == TAG + "int":
+            message = f"a number of {len(text)} digits"
+            hint = f"write at most {_LONGEST_NUMBER} digits, or put it in quotes"
+        else:
+            message, hint = f"tag '{node.tag}' is not supported", "write a plain value"
+        self._note(node, "MW004", message, hint)
         return None
 
 

@@ -1,4 +1,4 @@
-"""Values as YAML text that every reader understands in the same way."""
+"""Writing values as YAML text that YAML 1.1 and 1.2 readers understand alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 _PLAIN = re.compile(r"[A-Za-z_/][\w./@+-]*(?: [\w./@+-]+)*", re.ASCII)
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-"""Strings that some reader of YAML takes for another value."""
+"""Strings that a YAML 1.1 reader takes for a boolean or null."""
 _SPECIAL = {None: "null", inf: ".inf", -inf: "-.inf"}
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 
@@ -16,7 +16,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 def flow(value: Any) -> str:
     """A value on one line: `{a: [1, "b c: d"]}`."""
     if isinstance(value, dict):
-        entries = (f"{string(str(name))}: {flow(below)}" for name, below in value.items())
+        entries = (f"{string(str(name))}: {flow(entry)}" for name, entry in value.items())
         return f"{{{', '.join(entries)}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(flow, value))}]"

@@ -31,7 +31,8 @@ def compile_parser(
     *,
     deferred: bool = False,
 ) -> Parse | None:
-    """The parser of bodies of a kind; `deferred`: it is compiled for the first body."""
+    """The parser of bodies of a kind, None if none is needed. `deferred`: compile it at the first
+    body."""
     if kind == "json":
         return parse_json
     schema = media.get("schema")
@@ -53,7 +54,8 @@ def compile_parser(
 
 
 def _compiled(compile_: Callable[[], Compiled], deferred: bool) -> Callable[[], Compiled]:
-    """A function that returns the result of `compile_`, called once: now, or `deferred`."""
+    """A function that returns the result of `compile_`, which is called once: now, or, if
+    `deferred`, at the first call."""
     once = cache(compile_)
     if not deferred:
         once()
@@ -61,7 +63,7 @@ def _compiled(compile_: Callable[[], Compiled], deferred: bool) -> Callable[[], 
 
 
 def _text(cast: Cast, exchange: Exchange) -> Any:
-    """Text cast to the schema's type; UTF-8, else Latin-1."""
+    """The text, as UTF-8 or else Latin-1, cast to the type of the schema."""
     data = bytes(exchange.body.buffer)
     try:
         return cast(data.decode())
@@ -112,13 +114,13 @@ def _form_with_commas(
     validator: jsonschema_rs.Validator,
     exchange: Exchange,
 ) -> Any:
-    """The form; encoded commas separate items if the form is valid only so."""
+    """The form. If it is valid only with percent-encoded commas as separators, they are."""
     if b"%2c" in bytes(exchange.body.buffer).lower():
-        for reading in (read, read_decoded):
+        for reader in (read, read_decoded):
             try:
-                value = _form(reading, exchange)
+                value = _form(reader, exchange)
             except GatewayError:
-                continue  # the strict reading below raises it again
+                continue  # the strict reader at the end raises it again
             if validator.is_valid(value):
                 return value
     return _form(read, exchange)

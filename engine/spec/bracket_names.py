@@ -1,7 +1,7 @@
 """Field names with brackets: `a[]`, `a[0]`, `a[b][c]`, `a[][b]`.
 
-No standard defines them. This is the one reader for query parameters, urlencoded and multipart
-bodies; it follows the parsers of PHP, Rack and `qs`, for which SDKs write such names.
+No standard defines them. Query parameters, urlencoded and multipart bodies share this reader, which
+follows the parsers of PHP, Rack and `qs`: SDKs write such names for these.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Final
 from engine.values.errors import Malformed
 
 Tree = list[Any] | dict[str, "Tree"]
-"""The leaves that share one name, or the trees below a name by their keys. The key `""` holds the
-items appended with `[]`, in order: leaves, and a dict for an item that is an object itself."""
+"""A list of the leaves with the same name, or subtrees by key. The key `""` holds the items that
+`[]` appended, in order: leaves, and a dict for an item that is an object."""
 
 MAX_DEPTH: Final = 16
 _BRACKETS = re.compile(r"(?:\[[^\[\]]*\])+")
@@ -29,10 +29,9 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def tree_of(fields: Iterable[tuple[str, Any]], where: str) -> dict[str, Tree]:
-    """The tree of all the fields of one root, given as `("[a][b]", leaf)` in their order.
+    """The tree of the fields of one root, given as `("[a][b]", leaf)` in their order.
 
-    Every leaf is kept, however often its name is repeated. Raises Malformed, beginning with
-    `where`.
+    Repeated names keep all their leaves. Raises Malformed; its message begins with `where`.
     """
     tree: dict[str, Tree] = {}
     for brackets, leaf in fields:
@@ -42,12 +41,12 @@ def tree_of(fields: Iterable[tuple[str, Any]], where: str) -> dict[str, Tree]:
 
 def _keys(brackets: str, where: str) -> list[str]:
     if not _BRACKETS.fullmatch(brackets):
-        raise Malformed(f"{where}: the brackets do not pair: {brackets[:80]}")
+        raise Malformed(f"{where}: unbalanced brackets: {brackets[:80]}")
     keys = brackets[1:-1].split("][")
     if len(keys) > MAX_DEPTH:
         raise Malformed(f"{where}: nested more than {MAX_DEPTH} deep")
-    if abused := _PROTOTYPES.intersection(keys):
-        raise Malformed(f"{where}: the name {min(abused)!r} is not allowed")
+    if forbidden := _PROTOTYPES.intersection(keys):
+        raise Malformed(f"{where}: the name {min(forbidden)!r} is not allowed")
     return keys
 
 
@@ -58,16 +57,16 @@ def _add(tree: dict[str, Tree], keys: list[str], leaf: object, where: str) -> No
         else:
             branch = _item(tree.setdefault(key, []), keys[depth + 1 :])
         if isinstance(branch, list):
-            raise _both(key, where)
+            raise _conflict(key, where)
         tree = branch
     leaves = tree.setdefault(keys[-1], [])
     if isinstance(leaves, dict):
-        raise _both(keys[-1], where)
+        raise _conflict(keys[-1], where)
     leaves.append(leaf)
 
 
 def _item(items: Tree, keys: list[str]) -> Tree:
-    """The appended object that `keys` belong to: a new one when the last has them already."""
+    """The appended object to which `keys` belong: a new one if the last one already has them."""
     assert isinstance(items, list)
     if not items or not isinstance(items[-1], dict) or _has(items[-1], keys):
         items.append({})
@@ -76,7 +75,7 @@ def _item(items: Tree, keys: list[str]) -> Tree:
 
 
 def _has(tree: Tree, keys: list[str]) -> bool:
-    """Whether there is a leaf at `keys`. Keys that append are never there already."""
+    """Whether there is a leaf at `keys`. Keys with `[]` append, so they are always new."""
     if "" in keys:
         return False
     for key in keys:
@@ -86,5 +85,5 @@ def _has(tree: Tree, keys: list[str]) -> bool:
     return True
 
 
-def _both(key: str, where: str) -> Malformed:
+def _conflict(key: str, where: str) -> Malformed:
     return Malformed(f"{where}: [{key}] is given both as a value and with brackets")

@@ -1,9 +1,8 @@
-"""Text to value, as a JSON Schema would have it.
+"""Casting of text to the types of a JSON Schema.
 
-Parameters and form fields arrive as text while their schema speaks of numbers, lists and objects.
-Here a schema is compiled once, at start-up, into functions that need no schema any more. They never
-judge: text that fits none of the schema's types stays text, and the schema refuses it in its own
-words.
+Parameters and form fields arrive as text, but their schemas have numbers, lists and objects. A
+schema is compiled at start-up into functions that convert text. They do not validate: text that
+fits none of the schema's types stays text, and the schema's validator refuses it.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ Cast = Callable[[str], object]
 ReadLeaf = Callable[[Any], object]
 
 MAX_INDEX: Final = 1000
-_MAX_DIGITS: Final = 400  # beyond any double, far below where int() turns quadratic or refuses
+_MAX_DIGITS: Final = 400  # more than any double has; `int()` refuses more than 4300
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})?")
 
 
 def compile_cast(schema: object, resolve: Resolve) -> Cast:
-    """The function from one text to its value under `schema`; what does not fit stays text.
+    """A function that casts a text by `schema`; text that does not fit stays text.
 
     Integers are canonical decimals, numbers JSON numbers, booleans `true` and `false`. `null` and
-    the empty text are None where the schema allows null but no string. A schema without any type
-    keeps the text; one that allows string among others keeps it if nothing else fits.
+    the empty text become None if the schema allows null but no string. Without a type in the
+    schema, every text stays text; with string among others, a text that fits no other type does.
     """
     types = types_of(schema, resolve)
     words: dict[str, object] = {}
@@ -77,13 +76,13 @@ def compile_shape(
     resolve: Resolve,
     compile_leaf: Callable[[Mapping[str, Any]], ReadLeaf] | None = None,
 ) -> Callable[[Tree], object]:
-    """The function from a tree of leaves to a value of `schema`.
+    """A function that makes a value of `schema` from a tree of leaves.
 
-    Leaves are decoded texts, cast by their schema, or what `compile_leaf` reads; it is given the
-    schema of a value, or of the array that the leaf is an item of.
+    Leaves are decoded texts, cast by their schema, or whatever the result of `compile_leaf` reads;
+    `compile_leaf` gets the schema of the value, or of the array that has the leaf as an item.
 
-    A list of leaves is one value, or as many items: a single one of a non-array is read alone, a
-    repeated one becomes a list, so that the schema sees every text a second reader could pick.
+    A list of leaves is an array, or a single value. If the schema is no array, repeated leaves
+    still become a list, so that the validator sees every value that another parser may choose.
     The list `[""]` is the empty array. A dict is an object, or an array by index (`""` appends).
     Raises Malformed for an index of 1000 or more. Schemas may be recursive.
     """
@@ -92,11 +91,11 @@ def compile_shape(
         is_array = kind_of(node, resolve) == "array"
         return compile_cast(items_of(node, resolve) if is_array else node, resolve)
 
-    compiled = compile_leaf or text_leaf
+    leaf_reader = compile_leaf or text_leaf
 
     def fill(shape: _Shape, shape_of: Callable[[object], _Shape]) -> None:
         shape.kind = kind_of(shape.node, resolve)
-        shape.leaf = compiled(shape.node)
+        shape.leaf = leaf_reader(shape.node)
         shape.item = shape_of(items_of(shape.node, resolve))
         shape.extra = shape_of(extra_of(shape.node, resolve))
         properties = properties_of(shape.node, resolve)
@@ -106,7 +105,7 @@ def compile_shape(
 
 
 class _Shape:
-    """One schema of a compiled shape; a class, because recursive schemas point at themselves."""
+    """A compiled schema; an object, so that recursive schemas can refer to themselves."""
 
     __slots__ = ("extra", "fields", "item", "kind", "leaf", "node")
     kind: Kind

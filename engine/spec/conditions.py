@@ -1,7 +1,7 @@
 """Conditions on requests: a JSON Schema for a member of the body, a parameter or a header.
 
-Texts (parameters, headers, fields of forms) are read as numbers or booleans where the schema speaks
-of those. What is given twice is refused: two readers may see two values.
+Texts (parameters, headers, form fields) are read as numbers or booleans if the schema has those
+types. A value that is given twice is refused: two parsers may read different ones.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from engine.spec.media_types import is_json
 from engine.spec.refusal_messages import Refusal, explain, place
 from engine.values.errors import GatewayError
 
-WHOLE = "schema"
-"""The name that stands for the whole body."""
+WHOLE_BODY = "schema"
+"""The name of the condition on the whole body."""
 
 _KEYWORDS: Mapping[str, frozenset[str]] = {
     "number": frozenset(
@@ -39,13 +39,13 @@ _KEYWORDS: Mapping[str, frozenset[str]] = {
         | {"minProperties", "maxProperties", "dependentRequired", "dependentSchemas"}
     ),
 }
-"""Keywords by the type of the values that they are about: JSON Schema lets all others through."""
+"""Keywords by the type of values to which they apply: JSON Schema accepts values of other types."""
 _SCHEMAS = frozenset(
     {"items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else"}
 )
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _MAPPINGS = frozenset({"properties", "patternProperties", "dependentSchemas"})
-_KNOWN = (
+_ALL_KEYWORDS = (
     frozenset({"type", "enum", "const", "title", "description", "$comment"})
     | _SCHEMAS
     | _LISTS
@@ -60,7 +60,7 @@ class Condition:
     """A place in a request, and the schema of its value.
 
     `expression` is None for the whole body. `schema` is the JSON Schema as text. `as_scalar`: a
-    text is read as a number or a boolean, where it is one.
+    text that is a number or a boolean is read as such.
     """
 
     place: str
@@ -89,7 +89,7 @@ class Condition:
         return value is not MISSING and bool(self.validator.is_valid(value))
 
     def refusal(self, exchange: Exchange) -> Refusal:
-        """The refusal of a request for its value here, or for the lack of it."""
+        """The refusal of a request whose value breaks the schema or is missing."""
         value = self.value(exchange)
         if value is MISSING:
             subject = f"parameter: '{self.param}'" if self.param else "body"
@@ -103,7 +103,7 @@ class Condition:
 
     @property
     def param(self) -> str:
-        """The place as a refusal names it; "" for the whole body."""
+        """The place as in refusals: `messages[0].role`; "" for the whole body."""
         if self.expression is None:
             return ""
         return place([int(step) if step.isdigit() else step for step in self.expression.steps])
@@ -112,18 +112,18 @@ class Condition:
         return self.place == "body" and is_json(exchange.media_type)
 
     def _refuse_repeats(self, text: bytes) -> None:
-        """Refuse a JSON value in which an object has a name twice."""
+        """Refuse a JSON value in which an object repeats a name."""
 
         def unique(pairs: list[tuple[str, Any]]) -> None:
             if len({name for name, _ in pairs}) < len(pairs):
-                raise self._unclear("has a name twice; which of the two is meant cannot be told")
+                raise self._ambiguous("has an object with a repeated name; send each name once")
 
         try:
             json.loads(text, object_pairs_hook=unique)
         except RecursionError as error:
-            raise self._unclear("is nested too deeply") from error
+            raise self._ambiguous("is nested too deeply") from error
 
-    def _unclear(self, words: str) -> GatewayError:
+    def _ambiguous(self, words: str) -> GatewayError:
         subject = f"'{self.param}'" if self.param else "The request body"
         return GatewayError(400, "invalid_value", f"{subject} {words}.", param=self.param)
 
@@ -131,8 +131,8 @@ class Condition:
 def compile_condition(place: str, name: str, value: Any, *, required: bool) -> Condition:
     """The condition that a value of the config describes. `place` is body, query, header or path.
 
-    `required`: what meets the condition is let through, so keywords accept only values of the type
-    that they are about. Raises ValueError for a place or a schema that is none.
+    `required`: requests that meet the condition pass, so a keyword must not accept values of types
+    to which it does not apply. Raises ValueError for an invalid place or schema.
     """
     where = f"{place}.{name}"
     schema = _schema(value)
@@ -152,14 +152,14 @@ def compile_condition(place: str, name: str, value: Any, *, required: bool) -> C
 def _expression(place: str, name: str) -> Expression | None:
     if place != "body":
         return expression.parse(f"$request.{place}.{name}")
-    if name == WHOLE:
+    if name == WHOLE_BODY:
         return None
     pointer = name if name.startswith("/") else "/" + name.replace("~", "~0").replace("/", "~1")
     return expression.parse(f"$request.body#{pointer}")
 
 
 def _schema(value: Any) -> Any:
-    """The JSON Schema for a value as it is written: a value for itself, a list for its values."""
+    """The JSON Schema for a value of the config: a scalar allows itself, a list its items."""
     if isinstance(value, dict):
         return value
     return {"enum": value} if isinstance(value, list) else {"const": value}
@@ -167,43 +167,43 @@ def _schema(value: Any) -> Any:
 
 def _check_keywords(schema: Any, where: str) -> None:
     """Raises ValueError for a keyword that JSON Schema would ignore."""
-    for below, at in _below(schema, where):
-        for word in below:
-            if word not in _KNOWN:
-                hint = did_you_mean(word, _KNOWN, "see https://json-schema.org")
-                raise ValueError(f"'{at}' has '{word}', which is no keyword here; {hint}")
+    for subschema, at in _subschemas(schema, where):
+        for word in subschema:
+            if word not in _ALL_KEYWORDS:
+                hint = did_you_mean(word, _ALL_KEYWORDS, "see https://json-schema.org")
+                raise ValueError(f"'{at}' has the unknown keyword '{word}'; {hint}")
 
 
-def _below(schema: Any, at: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """A schema and all schemas in it, each with its place."""
+def _subschemas(schema: Any, at: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """A schema and all its subschemas, each with its place."""
     if not isinstance(schema, dict):
         return
     yield schema, at
     for word, value in schema.items():
         if word in _SCHEMAS:
-            yield from _below(value, f"{at}.{word}")
+            yield from _subschemas(value, f"{at}.{word}")
         elif word in _LISTS and isinstance(value, list):
-            for index, each in enumerate(value):
-                yield from _below(each, f"{at}.{word}[{index}]")
+            for index, subschema in enumerate(value):
+                yield from _subschemas(subschema, f"{at}.{word}[{index}]")
         elif word in _MAPPINGS and isinstance(value, dict):
-            for name, each in value.items():
-                yield from _below(each, f"{at}.{word}.{name}")
+            for name, subschema in value.items():
+                yield from _subschemas(subschema, f"{at}.{word}.{name}")
 
 
 def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with the type that its keywords are about, unless it names one."""
+    """The schema with the types to which its keywords apply, unless it has `type`."""
     implied = sorted(kind for kind, words in _KEYWORDS.items() if not words.isdisjoint(schema))
     return {"type": implied, **schema} if implied and "type" not in schema else schema
 
 
 def _types(schema: Any) -> frozenset[str]:
-    """The types of values that a schema speaks of."""
+    """The types of values that a schema or its keywords name."""
     types: set[str] = set()
-    for below, _ in _below(schema, ""):
-        named = below.get("type", [])
-        types |= {named} if isinstance(named, str) else set(named)
-        types |= {kind for kind, words in _KEYWORDS.items() if not words.isdisjoint(below)}
-        values = [*below.get("enum", []), *([below["const"]] if "const" in below else [])]
+    for part, _ in _subschemas(schema, ""):
+        kinds = part.get("type", [])
+        types |= {kinds} if isinstance(kinds, str) else set(kinds)
+        types |= {kind for kind, words in _KEYWORDS.items() if not words.isdisjoint(part)}
+        values = [*part.get("enum", []), *([part["const"]] if "const" in part else [])]
         types |= {"boolean" if isinstance(v, bool) else "number" for v in values if _is_scalar(v)}
     return frozenset(types)
 
@@ -213,7 +213,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _scalar(text: str) -> Any:
-    """A text as the number or boolean that it is, else as it is."""
+    """The number or boolean that a text stands for, else the text."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -1,7 +1,7 @@
-"""Runtime expressions of OpenAPI: where in a request a value stands, to read and to replace it.
+"""Runtime expressions of OpenAPI: the place of a value in a request, to read and to replace it.
 
 `$request.body#/model`, `$request.path.model`, `$request.query.model`, `$request.header.x-model`
-(OpenAPI 3.1, "Runtime Expressions"). Replacing leaves every other byte as it was.
+(OpenAPI 3.1, "Runtime Expressions"). Replacing a value leaves every other byte unchanged.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _EXPRESSION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Where a value stands: `place` is body, path, query or header; `steps` is its JSON Pointer,
-    or its one name; `member` is the name of a member at the top of the body."""
+    """The place of a value: `place` is body, path, query or header; `steps` is its JSON Pointer, or
+    its name alone; `member` is set for a top-level member of the body."""
 
     text: str
     place: str
@@ -45,11 +45,11 @@ class Expression:
 
     @property
     def param(self) -> str:
-        """The place as a refusal names it."""
+        """The place as in refusals."""
         return ".".join(self.steps)
 
     def read(self, exchange: Exchange) -> Any:
-        """The value, or MISSING. Raises GatewayError 400 when it stands there twice."""
+        """The value, or MISSING. Raises GatewayError 400 for a repeated query parameter."""
         if self.member is not None and isinstance(exchange.value, dict):
             return exchange.value.get(self.member, MISSING)
         name = self.steps[0]
@@ -61,11 +61,11 @@ class Expression:
         if self.place == "query":
             query = Query.parse(exchange.query)
             if query.names().count(name) > 1:
-                raise self._twice()
+                raise self._repeated_value()
             value = query.get(name)
             return MISSING if value is None else value
         if exchange.media_type in _FORMS:
-            return MISSING  # fields stand at the top of a form
+            return MISSING  # forms have only top-level fields, see `member`
         node = exchange.value
         for step in self.steps:
             if isinstance(node, list) and step.isdigit() and int(step) < len(node):
@@ -77,11 +77,11 @@ class Expression:
         return node
 
     def check(self, exchange: Exchange) -> tuple[Any, tuple[int, int] | None]:
-        """The value, or MISSING, and where it stands in the body; None elsewhere. Raises
-        GatewayError 400 if it is given twice.
+        """The value, or MISSING, and its span in the body, None if it has none. Raises GatewayError
+        400 if it is given twice.
 
-        To be called even when nothing is replaced: two readers of a repeated key may see two
-        values, and the one that was checked might not be the one that is served.
+        Call it even if nothing is replaced: of a repeated key, the upstream may read another value
+        than the one that was checked here.
         """
         value = self.read(exchange)
         if self.place != "body":
@@ -100,19 +100,19 @@ class Expression:
         if media_type == "multipart/form-data":
             parts = [part for part in exchange.parts if part.name == self.steps[0]]
             if len(parts) > 1:
-                raise self._twice()
+                raise self._repeated_value()
             return value, (parts[0].start, parts[0].end) if parts else None
         if media_type == "application/x-www-form-urlencoded":
             if _form_names(exchange).count(self.steps[0]) > 1:
-                raise self._twice()
+                raise self._repeated_value()
             return value, None
         try:
             return value, span(exchange.body.buffer, self.steps)
         except Ambiguous as error:
-            raise self._twice() from error
+            raise self._repeated_value() from error
 
     def _refuse_look_alikes_of_members(self, node: Any) -> None:
-        """Refuse other spellings of a step, in whichever object on the way it stands."""
+        """Refuse other spellings of a step, in each object along the pointer."""
         for step in self.steps:
             if isinstance(node, dict):
                 self._refuse_look_alikes(step, node, str.casefold)
@@ -123,21 +123,21 @@ class Expression:
                 return
 
     def _refuse_look_alikes(
-        self, step: str, names: Collection[str], reading: Callable[[str], str]
+        self, step: str, names: Collection[str], normalize: Callable[[str], str]
     ) -> None:
-        """Some upstreams read keys in any case and take the last: `Model` is `model`. `reading`
-        gives the name that they may take another one for."""
-        readings = list(map(reading, names))
-        if readings.count(reading(step)) > (step in names):
-            raise self._twice()
+        """Refuse a second name that some upstream reads as `step`: many ignore case and take the
+        last. `normalize` gives the name as such an upstream reads it."""
+        normalized_names = list(map(normalize, names))
+        if normalized_names.count(normalize(step)) > (step in names):
+            raise self._repeated_value()
 
     def repeats(
         self, exchange: Exchange, name: str, prefix: str = ""
     ) -> list[tuple[int, int, str]]:
-        """Where a JSON body repeats `name`: start, end, and what stands before it: the `prefix`, or
-        nothing.
+        """The places where a JSON body repeats `name`: start, end, and the text before the name:
+        `prefix` or "".
 
-        Raises GatewayError 400 for one that says something else.
+        Raises GatewayError 400 if the value at such a place is another one.
         """
         if not _has(exchange.value, self.steps):
             return []
@@ -145,7 +145,7 @@ class Expression:
         try:
             value_spans = spans(exchange.body.buffer, self.steps)
         except Ambiguous as error:
-            raise self._twice() from error
+            raise self._repeated_value() from error
         for start, end in value_spans:
             value = orjson.loads(exchange.body.buffer[start:end])
             if not isinstance(value, str) or value not in (name, prefix + name):
@@ -159,11 +159,11 @@ class Expression:
         return places
 
     def accepts(self, exchange: Exchange) -> bool:
-        """Whether a value can be written here: into a body, only where it is an object."""
+        """Whether a value can be written here: a body must be an object."""
         return self.place != "body" or isinstance(exchange.value, dict)
 
     def replace(self, exchange: Exchange, at: tuple[int, int] | None, new: str) -> None:
-        """Write `new` where the value stands (`at`: what `check` gave), or add it."""
+        """Replace the value by `new`, or add it. `at` is the span that `check` returned."""
         name = self.steps[0]
         if self.place == "path":
             start, end = exchange.variables[name]
@@ -174,22 +174,22 @@ class Expression:
             exchange.environ = {**exchange.environ, environ_key(name): new}
         elif exchange.media_type == "application/x-www-form-urlencoded":
             changed = Query.parse(_form_text(exchange)).replace(name, new).encode("latin-1")
-            exchange.body = exchange.body.with_replaced((0, exchange.body.size, changed))
+            exchange.body = exchange.body.with_edits((0, exchange.body.size, changed))
         else:
             _write_in_body(exchange, name, at, new)
 
-    def _twice(self) -> GatewayError:
+    def _repeated_value(self) -> GatewayError:
         return GatewayError(
             400,
             "invalid_value",
-            f"'{self.param}' is given twice; which of the two is meant cannot be told.",
+            f"'{self.param}' is given twice; send it once.",
             param=self.param,
         )
 
 
 def lenient_name(name: str) -> str:
-    """The name that some readers of forms and queries take a name for: escapes and encoded words
-    (RFC 2047) undone, `model[]` and `model[0]` as `model`, cut at a NUL, in any case."""
+    """A name as the most lenient parsers of forms and queries read it: escapes and encoded words
+    (RFC 2047) decoded, brackets (`model[0]`) and text after a NUL removed, in lower case."""
     if "=?" in name:
         with suppress(HeaderParseError):  # then it is no encoded word
             words = decode_header(name)
@@ -199,19 +199,19 @@ def lenient_name(name: str) -> str:
 
 
 def _form_names(exchange: Exchange) -> list[str]:
-    """The names in a form as they were sent."""
+    """The names of a form's fields, as sent."""
     if exchange.media_type == "multipart/form-data":
         return [part.name for part in exchange.parts]
     return Query.parse(_form_text(exchange)).names()
 
 
 def _form_text(exchange: Exchange) -> str:
-    """An urlencoded body as `Query` takes it."""
+    """An urlencoded body as text for `Query`."""
     return bytes(exchange.body.buffer).decode("latin-1")
 
 
 def _has(value: Any, steps: tuple[str, ...]) -> bool:
-    """Whether a pointer, in which `*` is any item of an array, leads to a value."""
+    """Whether there is a value at a pointer, in which `*` is any item of an array."""
     if not steps:
         return True
     if isinstance(value, list):
@@ -220,7 +220,7 @@ def _has(value: Any, steps: tuple[str, ...]) -> bool:
 
 
 def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, new: str) -> None:
-    """Replace the value at `at`, or add the field at the front when it is not there yet."""
+    """Replace the value at `at`, or add the field in front if it is missing."""
     buffer = exchange.body.buffer
     if exchange.media_type == "multipart/form-data":
         data = new.encode()
@@ -232,14 +232,14 @@ def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, ne
         data = orjson.dumps(new)
         if at is None:
             start = buffer.find(b"{") + 1
-            more = b"," if exchange.value else b""
-            at, data = (start, start), orjson.dumps(name) + b":" + data + more
-    exchange.body = exchange.body.with_replaced((*at, data), *exchange.edits)
+            comma = b"," if exchange.value else b""
+            at, data = (start, start), orjson.dumps(name) + b":" + data + comma
+    exchange.body = exchange.body.with_edits((*at, data), *exchange.edits)
 
 
 @lru_cache(1000)  # thousands of routes name the model in the same place
 def parse(text: str) -> Expression:
-    """Raises ValueError with words for an expression that is not of this form."""
+    """Parse an expression. Raises ValueError with a message that lists the valid forms."""
     match = _EXPRESSION.fullmatch(text)
     if match is None:
         raise ValueError(

@@ -1,7 +1,7 @@
-"""Form bodies as the object that their schema describes.
+"""Form bodies, read as the object that their schema describes.
 
-What a schema says about text is compiled at start-up; a request is split, read and put together.
-The content of files is never looked at and never copied: it stands as the empty string.
+Readers are compiled at start-up. The content of files is neither read nor copied: its value is the
+empty string.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def compile_form(
 ) -> Callable[[bytes], dict[str, object]]:
     """The reader of application/x-www-form-urlencoded bodies.
 
-    Every declared property is read by its `encoding`: style and explode (form and true if not
-    said), or a JSON `contentType`. A list or object without a declared style may come in brackets
-    as well (`a[b]=x`, `a[]=x`). Other fields are kept under their own names: text, or a list if
-    repeated. `decoded`: encoded commas separate the items of a field as well. Raises Malformed.
+    A declared property is read by its `encoding`: style and explode (by default form and true), or
+    a JSON `contentType`. A list or object without a declared style may also come with brackets
+    (`a[b]=x`, `a[]=x`). An undeclared field is text, or a list if repeated. `decoded`:
+    percent-encoded commas separate the items of a field as well. The reader raises Malformed.
     """
     properties = properties_of(schema, resolve)
     fields = [
@@ -87,7 +87,7 @@ def form_splits_at_commas(schema: object, encoding: Encoding, resolve: Resolve) 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A declared property: its reader, and what in the body belongs to it."""
+    """A declared property: its reader, and the names of the body's fields that belong to it."""
 
     name: str
     read: Reader
@@ -127,17 +127,17 @@ def _compile_field(
         return _Field(name, plain, names, nested)
     deep = reader(style="deepObject")
 
-    def either(query: Query) -> object:
+    def plain_or_deep(query: Query) -> object:
         return deep(query) if nested_in(query, name, declared) else plain(query)
 
-    return _Field(name, either, names, nested)
+    return _Field(name, plain_or_deep, names, nested)
 
 
 def takes_brackets(kind: Kind, style: str | None) -> bool:
     """Whether a property may also come in fields with brackets: `a[]`, `a[b]`.
 
-    Lists and objects may, as SDKs write them so without being asked, unless another style is
-    declared. A field whose whole name is declared is never part of another one.
+    Lists and objects may, unless they declare another style: SDKs write them so by default. A field
+    whose full name is declared is never part of another one.
     """
     return style == "deepObject" or (style is None and kind != "primitive")
 
@@ -145,13 +145,13 @@ def takes_brackets(kind: Kind, style: str | None) -> bool:
 def compile_multipart(
     schema: object, encoding: Encoding, resolve: Resolve
 ) -> Callable[[Buffer, list[Part]], dict[str, object]]:
-    """The reader of multipart/form-data bodies, from what `multipart.parse` found.
+    """The reader of multipart/form-data bodies, for the parts that `multipart.parse` returns.
 
-    Files (a file name, or a property whose schema is binary) are "". Parts of a JSON content
-    type, their own or else that of `encoding`, are parsed; the others are UTF-8 text cast by
-    their property. A list is always a list; other repeated parts become one. Declared lists and
-    objects may come in parts with brackets (`a[]`, `a[b]`). Raises Malformed, also for text of
-    more than 1 MiB.
+    A file (a part with a file name, or a property with a binary schema) is "". A part with a JSON
+    content type, its own or that of `encoding`, is parsed; others are UTF-8 text, cast by the
+    property's schema. A declared list is always a list; other repeated parts become one. Declared
+    lists and objects may come in parts with brackets (`a[]`, `a[b]`). The reader raises Malformed,
+    also for text of more than 1 MiB.
     """
     properties = properties_of(schema, resolve)
     readers = {
@@ -163,18 +163,18 @@ def compile_multipart(
         for name, sub in properties.items()
         if takes_brackets(kind_of(sub, resolve), (encoding or {}).get(name, {}).get("style"))
     }
-    other = _compile_part(extra_of(schema, resolve), {}, resolve)
-    return _MultipartReader(readers, nested, other).read
+    undeclared = _compile_part(extra_of(schema, resolve), {}, resolve)
+    return _MultipartReader(readers, nested, undeclared).read
 
 
 @dataclass(frozen=True, slots=True)
 class _MultipartReader:
-    """How the parts of a body are read: `parts` by their names, `other` for undeclared ones,
-    `nested` for those in brackets below a name."""
+    """The readers of a body's parts: `parts` by name, `undeclared` for all other names, `nested`
+    for parts with brackets after a name."""
 
     parts: Mapping[str, _PartReader]
     nested: Mapping[str, Callable[[Tree], object]]
-    other: _PartReader
+    undeclared: _PartReader
 
     def read(self, buffer: Buffer, parts: list[Part]) -> dict[str, object]:
         values: dict[str, list[object]] = {}
@@ -184,10 +184,10 @@ class _MultipartReader:
             if brackets and part.name not in self.parts and root in self.nested:
                 trees.setdefault(root, []).append((brackets, (buffer, part)))
                 continue
-            content = self.parts.get(part.name, self.other).read((buffer, part))
+            content = self.parts.get(part.name, self.undeclared).read((buffer, part))
             values.setdefault(part.name, []).append(content)
         fields = {
-            name: self.parts.get(name, self.other).join(contents)
+            name: self.parts.get(name, self.undeclared).join(contents)
             for name, contents in values.items()
         }
         for root, leaves in trees.items():
@@ -200,14 +200,14 @@ class _MultipartReader:
 
 @dataclass(frozen=True, slots=True)
 class _PartReader:
-    """How the parts of one name are read. `is_flat_list`: a list whose items are no lists."""
+    """The reader of the parts of one name. `is_flat_list`: an array whose items are no arrays."""
 
     read: Callable[[_Leaf], object]
     is_array: bool
     is_flat_list: bool
 
     def join(self, contents: list[object]) -> object:
-        """The value of all the parts of one name; one part of JSON may hold a whole list."""
+        """The value of all parts of one name; a single JSON part may hold the whole array."""
         if len(contents) > 1:
             return contents
         is_list = self.is_flat_list and isinstance(contents[0], list)
@@ -226,7 +226,7 @@ def _compile_part(schema: object, encoding: Mapping[str, Any], resolve: Resolve)
     def read(leaf: _Leaf) -> object:
         buffer, part = leaf
         json = is_json(declared if part.content_type is None else part.content_type)
-        # A browser gives a JSON part a file name, because it can only append it as a Blob.
+        # A browser appends JSON to a form as a Blob, which always has a file name.
         if opaque or (part.filename is not None and not (json and is_object)):
             return ""
         where = f"form part {part.name!r}"
@@ -246,7 +246,8 @@ def _compile_part(schema: object, encoding: Mapping[str, Any], resolve: Resolve)
 
 
 def _object_or_text(text: str, cast: Cast) -> object:
-    """JSON is the standard's default for objects; a schema may allow a plain word beside them."""
+    """JSON is the default for objects (OpenAPI 3.1, "Encoding Object"); else the text is cast, as a
+    schema may allow strings too."""
     try:
         return parse_json(text, "")
     except Malformed:

@@ -1,12 +1,12 @@
-"""What `validate: lenient` makes of a schema: it refuses what cannot be right, not what is new.
+"""Relaxing a schema for `validate: lenient`: it still refuses errors, but not new features.
 
-Closed objects are open; an enumeration of several values takes any value of its type (one of a
-single value is a tag, and stays); `oneOf` is `anyOf`; what may be absent may be null; alternatives
-that only say which members stand together refuse nothing, for vendors add alternatives.
+Closed objects become open; an enumeration of several values accepts any value of its type (one with
+a single value is a tag and stays); `oneOf` becomes `anyOf`; optional members may be null; and
+alternatives that only say which members must be present are dropped, as vendors add alternatives.
 
-Vendors describe parts of a conversation once, as they answer them, and clients send them back with
-less in them. So where a tagged object is part of answers too, a member that has an obvious value
-when it is absent is not required: a default, null, an empty list, one of several choices.
+Vendors describe parts of a conversation as their responses have them; clients send them back with
+members left out. So in a tagged object that is also in responses, a member is not required if its
+absence has an obvious meaning: a default, null, an empty list, one of several choices.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from engine.spec.document.node import METHODS, Library, Node
 from engine.spec.schema_types import Resolve, types_of, types_of_value
 
 EXACT = frozenset({"not", "if", "contains"})
-"""Conditions: what is below them is never relaxed, which would refuse more."""
+"""Conditions. Their subschemas are never relaxed: that would make the whole schema stricter."""
 
 _PRESENCE = frozenset({"type", "required", "not"})
-"""What a schema may say that is only about the presence of members; `type` as `object`."""
+"""The keywords of a schema that is only about the presence of members; `type` is `object`."""
 
 _EXAMPLES = frozenset({"example", "examples", "default"})
 _NOTES = frozenset({"title", "description", "$comment"})
@@ -32,7 +32,7 @@ _NULL = {"type": "null"}
 
 
 def relax(schema: dict[str, Any], optional: Collection[str] = ()) -> None:
-    """Open one schema in place, after those below it. `optional` members are not required."""
+    """Relax a schema in place, after its subschemas. `optional` members are not required."""
     if optional and isinstance(schema.get("required"), list):
         schema["required"] = [name for name in schema["required"] if name not in optional]
     for key in _CLOSING:
@@ -54,14 +54,14 @@ def relax(schema: dict[str, Any], optional: Collection[str] = ()) -> None:
     properties = schema.get("properties")
     if isinstance(properties, dict):
         required = schema.get("required")
-        needed = set(required) if isinstance(required, list) else set()
-        for name in properties.keys() - needed:
+        required_names = set(required) if isinstance(required, list) else set()
+        for name in properties.keys() - required_names:
             properties[name] = _or_null(properties[name])
 
 
 def _drop_alternatives_of_presence(schema: dict[str, Any]) -> None:
-    """Drop each `anyOf` and `oneOf` that only says which members must or must not stand together,
-    and a `not` that only says which must not, as vendors write "exactly one of"."""
+    """Drop each `anyOf` and `oneOf` that only says which members must or must not be present, and a
+    `not` that forbids several together: vendors write "exactly one of" with these."""
     for key in ("anyOf", "oneOf"):
         branches = schema.get(key)
         if isinstance(branches, list) and branches and all(map(_is_presence, branches)):
@@ -73,7 +73,7 @@ def _drop_alternatives_of_presence(schema: dict[str, Any]) -> None:
 
 
 def _is_presence(schema: Any) -> bool:
-    """Whether a schema says of an object only which members must or must not be present."""
+    """Whether a schema only says which members of an object must or must not be present."""
     return (
         isinstance(schema, dict)
         and schema.get("type", "object") == "object"
@@ -89,9 +89,9 @@ def _forbids_together(schema: Any) -> bool:
 
 
 def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]:
-    """The required members that a request may leave out of an object that answers hold too.
+    """The required members that requests may omit in an object that is also in responses.
 
-    There is always a tag left that is required. `resolve` follows references.
+    A tag always remains required. `resolve` follows references.
     """
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict) or not isinstance(required, list):
@@ -103,31 +103,31 @@ def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]
 
 
 def described_mappings(library: Library) -> frozenset[int]:
-    """The ids of all mappings that the `responses` of a library's operations reach."""
+    """The `id()` of every mapping that is reachable from the `responses` of the operations."""
     visited: set[int] = set()
     references: set[tuple[FilePath, str]] = set()
-    waiting = [
+    queue = [
         item.get(method).get("responses")
         for _, item in library.document.get("paths").items()
         for method in METHODS
     ]
-    while waiting:
-        node = waiting.pop()
+    while queue:
+        node = queue.pop()
         stack: list[Any] = [node.value]
         while stack:
             value = stack.pop()
             if isinstance(value, list):
-                stack += [below for below in value if isinstance(below, dict | list)]
+                stack += [child for child in value if isinstance(child, dict | list)]
             elif isinstance(value, dict) and id(value) not in visited:
                 visited.add(id(value))
                 at = Node(library, node.uri, (), value)
                 if at.ref is not None and (at.uri, at.ref) not in references:
                     references.add((at.uri, at.ref))
-                    waiting.append(at.resolved())
+                    queue.append(at.resolved())
                 stack += [
-                    below
-                    for name, below in value.items()
-                    if isinstance(below, dict | list) and name not in _EXAMPLES
+                    child
+                    for name, child in value.items()
+                    if isinstance(child, dict | list) and name not in _EXAMPLES
                 ]
     return frozenset(visited)
 
@@ -149,7 +149,7 @@ def _may_be_absent(schema: Any, resolve: Resolve) -> bool:
 
 
 def _choices(schema: dict[str, Any]) -> int:
-    """How many values an `enum` leaves, null aside; 0 where there is none."""
+    """The number of values of an `enum`, without null; 0 without `enum`."""
     values = schema.get("enum")
     return sum(value is not None for value in values) if isinstance(values, list) else 0
 

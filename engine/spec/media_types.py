@@ -8,8 +8,8 @@ EXAMPLES = {
     "multipart": ("multipart/form-data",),
     "text": ("text/plain",),
 }
-"""The kinds of bodies that can be parsed, each with example media types: a media range includes the
-kind if it matches one of them."""
+"""The kinds of bodies that can be parsed, with example media types: a media range includes a kind
+if it matches one of its examples."""
 
 
 def essence(content_type: str) -> str:

@@ -1,8 +1,8 @@
 """multipart/form-data (RFC 7578 on RFC 2046), read from a whole body without copying content.
 
-Strict on purpose: the gateway checks one reading of a body and an upstream acts on another.
-Whatever two readers are known to split differently is refused: text before the first or after the
-last part, line ends other than CRLF, folded or repeated headers, encoded content.
+Strict, because the upstream might parse a body differently than the gateway that checked it. What
+parsers are known to split differently is refused: text before the first or after the last part,
+line ends other than CRLF, folded or repeated headers, encoded content.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _WORD: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _HEADER = re.compile(rf"({_WORD}):[ \t]*([^\0\r\n]*)")
 _PARAMETER = re.compile(rf';[ \t]*({_WORD})=(?:"((?:[^"\\]|\\.)*)"|([^\s;",\\]+))[ \t]*', re.DOTALL)
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]")
-# What WHATWG's "multipart/form-data encoding algorithm" escapes in names, and nothing else.
+# The only characters that browsers escape in names (WHATWG, "multipart/form-data encoding").
 _BROWSER_ESCAPES = {"%22": '"', "%0d": "\r", "%0a": "\n"}
 _ESCAPE = re.compile(r'\\(["\\])|(%22|%0[AaDd])')
 _PLAIN_ENCODINGS = ("7bit", "8bit", "binary")
 
 
 class MultipartError(ValueError):
-    """A body that is no multipart/form-data, or one that two readers may read differently."""
+    """A body that is not multipart/form-data, or that two parsers may read differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def boundary_of(content_type: str) -> bytes:
     if boundary is None:
         raise MultipartError("the content type has no boundary")
     if not _BOUNDARY.fullmatch(boundary):
-        raise MultipartError("the boundary is not 1 to 70 characters of those RFC 2046 allows")
+        raise MultipartError("the boundary must be 1 to 70 characters that RFC 2046 allows")
     return boundary.encode()
 
 
@@ -67,13 +67,13 @@ def parse(
     """
     line = b"--" + boundary
     parts: list[Part] = []
-    at = _first(buffer, line)
+    at = _first_boundary_end(buffer, line)
     while (mark := buffer[at : at + 2]) == _CRLF:
         if len(parts) == max_parts:
             raise MultipartError(f"more than {max_parts} parts")
         where = f"part {len(parts) + 1}"
         start = _content_start(buffer, at, max_header, where)
-        name, filename, content_type = _described(bytes(buffer[at + 2 : start - 2]), where)
+        name, filename, content_type = _part_headers(bytes(buffer[at + 2 : start - 2]), where)
         end = _content_end(buffer, start, line, where)
         parts.append(Part(name, filename, content_type, start, end))
         at = end + 2 + len(line)
@@ -84,8 +84,8 @@ def parse(
     return parts
 
 
-def _first(buffer: Buffer, line: bytes) -> int:
-    """Where the first boundary line ends."""
+def _first_boundary_end(buffer: Buffer, line: bytes) -> int:
+    """The index after the first boundary."""
     start = buffer.find(line, 0, _MAX_PADDING + len(line))
     if start < 0:
         raise MultipartError("the body does not begin with the boundary of the content type")
@@ -100,7 +100,7 @@ def _only_empty_lines(buffer: Buffer, start: int, end: int) -> bool:
 
 
 def _content_start(buffer: Buffer, at: int, max_header: int, where: str) -> int:
-    """Behind the empty line that ends the headers, which begin with the CRLF at `at`."""
+    """The index after the empty line that ends the headers, which follow the CRLF at `at`."""
     end = buffer.find(_CRLF + _CRLF, at, at + max_header + 4)
     if end >= 0:
         return end + 4
@@ -110,14 +110,14 @@ def _content_start(buffer: Buffer, at: int, max_header: int, where: str) -> int:
 
 
 def _content_end(buffer: Buffer, start: int, line: bytes, where: str) -> int:
-    """Where the content ends: before the CRLF of the next boundary line."""
-    # A boundary behind any other line end is one to lenient readers only, and so is one that
-    # borrows the empty line of the headers.
+    """The index of the CRLF before the next boundary, where the content ends."""
+    # Only lenient parsers see a boundary after another line end, or directly after the empty line
+    # that ends the headers.
     if buffer[start : start + len(line)] == line:
         raise MultipartError(f"{where}: no line end between the empty line and the boundary")
     end = buffer.find(b"\n" + line, start)
     if end < 0:
-        raise MultipartError(f"{where}: no boundary after the content, the body is cut short")
+        raise MultipartError(f"{where}: no boundary after the content: the body is truncated")
     if end == start or buffer[end - 1 : end] != b"\r":
         raise MultipartError(f"{where}: a boundary after a line feed without carriage return")
     if buffer.find(b"\r" + line, start, end) >= 0:
@@ -125,7 +125,7 @@ def _content_end(buffer: Buffer, start: int, line: bytes, where: str) -> int:
     return end - 1
 
 
-def _described(block: bytes, where: str) -> tuple[str, str | None, str | None]:
+def _part_headers(block: bytes, where: str) -> tuple[str, str | None, str | None]:
     """Name, file name and content type, from a part's header block."""
     headers = _headers(block, where)
     encoding = headers.get("content-transfer-encoding", "binary").lower()
@@ -142,7 +142,7 @@ def _described(block: bytes, where: str) -> tuple[str, str | None, str | None]:
         raise MultipartError(f"{where}: the Content-Disposition has no name")
     filename = parameters.get("filename")
     if (extended := parameters.get("filename*")) is not None:
-        filename = _extended(extended, where)
+        filename = _decode_extended(extended, where)
     return parameters["name"], filename, headers.get("content-type")
 
 
@@ -157,7 +157,7 @@ def _headers(block: bytes, where: str) -> dict[str, str]:
         if "\n" in line or "\r" in line:
             raise MultipartError(f"{where}: a header line does not end with CRLF")
         if not (header := _HEADER.fullmatch(line)):
-            raise MultipartError(f"{where}: a header line is not written name: value")
+            raise MultipartError(f"{where}: a header line is not `name: value`")
         name = header[1].lower()
         if name in headers:
             raise MultipartError(f"{where}: two {name} headers")
@@ -166,33 +166,33 @@ def _headers(block: bytes, where: str) -> dict[str, str]:
 
 
 def _parameters(text: str, where: str) -> dict[str, str]:
-    """The parameters of `; a=b; c="d"` by lower-case name, escapes undone."""
+    """The parameters of `; a=b; c="d"` by lower-case name, unescaped."""
     parameters: dict[str, str] = {}
     at = 0
     text = text.strip(" \t").removesuffix(";").rstrip(" \t")
     while at < len(text):
         if not (match := _PARAMETER.match(text, at)):
-            raise MultipartError(f"{where}: a parameter is not written ; name=value")
+            raise MultipartError(f"{where}: a parameter is not `; name=value`")
         name, at = match[1].lower(), match.end()
         if name in parameters:
             raise MultipartError(f"{where}: two parameters {name}")
-        parameters[name] = match[3] if match[2] is None else _ESCAPE.sub(_unescaped, match[2])
+        parameters[name] = match[3] if match[2] is None else _ESCAPE.sub(_unescape, match[2])
     if "name*" in parameters:
         raise MultipartError(f"{where}: the name is written in the extended syntax of RFC 2231")
     return parameters
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     return str(match[1] or _BROWSER_ESCAPES[match[2].lower()])
 
 
-def _extended(value: str, where: str) -> str:
+def _decode_extended(value: str, where: str) -> str:
     """The text of `UTF-8''a%20b` (RFC 5987)."""
-    charset, _, encoded = value.partition("'")
-    _, quote, coded = encoded.partition("'")
+    charset, _, language_and_text = value.partition("'")
+    _, quote, text = language_and_text.partition("'")
     try:
         if quote and charset.lower() == "utf-8":
-            return unquote_to_bytes(coded).decode()
+            return unquote_to_bytes(text).decode()
     except UnicodeDecodeError:
         pass
     raise MultipartError(f"{where}: filename* is not UTF-8''text (RFC 5987)")

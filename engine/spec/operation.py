@@ -29,7 +29,8 @@ from engine.values.errors import GatewayError, Malformed
 class Parameter:
     """A declared parameter: its place, reader and validator.
 
-    `read_decoded` reads encoded commas as commas; it is used where `read` finds no valid value.
+    `read_decoded` treats percent-encoded commas as separators; it is used if `read` gives no valid
+    value.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Parameter:
         return value
 
     def source(self, exchange: Exchange, query: Query | None) -> Query | str | None:
-        """The text of a request that holds the parameter, as `read` takes it."""
+        """The part of a request that holds the parameter, as `read` expects it."""
         if self.place == "query":
             return query
         if self.place == "path":
@@ -70,7 +71,7 @@ class Parameter:
         return exchange.header(environ_key(self.name) if self.place == "header" else "HTTP_COOKIE")
 
     def _decoded(self, source: Any) -> Any:
-        """The value where encoded commas are commas; MISSING if it is not valid either."""
+        """The value with encoded commas as separators; MISSING if it is not valid either."""
         if self.read_decoded is None or self.validator is None:
             return MISSING
         try:
@@ -82,12 +83,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method and path of a document, known as `spec.name`.
+    """One method and path of a document, identified as `spec.name`.
 
-    `path` is the template under the document's server URL, `mounts` are the prefixes it is served
-    under. `websocket`: the document answers it with 101. `source` and `at` are its place. `query`
-    are the parameters that select this operation, `wide` names variables that may hold slashes.
-    `response_headers` are those the document declares for any of its answers, in lower case.
+    `path` is the template under the document's server URL, `mounts` are the path prefixes under
+    which it is served. `websocket`: the document declares the response 101. `source` and `at` are
+    its place. `query` are the parameters that select this operation, `wide` names variables that
+    may contain slashes. `response_headers` are the headers declared for any response, in lower
+    case.
     """
 
     spec: str
@@ -119,7 +121,8 @@ class Operation:
 
 
 class Declaration(NamedTuple):
-    """An operation before it is compiled: its names, its place below `paths`, its address."""
+    """An operation before it is compiled: its names, its path and method in the document, its
+    address."""
 
     spec: str
     name: str
@@ -131,8 +134,8 @@ class Declaration(NamedTuple):
 def recompile(
     operation: Operation, node: Node, item: Node, schemas: Schemas, *, with_names: bool
 ) -> Operation:
-    """The operation with its requests compiled from other schemas; `with_names` keeps the names of
-    members.
+    """The operation with its requests compiled with other schemas. `with_names`: keep the names of
+    the bodies' members.
 
     Raises ValueError for a schema that cannot be compiled.
     """
@@ -150,8 +153,8 @@ def recompile(
 def compile_operation(
     declaration: Declaration, item: Node, node: Node, schemas: Schemas, findings: Findings
 ) -> Operation:
-    """The compiled operation at `node`, in the path `item`; with errors in findings it must not be
-    served."""
+    """Compile the operation at `node` of the path item `item`. If errors go to the findings, it
+    must not be served."""
     library, (key, method) = item.library, declaration.at
     document = library.document
     template = declaration.address.template
@@ -177,7 +180,7 @@ def compile_operation(
 
 def _response_headers(responses: Iterable[Node]) -> tuple[str, ...]:
     """The names of the headers that any of the operation's responses declares."""
-    names = [name.lower() for each in responses for name, _ in each.get("headers").items()]
+    names = [name.lower() for response in responses for name, _ in response.get("headers").items()]
     return tuple(dict.fromkeys(names))
 
 
@@ -213,7 +216,7 @@ def _bodies(
 def _parameters(
     node: Node, item: Node, template: str, schemas: Schemas, findings: Findings
 ) -> tuple[Parameter, ...]:
-    """The operation's parameters, and those of its path that it does not replace."""
+    """The operation's parameters, and those of its path item that it does not override."""
     parameters: dict[tuple[str, str], Parameter] = {}
     names = path_templates.variables(template)
     for declared in declared_parameters(item, node):
@@ -223,7 +226,7 @@ def _parameters(
             findings.error(declared.source, declared.path, "MW204", message)
             continue
         if place == "path" and name not in names:
-            message = f"path parameter '{name}' does not stand in '{template}'"
+            message = f"path parameter '{name}' is not in the path '{template}'"
             findings.error(declared.source, declared.path, "MW207", message)
             continue
         if place == "header" and name.lower() in ("accept", "content-type", "authorization"):

@@ -1,7 +1,7 @@
 """Parameter readers: every style of OpenAPI 3.0 and 3.1, compiled to functions at start-up.
 
-The sources are text as WSGI has it, latin-1 standing for the bytes on the wire, still
-percent-encoded (RFC 6570; OpenAPI 3.1.1, "Style Examples"). Headers are not decoded.
+Sources are text as in WSGI: bytes decoded as Latin-1, still percent-encoded (RFC 6570; OpenAPI
+3.1.1, "Style Examples"). Headers are not percent-decoded.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def compile_reader(
     reserved: Collection[str] = (),
     decoded: bool = False,
 ) -> Reader:
-    """The function from a request's Source to the parameter's value, or MISSING.
+    """A function that reads the parameter's value, or MISSING, from a request's Source.
 
-    `location` says what the Source is: path, the raw template variable (with its leading "." or
-    ";name="); query, or form for a field of a form body, a Query; header and cookie, the raw
-    header or None. A `media_type` means a `content` parameter. `reserved` names belong to other
-    parameters: objects leave them alone. `decoded`: percent-encoded commas separate as well (see
+    The Source depends on `location`: for path, the raw template variable (with its leading "." or
+    ";name="); for query and form (a field of a form body), a Query; for header and cookie, the raw
+    header or None. A `media_type` means a `content` parameter. Objects ignore `reserved` names,
+    which belong to other parameters. `decoded`: percent-encoded commas separate as well (see
     `splits_at_commas`). Readers raise Malformed.
     Raises ValueError for an unknown location or a style that it does not have.
     """
@@ -100,8 +100,8 @@ def splits_at_commas(
 ) -> bool:
     """Whether a parameter is a list or object in one comma-separated text.
 
-    The standard makes an encoded comma data, but common URL builders encode every comma. A header
-    is not percent-encoded at all.
+    By the standard an encoded comma is data, but common URL builders encode every comma. Headers
+    are not percent-encoded.
     """
     style = _style(style, location)
     explode = style == "form" if explode is None else explode
@@ -117,7 +117,7 @@ def _style(style: str | None, location: str) -> str:
             f"{location!r} is not a place of parameters; write path, query, header or cookie"
         )
     if style is not None and style not in styles:
-        raise ValueError(f"style {style!r} is not for {location}: {', '.join(styles)}")
+        raise ValueError(f"{location} has no style {style!r}; write {' or '.join(styles)}")
     return style or styles[0]
 
 
@@ -129,7 +129,7 @@ def _cleaner(location: str, where: str) -> Clean:
 
 
 def _values(location: str, style: str, name: str, where: str) -> FindTexts:
-    """How to find the undecoded texts under the parameter's own name; none if it is absent."""
+    """A function that finds the undecoded texts with the parameter's name; none if it is absent."""
     if location in ("query", "form"):
         return lambda query: query.values(name)
     if location == "cookie":
@@ -142,7 +142,7 @@ def _values(location: str, style: str, name: str, where: str) -> FindTexts:
 
 
 def _pairs(text: ParameterText, names: frozenset[str]) -> Pairs:
-    """How to find the properties of an exploded object; None if the parameter is absent."""
+    """A function that finds the properties of an exploded object; None if it is absent."""
     where, clean = text.where, text.clean
     if text.location in ("query", "form"):
         return lambda query: [pair for pair in query.pairs if pair[0] in names] or None
@@ -161,9 +161,10 @@ def _pairs(text: ParameterText, names: frozenset[str]) -> Pairs:
     return from_list
 
 
-def cookies(raw: str | None, between: str = ";") -> list[tuple[str, str]]:
-    """The names and undecoded values of a Cookie header; text without `=` is skipped."""
-    parts = (part.strip().partition("=") for part in re.split(between, raw or ""))
+def cookies(raw: str | None, separator: str = ";") -> list[tuple[str, str]]:
+    """The names and undecoded values of a Cookie header; text without `=` is ignored. `separator`
+    is a pattern."""
+    parts = (part.strip().partition("=") for part in re.split(separator, raw or ""))
     return [(name, value) for name, equals, value in parts if equals]
 
 
@@ -191,7 +192,7 @@ def _name_value_pairs(parts: list[str], clean: Clean, where: str) -> list[tuple[
 
 
 def _splitter(text: ParameterText) -> Split | None:
-    """How one text is split into items; None where every item stands under its own name."""
+    """A function that splits a text into items; None if each item repeats the name."""
     explode = text.explode
     if text.location == "cookie" and explode:
         return lambda value: value.split(f"&{text.name}=")

@@ -25,10 +25,10 @@ Shape = Callable[[Tree], object]
 
 
 class ParameterText(NamedTuple):
-    """Where a parameter's text stands and how it is written.
+    """The location and style of a parameter's text.
 
-    `find` returns the undecoded texts under the parameter's name, none if it is absent; `clean`
-    decodes one of them; `where` begins the messages of Malformed.
+    `find` returns the undecoded texts with the parameter's name, none if it is absent; `clean`
+    decodes one of them; messages of Malformed begin with `where`.
     """
 
     name: str
@@ -40,7 +40,7 @@ class ParameterText(NamedTuple):
     clean: Clean
 
     def values(self, source: Any) -> list[str]:
-        """The decoded texts under the parameter's name."""
+        """The decoded texts with the parameter's name."""
         return [self.clean(text) for text in self.find(source)]
 
     def decoded(self) -> ParameterText:
@@ -57,13 +57,13 @@ def parse_json(text: str | bytes, where: str) -> object:
 
 
 def list_reader(text: ParameterText, split: Split | None, shape: Shape) -> Reader:
-    """Primitives and arrays: all texts under the name, split or not."""
+    """Reads primitives and arrays: all texts with the name, split by `split` if it is given."""
 
     def read(source: Any) -> object:
         if not (texts := text.find(source)):
             return MISSING
         if split is not None:
-            texts = [part for each in texts for part in split(each)]
+            texts = [part for whole in texts for part in split(whole)]
         return shape([text.clean(part) for part in texts])
 
     return read
@@ -75,46 +75,47 @@ def or_missing(text: ParameterText, read: Reader) -> Reader:
 
 
 def object_reader(text: ParameterText, split: Split, shape: Shape) -> Reader:
-    """Objects not exploded: `R,100,G,200`; also a plain value, for schemas that allow it."""
+    """Reads objects that are not exploded, `R,100,G,200`, and a plain value, for schemas that allow
+    it."""
 
     def read(source: Any) -> object:
         if not (texts := text.find(source)):
             return MISSING
-        parts = [text.clean(part) for each in texts for part in split(each)]
+        parts = [text.clean(part) for whole in texts for part in split(whole)]
         if parts == [""]:
             return shape({})
         if len(parts) == 1:
             return shape([*parts])
         if len(parts) % 2:
             raise Malformed(f"{text.where}: must be written name,value,name,value")
-        return shape(_grouped(zip(parts[::2], parts[1::2], strict=True)))
+        return shape(_group(zip(parts[::2], parts[1::2], strict=True)))
 
     return read
 
 
 def exploded_reader(text: ParameterText, pairs: Pairs, shape: Shape) -> Reader:
-    """Exploded objects; where none of the properties is there, a plain value of that name."""
+    """Reads exploded objects; without any of the properties, a plain value of that name."""
 
     def read(source: Any) -> object:
         if (properties := pairs(source)) is not None:
-            return shape(_grouped((name, text.clean(value)) for name, value in properties))
+            return shape(_group((name, text.clean(value)) for name, value in properties))
         values = text.values(source)
         return shape([*values]) if values else MISSING
 
     return read
 
 
-def _grouped(pairs: Iterable[tuple[str, str]]) -> Tree:
-    grouped: dict[str, list[str]] = {}
+def _group(pairs: Iterable[tuple[str, str]]) -> Tree:
+    values: dict[str, list[str]] = {}
     for name, value in pairs:
-        grouped.setdefault(name, []).append(value)
-    return {**grouped}
+        values.setdefault(name, []).append(value)
+    return {**values}
 
 
 def deep_reader(text: ParameterText, shape: Shape, reserved: Collection[str] = ()) -> Reader:
-    """deepObject: `name[a][b]=x`; also a bare `name=x`, for schemas that allow it.
+    """Reads deepObject, `name[a][b]=x`, and a plain `name=x`, for schemas that allow it.
 
-    `reserved` names belong to other parameters, whatever their brackets.
+    `reserved` names are those of other parameters, even if they have brackets.
     """
 
     def read(query: Query) -> object:
@@ -133,7 +134,7 @@ def deep_reader(text: ParameterText, shape: Shape, reserved: Collection[str] = (
 
 
 def nested_in(query: Query, name: str, reserved: Collection[str]) -> list[tuple[str, str]]:
-    """The fields `name[...]` that are no parameters of their own."""
+    """The fields `name[...]` that are not in `reserved`."""
     nested = query.nested(name)
     if not nested or not reserved:
         return nested
@@ -141,14 +142,14 @@ def nested_in(query: Query, name: str, reserved: Collection[str]) -> list[tuple[
 
 
 def content_reader(text: ParameterText, media_type: str) -> Reader:
-    """Parameters by `content`: JSON is parsed, anything else is the text."""
-    parsed = is_json(media_type)
+    """Reads parameters with `content`: JSON is parsed, anything else stays text."""
+    parses_json = is_json(media_type)
 
     def read(source: Any) -> object:
         if not (values := text.values(source)):
             return MISSING
         if len(values) > 1:
             raise Malformed(f"{text.where}: given more than once")
-        return parse_json(values[0], text.where) if parsed else values[0]
+        return parse_json(values[0], text.where) if parses_json else values[0]
 
     return read

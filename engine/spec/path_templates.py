@@ -1,9 +1,9 @@
-"""Path templates and the tree that finds them, on the raw path as it was sent.
+"""Path templates and the tree that matches a raw path against them.
 
-WSGI's PATH_INFO is decoded already, so a model name with `%2F` cannot be told from two segments;
-and a verb may stand in a segment (`{model}:generateContent`). The tree works on raw segments:
-literal segments first, then templates with more literal text, then `wide` variables, which take
-slashes too because they hold a model's name.
+WSGI's PATH_INFO is already decoded, so in it a model name with `%2F` looks like two segments; and
+segments may end in a verb (`{model}:generateContent`). So the tree matches raw segments: literal
+segments first, then templates with more literal text, then `wide` variables, which may contain
+slashes because they hold a model's name.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Spans = dict[str, tuple[int, int]]
 
 
 class PathMatch(NamedTuple):
-    """What a path and method lead to: the value that was added, and where its variables stand."""
+    """The value added for a path and method, and the spans of the variables in the path."""
 
     value: Any
     variables: Spans
 
 
 class PathMiss(NamedTuple):
-    """Nothing for this method. `allowed`: the methods the path has; `verbs`: the `:verb`s that
-    the last segment could have ended in, when it ended in an unknown one."""
+    """No template for this path and method. `allowed`: the methods that the path has; `verbs`: the
+    valid `:verb`s, if the last segment ends in an unknown one."""
 
     allowed: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -42,21 +42,22 @@ def variables(template: str) -> list[str]:
 
 
 def shape(template: str) -> str:
-    """The template with its variables' names taken away: equal shapes are the same path."""
+    """The template without the names of its variables: templates of equal shape match the same
+    paths."""
     return _VARIABLE.sub("{}", template)
 
 
 def check(template: str) -> str | None:
-    """What is wrong with a path template, in words, or None."""
+    """The error in a path template, or None."""
     if not template.startswith("/"):
         return "a path begins with '/'"
     if "//" in template:
-        return "an empty segment"
+        return "it has an empty segment"
     if "?" in template or "#" in template:
         return "a path has no query or fragment"
     literals = _VARIABLE.sub("", template)
     if "{" in literals or "}" in literals:
-        return "braces do not pair"
+        return "it has an unbalanced brace"
     if "=" in "".join(_VARIABLE.findall(template)):
         return "a variable is a plain name, without a pattern"
     names = variables(template)
@@ -65,14 +66,14 @@ def check(template: str) -> str | None:
     if len(set(names)) < len(names):
         return "a variable name is repeated"
     if re.search(r"\}\{", template):
-        return "two variables touch: put text between them"
+        return "two variables follow each other: put text between them"
     return None
 
 
 def unsafe(path: str) -> str | None:
-    """What makes a raw path one that no upstream should see, in words, or None.
+    """The reason why a raw path must not reach an upstream, or None.
 
-    Dot segments and control characters, encoded or not, may lead elsewhere than was allowed.
+    Dot segments and control characters, encoded or not, may lead to a path that is not allowed.
     """
     if _SUSPICIOUS.search(path) is None:
         return None
@@ -83,12 +84,12 @@ def unsafe(path: str) -> str | None:
     except UnicodeError:
         return "it is not UTF-8"
     if any(char < " " or char == "\x7f" for char in decoded) or "#" in path:
-        return "it has a character that may not stand there"
+        return "it has a control character or '#'"
     return "it has a dot segment" if _has_dot_segment(decoded) else None
 
 
 def _has_dot_segment(path: str) -> bool:
-    """Whether a path has one now, or after more decoding, as a second server behind it may do."""
+    """Whether a path has a dot segment now, or after more decoding, as an upstream may do it."""
     for _ in range(_MOST_DECODINGS):
         segments = re.split(r"[/\\]", path)
         if any(segment.partition(";")[0] in (".", "..") for segment in segments):
@@ -100,17 +101,17 @@ def _has_dot_segment(path: str) -> bool:
 
 
 _Leaf = dict[str, tuple[Any, tuple[str, ...]]]
-"""The end of a path: the value of each method, with the names of its variables."""
+"""The end of a path: the value for each method, with the names of its variables."""
 
 
 @dataclass(slots=True)
 class _Pattern:
-    """A segment, or the rest of a path, with variables in it."""
+    """A segment, or the rest of a path, with variables. `literal` counts its literal characters."""
 
     regex: re.Pattern[str]
     literal: int
     verb: str
-    below: _Node | _Leaf
+    child: _Node | _Leaf
 
 
 @dataclass(slots=True)
@@ -122,7 +123,7 @@ class _Node:
 
 
 class PathTree:
-    """Templates with their methods. `add` all at start-up, then `find`."""
+    """Templates with their methods. Call `add` at start-up, then `find`."""
 
     def __init__(self) -> None:
         self._root = _Node()
@@ -139,16 +140,16 @@ class PathTree:
         segments = template.split("/")[1:]
         leaf: _Leaf | None = None
         for index, segment in enumerate(segments):
-            here = variables(segment) if "{" in segment else ()
-            if any(name in wide for name in here):
+            segment_names = variables(segment) if "{" in segment else ()
+            if any(name in wide for name in segment_names):
                 tail = "/".join(segments[index:])
                 names += tuple(variables(tail))
                 node.wides, leaf = _with_pattern(node.wides, tail, wide, dict)
                 break
-            if here:
-                names += tuple(here)
-                node.patterns, below = _with_pattern(node.patterns, segment, (), _Node)
-                node = below
+            if segment_names:
+                names += tuple(segment_names)
+                node.patterns, child = _with_pattern(node.patterns, segment, (), _Node)
+                node = child
                 continue
             literal = unquote(segment)
             if literal not in node.literals:
@@ -159,7 +160,7 @@ class PathTree:
         leaf.setdefault(method, (value, names))
 
     def find(self, path: str, method: str) -> PathMatch | PathMiss:
-        """What `method` on the raw `path`, which begins with a slash, leads to."""
+        """The template that matches `method` and the raw `path`, which begins with a slash."""
         segments = path.split("/")
         if segments[0]:
             return PathMiss((), ())
@@ -173,7 +174,7 @@ class PathTree:
         for segment in segments:
             starts.append(starts[-1] + len(segment) + 1)
         search = _Search(path, method, segments, starts, allowed, verbs)
-        match = search.below(self._root, 1, ())
+        match = search.descend(self._root, 1, ())
         if match is not None:
             return match
         ends_in_verb = ":" in segments[-1]
@@ -181,7 +182,7 @@ class PathTree:
 
 
 def _decoded(segments: list[str]) -> str:
-    """The path of decoded segments; "" if one holds a slash, as no literal path does."""
+    """The path of the decoded segments; "" if one contains a slash: no literal path matches."""
     decoded = [unquote(segment) for segment in segments]
     return "" if any("/" in segment for segment in decoded) else "/".join(decoded)
 
@@ -189,16 +190,16 @@ def _decoded(segments: list[str]) -> str:
 def _with_pattern(
     patterns: tuple[_Pattern, ...], text: str, wide: Collection[str], kind: type[_Node | _Leaf]
 ) -> tuple[tuple[_Pattern, ...], Any]:
-    """The patterns with this one, the most literal first, and the node or leaf under it."""
+    """The patterns with this one, the most literal first, and its node or leaf."""
     regex = _regex(text, wide)
     for pattern in patterns:
         if pattern.regex.pattern == regex:
-            return patterns, pattern.below
+            return patterns, pattern.child
     verb = text.rpartition("}")[2]
     literal = len(_VARIABLE.sub("", text))
     pattern = _Pattern(re.compile(regex), literal, verb if verb.startswith(":") else "", kind())
     by_literal = sorted((*patterns, pattern), key=lambda pattern: -pattern.literal)
-    return tuple(by_literal), pattern.below
+    return tuple(by_literal), pattern.child
 
 
 def _regex(text: str, wide: Collection[str]) -> str:
@@ -212,7 +213,7 @@ def _regex(text: str, wide: Collection[str]) -> str:
 
 
 def _literal(text: str) -> str:
-    """Literal text, each reserved character also in its percent-encoded form."""
+    """A pattern for literal text; reserved characters also match percent-encoded."""
     return "".join(
         char if char.isalnum() or char in "/-_~" else f"(?:{re.escape(char)}|(?i:%{ord(char):02x}))"
         for char in text
@@ -228,29 +229,29 @@ class _Search:
     allowed: dict[str, None]
     verbs: dict[str, None]
 
-    def below(
+    def descend(
         self, node: _Node, index: int, spans: tuple[tuple[int, int], ...]
     ) -> PathMatch | None:
         if index == len(self.segments):
             return self._at(node.leaf, spans) if node.leaf else None
         segment = self.segments[index]
         literal = node.literals.get(unquote(segment) if "%" in segment else segment)
-        if literal is not None and (result := self.below(literal, index + 1, spans)):
+        if literal is not None and (result := self.descend(literal, index + 1, spans)):
             return result
         start = self.starts[index]
         for pattern in node.patterns:
             match = pattern.regex.fullmatch(self.path, start, self.starts[index + 1] - 1)
             if match is not None:
-                assert isinstance(pattern.below, _Node)
-                result = self.below(pattern.below, index + 1, spans + match.regs[1:])
+                assert isinstance(pattern.child, _Node)
+                result = self.descend(pattern.child, index + 1, spans + match.regs[1:])
                 if result is not None:
                     return result
         for pattern in node.wides:
-            assert isinstance(pattern.below, dict)
+            assert isinstance(pattern.child, dict)
             match = pattern.regex.fullmatch(self.path, start)
-            if match is not None and (result := self._at(pattern.below, spans + match.regs[1:])):
+            if match is not None and (result := self._at(pattern.child, spans + match.regs[1:])):
                 return result
-            if pattern.verb and self.method in pattern.below:
+            if pattern.verb and self.method in pattern.child:
                 self.verbs[pattern.verb] = None
         return None
 

@@ -1,6 +1,6 @@
-"""A query string, or a form body that looks like one, split once per request.
+"""A query string, or an urlencoded form body, split once per request.
 
-Text is as WSGI has it, latin-1 standing for the bytes on the wire, still percent-encoded.
+Text is as in WSGI: bytes decoded as Latin-1, still percent-encoded.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from engine.values.errors import Malformed
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
-def wrong(raw: str) -> str | None:
-    """What makes a raw query string one that no upstream should see, in words, or None."""
+def unsafe_query(raw: str) -> str | None:
+    """The reason why a raw query string must not reach an upstream, or None."""
     if "#" in raw:
         return "the query string: it has a '#'"
     if "%" not in raw and raw.isascii():
@@ -29,14 +29,15 @@ def wrong(raw: str) -> str | None:
 
 
 def decode(text: str, where: str, *, plus: bool = False) -> str:
-    """Percent-decoded UTF-8, "+" a space if `plus`; raises Malformed, beginning with `where`."""
+    """Percent-decode UTF-8; with `plus`, "+" is a space. Raises Malformed; its message begins with
+    `where`."""
     if plus:
         text = text.replace("+", " ")
     if "%" not in text and text.isascii():
         return text
     if bad := _BAD_ESCAPE.search(text):
         raise Malformed(
-            f"{where}: no two hexadecimal digits after the % at character {bad.start() + 1}"
+            f"{where}: the % at character {bad.start() + 1} is not followed by two hex digits"
         )
     try:
         return unquote_to_bytes(text.encode("latin-1")).decode()
@@ -74,7 +75,7 @@ class Query:
         return cls(raw, where)
 
     def names(self) -> list[str]:
-        """The decoded names in order, a repeated one as often as it stands there."""
+        """The decoded names in order, with repetitions."""
         return [name for name, _ in self.pairs]
 
     def items(self) -> list[tuple[str, str]]:
@@ -85,12 +86,12 @@ class Query:
         ]
 
     def get(self, name: str) -> str | None:
-        """The first value under `name`, decoded; raises Malformed."""
+        """The first value of `name`, decoded; raises Malformed."""
         values = self._values.get(name)
         return decode(values[0], f"query parameter {name!r}", plus=True) if values else None
 
     def values(self, name: str) -> list[str]:
-        """Every value under exactly this name, undecoded."""
+        """Every value of exactly this name, undecoded."""
         return self._values.get(name, [])
 
     def nested(self, name: str) -> list[tuple[str, str]]:
@@ -98,7 +99,7 @@ class Query:
         return self._nested.get(name, [])
 
     def segments(self) -> list[tuple[str | None, str]]:
-        """Each parameter as it was sent, behind its decoded name; None for an empty one."""
+        """The decoded name of each parameter (None for an empty one) and its text as sent."""
         return self._segments
 
     def without(self, names: Collection[str]) -> str:
@@ -108,19 +109,19 @@ class Query:
     def replace(self, name: str, value: str) -> str:
         """The raw query string with one `name=value`, every other byte unchanged.
 
-        It stands where the first one stood, or at the end; repetitions are taken out, so that
-        no second reader finds an old value.
+        It replaces the first one, or is added at the end; repetitions are removed, so that no
+        upstream reads an old value.
         """
         coded = quote(value, safe="")
         segments: list[str] = []
-        placed = False
+        replaced = False
         for segment_name, segment in self._segments:
             if segment_name != name:
                 segments.append(segment)
-            elif not placed:
+            elif not replaced:
                 segments.append(f"{segment.partition('=')[0]}={coded}")
-                placed = True
-        if placed:
+                replaced = True
+        if replaced:
             return "&".join(segments)
-        added = f"{quote(name, safe='')}={coded}"
-        return f"{self.raw}&{added}" if self.raw else added
+        parameter = f"{quote(name, safe='')}={coded}"
+        return f"{self.raw}&{parameter}" if self.raw else parameter

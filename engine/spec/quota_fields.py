@@ -1,4 +1,4 @@
-"""What the requests of an operation contain that quotas and usage depend on, by its schemas."""
+"""The request fields of an operation that quotas and usage depend on, found in its schemas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMBINED = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 def takes_of(operation: Node, dialect: Dialect) -> Takes:
-    """For an operation's own node (`Specification.node`) in a document of that dialect."""
+    """The Takes of the operation at a node (see `Specification.node`), in this dialect."""
     bodies = operation.get("requestBody").get("content")
     schemas = [media.get("schema") for _, media in bodies.items()]
     properties_of_bodies = [property_names(schema) for schema in schemas]
@@ -37,9 +37,9 @@ def takes_of(operation: Node, dialect: Dialect) -> Takes:
 
 
 def _counted_member(field: CountedField | None, properties_of_bodies: list[set[str]]) -> str:
-    """The member to count, if the properties of one of the bodies show that it is."""
+    """The member to count, "" unless one of the bodies has it with the members beside it."""
     if field is None or not any(
-        names >= {field.member, *field.beside} for names in properties_of_bodies
+        names >= {field.member, *field.companions} for names in properties_of_bodies
     ):
         return ""
     return field.member
@@ -54,8 +54,8 @@ def takes_usage_option(schema: Node, option: UsageOption) -> bool:
 
 
 def _has_chunks(operation: Node, option: UsageOption) -> bool:
-    """Whether its streams are of the chunks to which the usage option adds one; a stream without a
-    schema may be anything."""
+    """Whether the operation streams the kind of chunks that the usage option adds. A stream without
+    a schema may."""
     streams = [s for kind, s in _answers(operation) if kind.startswith("text/event-stream")]
     names_of_streams = [
         property_names(schema) | property_names(schema.get("contentSchema")) for schema in streams
@@ -64,8 +64,8 @@ def _has_chunks(operation: Node, option: UsageOption) -> bool:
 
 
 def _reports_no_usage(operation: Node, dialect: Dialect) -> bool:
-    """Whether the document describes all its answers, and none of them can report usage: tokens
-    are counted, or a text is judged, which costs nothing."""
+    """Whether the document describes all responses and none can report usage: counting tokens and
+    moderation cost nothing."""
     if dialect.meter is None:
         return True
     names_of_responses = [property_names(schema) for _, schema in _answers(operation)]
@@ -76,7 +76,7 @@ def _reports_no_usage(operation: Node, dialect: Dialect) -> bool:
 
 
 def _answers(operation: Node) -> list[tuple[str, Node]]:
-    """Media types and schemas of its successful answers."""
+    """Media types and schemas of the successful responses."""
     return [
         (kind, media.get("schema"))
         for status, response in operation.get("responses").items()
@@ -86,7 +86,7 @@ def _answers(operation: Node) -> list[tuple[str, Node]]:
 
 
 def properties(schema: Node) -> Iterator[tuple[str, Node]]:
-    """Names and schemas of an object's properties, also those of the schemas it is combined of."""
+    """Names and schemas of an object's properties, those of combined schemas included."""
     for part in _parts(schema):
         yield from part.get("properties").items()
 
@@ -98,7 +98,7 @@ def property_names(schema: Node) -> set[str]:
 
 
 def _parts(schema: Node) -> Iterator[Node]:
-    """A schema and those it is combined of, each once."""
+    """A schema and all branches of its `allOf`, `anyOf` and `oneOf`, each once."""
     parts, visited = [schema], {id(schema.value)}
     for part in parts:
         yield part

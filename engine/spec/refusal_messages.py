@@ -1,7 +1,6 @@
 """Refusal messages: the place in the request, the expected value and the actual one.
 
-The most specific error of a value is reported: in a union, that of the branch that fits best;
-of several, the deepest and first.
+Only the most specific error is reported: in a union, the deepest error of the best matching branch.
 """
 
 from __future__ import annotations
@@ -60,16 +59,16 @@ _EXPECTATIONS = {
     "format": "expected the format {format}",
     "multipleOf": "expected a multiple of {multiple_of}",
 }
-"""What a value must be, by the keyword that refuses it and the members of its error."""
+"""What a value must be, by the keyword that refuses it; the members of the error are filled in."""
 _MOST_ERRORS = 50
 _LONGEST = 80
 _DEEPEST = 20
 _MOST_OPTIONS = 200
-"""Values of an enumeration that a misspelt one is compared with."""
+"""The most values of an `enum` that are compared with a misspelt value."""
 
 
 class Refusal(NamedTuple):
-    """Where (`messages[0].role`), a stable code, and the sentence."""
+    """The place (`messages[0].role`), a stable code, and the message."""
 
     param: str
     code: str
@@ -119,17 +118,17 @@ def place(path: Sequence[str | int], root: str = "") -> str:
 
 
 def _best(errors: Sequence[Any]) -> Any:
-    """The most specific error: the first one that is not a union's, else the deepest in a union."""
+    """The most specific error: the first that is not of a union, else the deepest in a union."""
     best = min(errors, key=lambda error: (_weight(error), len(error.instance_path)))
     while best.kind.name in ("anyOf", "oneOf"):
         branches = [branch for branch in best.kind.as_dict()["context"] if branch]
         if not branches:
             break
-        fitting = [b for b in branches if not _wrong_kind(b, best)] or branches
-        fitting = [b for b in fitting if not _wrong_tag(b, best)] or fitting
-        if len(fitting) > 1 and all(_wrong_kind(branch, best) for branch in fitting):
+        candidates = [b for b in branches if not _wrong_kind(b, best)] or branches
+        candidates = [b for b in candidates if not _wrong_tag(b, best)] or candidates
+        if len(candidates) > 1 and all(_wrong_kind(branch, best) for branch in candidates):
             break
-        best = _best(max(fitting, key=_depth))
+        best = _best(max(candidates, key=_depth))
     return best
 
 
@@ -138,7 +137,7 @@ def _weight(error: Any) -> int:
 
 
 def _wrong_kind(branch: Sequence[Any], union: Any) -> bool:
-    """Whether a branch of a union refuses the type of the value, not a member of it."""
+    """Whether a branch of a union refuses the value itself, not one of its members."""
     depth = len(union.instance_path)
     return any(
         error.kind.name in ("type", "const", "enum") and len(error.instance_path) == depth
@@ -172,8 +171,8 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         expected = _one_of(_union_types(details["context"]))
         if expected:
             return f"Invalid type for {subject}: expected {expected}, {actual}."
-        fits = "more than one" if any(not branch for branch in details["context"]) else "none"
-        return f"Invalid value for {subject}: it matches {fits} of the schemas allowed here."
+        count = "more than one" if any(not branch for branch in details["context"]) else "none"
+        return f"Invalid value for {subject}: it matches {count} of the schemas allowed here."
     if name == "enum":
         options = [str(option) for option in details["options"]]
         text = error.instance if isinstance(error.instance, str | int) else ""
@@ -187,12 +186,12 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         if details["schema"] == {}:
             return f"Invalid value for {subject}: it is read-only and must not be sent."
         return f"Invalid value for {subject}: this value is excluded, {actual}."
-    expected = _EXPECTATIONS.get(name, f"it breaks '{name}'").format(**details)
+    expected = _EXPECTATIONS.get(name, f"it does not satisfy '{name}'").format(**details)
     return f"Invalid value for {subject}: {expected}, {actual}."
 
 
 def _description(value: Any) -> str:
-    """The value as a sentence about it ends."""
+    """The end of a sentence that says what the value is: `got an empty array`."""
     if isinstance(value, bool):
         return f"got {str(value).lower()}"
     if value is None:
@@ -224,7 +223,7 @@ def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def _near_miss(error: Any, details: dict[str, Any]) -> str:
-    """A hint if a member has a name like that of the missing one."""
+    """A hint if a member has a name similar to the missing one."""
     value, missing = error.instance, details["property"]
     suggestion = near(missing, islice(value, MOST_ITEMS)) if isinstance(value, dict) else None
     if suggestion is None:

@@ -20,41 +20,41 @@ from engine.spec.media_types import EXAMPLES, body_kind, essence
 from engine.spec.refusal_messages import explain
 from engine.spec.schema_types import takes_any_bytes
 from engine.spec.schemas import Schemas
-from engine.spec.unknown_members import Names, compile_names
+from engine.spec.unknown_members import MemberNames, compile_names
 from engine.values.errors import GatewayError
 
 
 @dataclass(frozen=True, slots=True)
 class BodyRule:
-    """One media type: its parser (None: bodies are not parsed) and validator.
+    """The parser (None: bodies are not parsed) and validator of a media type.
 
-    `names` are the members that the document names, where a route rejects or drops others.
+    `names` are the members that the document names, for routes that reject or drop others.
     """
 
     parse: Parse | None
     validator: jsonschema_rs.Validator | None
-    names: Names | None = None
+    names: MemberNames | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """A media range: a rule for each kind of body that can be parsed, `other` for the rest.
+class MediaRange:
+    """A media range: a rule for each kind of body that can be parsed, `default` for all others.
 
-    `typed`: a request needs a Content-Type, because not all bytes meet the schema.
+    `needs_type`: requests need a Content-Type, because the schema does not accept all bytes.
     """
 
     rules: Mapping[str, BodyRule]
-    other: BodyRule
-    typed: bool
+    default: BodyRule
+    needs_type: bool
 
 
 @dataclass(slots=True)
 class Bodies:
-    """The request bodies of an operation. Without any rule it takes none."""
+    """The request bodies of an operation. Without rules it accepts no body."""
 
     required: bool = False
     rules: dict[str, BodyRule] = field(default_factory=dict)
-    ranges: dict[str, Range] = field(default_factory=dict)
+    ranges: dict[str, MediaRange] = field(default_factory=dict)
 
     @property
     def media_types(self) -> list[str]:
@@ -64,14 +64,14 @@ class Bodies:
     @property
     def unchecked_ranges(self) -> list[str]:
         """The ranges under which bodies of some media types are not validated."""
-        return [name for name, declared in self.ranges.items() if declared.typed]
+        return [name for name, media_range in self.ranges.items() if media_range.needs_type]
 
     def parse(self, exchange: Exchange, strict: bool = True) -> BodyRule | None:
-        """Parse the body into `exchange.value`; None when there is nothing to check.
+        """Parse the body into `exchange.value` and return its rule; None if there is none to check.
 
-        Raises GatewayError: 415 for a media type the operation does not take, 400 for a body that
-        is missing or cannot be parsed. Unless `strict`, a missing body and one of an unknown type
-        pass.
+        Raises GatewayError: 415 for a media type that the operation does not accept, 400 for a body
+        that is missing or cannot be parsed. If not `strict`, a missing body and an unknown media
+        type are accepted.
         """
         if exchange.body.size == 0:
             if self.required and strict:
@@ -88,12 +88,13 @@ class Bodies:
         return rule
 
     def rule(self, exchange: Exchange) -> BodyRule:
-        """The rule of the request's media type, which `exchange` gets. Raises GatewayError."""
+        """The rule for the request's media type; sets `exchange.media_type`. Raises
+        GatewayError."""
         content_type = media_type = exchange.environ.get("CONTENT_TYPE", "")
         rule = self.rules.get(content_type)
         if rule is None:
             if not self.media_types:
-                message = "This operation takes no request body."
+                message = "This operation accepts no request body."
                 raise GatewayError(400, "unexpected_body", message)
             media_type = essence(content_type)
             rule = self.rules.get(media_type) or self._rule_of_range(media_type)
@@ -109,7 +110,7 @@ class Bodies:
                 415, "unsupported_content_encoding", "The request body must not be compressed."
             )
         if rule.parse is parse_json and ";" in content_type and has_foreign_charset(content_type):
-            message = "A JSON body is UTF-8; another charset cannot be read."
+            message = "The charset of a JSON body must be UTF-8."
             raise GatewayError(415, "unsupported_media_type", message)
         exchange.media_type = media_type
         return rule
@@ -121,9 +122,9 @@ class Bodies:
         kind, _, subtype = media_type.partition("/")
         names = (f"{kind}/*+{subtype.rpartition('+')[2]}", f"{kind}/*", "*/*")
         media_range = next((self.ranges[name] for name in names if name in self.ranges), None)
-        if media_range is None or (media_range.typed and not media_type):
+        if media_range is None or (media_range.needs_type and not media_type):
             return None
-        return media_range.rules.get(body_kind(media_type), media_range.other)
+        return media_range.rules.get(body_kind(media_type), media_range.default)
 
 
 def check(rule: BodyRule, value: Any) -> None:
@@ -133,9 +134,9 @@ def check(rule: BodyRule, value: Any) -> None:
 
 
 def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = False) -> Bodies:
-    """The bodies of an operation's `requestBody`. Raises ValueError for a broken schema.
+    """Compile the `requestBody` of an operation. Raises ValueError for a broken schema.
 
-    `with_names`: with the names of all members of JSON bodies.
+    `with_names`: keep the names of all members of JSON bodies.
     """
     bodies = Bodies(required=request_body.value.get("required") is True)
     for name, media in request_body.get("content").items():
@@ -156,23 +157,23 @@ def _range(
     media: Node,
     validator: jsonschema_rs.Validator | None,
     with_names: bool,
-) -> Range:
-    schema, opaque = media.get("schema"), BodyRule(None, None)
+) -> MediaRange:
+    schema, unparsed = media.get("schema"), BodyRule(None, None)
     if validator is None or takes_any_bytes(schema.value, schema.follow):
-        return Range({}, opaque, typed=False)
+        return MediaRange({}, unparsed, needs_type=False)
     names = _names(schema) if with_names else None
     rules = {}
     for kind, examples in EXAMPLES.items():
         if any(fnmatchcase(example, name) for example in examples):
-            # Forms are rare under ranges, and their readers are slow to compile.
+            # Forms are rare under media ranges, and their readers are slow to compile.
             parse = compile_parser(kind, media, validator, deferred=not media.get("encoding").value)
             rules[kind] = BodyRule(
                 parse, validator if parse else None, names if kind == "json" else None
             )
-    return Range(rules, opaque, typed=True)
+    return MediaRange(rules, unparsed, needs_type=True)
 
 
-def _names(schema: Node) -> Names | None:
+def _names(schema: Node) -> MemberNames | None:
     if schema.value is None:
         return None
     return compile_names(schema.value, schema.follow)

@@ -1,6 +1,6 @@
-"""Where a document puts a value of a request, and whether a value can be there at all.
+"""Whether a document describes a place of a request, and whether a value there can match a rule.
 
-A schema is read as far as its own words go; what it leaves open is taken to be possible.
+Only the keywords of a schema itself are read; whatever they leave open counts as possible.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ _BOUNDS = {
     frozenset({"string"}): (("minLength", ""), ("maxLength", "")),
     frozenset({"array"}): (("minItems", ""), ("maxItems", "")),
 }
-"""Keywords of the lowest and the highest value, inclusive and exclusive, by type."""
+"""Keywords of the minimum and the maximum, each inclusive and exclusive, by type."""
 
 
 class Presence(Enum):
-    """Whether requests have a place: `NAMED` by the document, `OPEN` if it allows others too."""
+    """Whether requests can have a place: `NAMED` if the document names it, `OPEN` if the document
+    allows unnamed ones, else `NONE`."""
 
     NAMED = "named"
     OPEN = "open"
@@ -38,7 +39,7 @@ class Presence(Enum):
 
 
 class RequestPlace(NamedTuple):
-    """What a document says of a place: the schemas of its value, and names that it has instead."""
+    """A place in a document: the schemas of its value, and the names that exist at its level."""
 
     presence: Presence
     schemas: Sequence[Node] = ()
@@ -48,20 +49,23 @@ class RequestPlace(NamedTuple):
 def find_place(operation: Operation, node: Node, expression: Expression) -> RequestPlace:
     """The place of an expression in an operation; `node` is that of the operation."""
     if expression.place == "body":
-        media = [each.get("schema") for _, each in node.get("requestBody").get("content").items()]
-        return _in_body([each for each in media if each.value is not None], expression.steps, media)
+        contents = node.get("requestBody").get("content").items()
+        media = [media_type.get("schema") for _, media_type in contents]
+        schemas = [schema for schema in media if schema.value is not None]
+        return _in_body(schemas, expression.steps, media)
     name = expression.steps[0]
     if expression.place == "path":
         names = variables(operation.path)
-        present = Presence.NAMED if name in names else Presence.NONE
-        return RequestPlace(present, _of_parameter(node, name, "path"), names)
+        presence = Presence.NAMED if name in names else Presence.NONE
+        return RequestPlace(presence, _parameter_schemas(node, name, "path"), names)
     names = [p.name for p in operation.parameters if p.place == expression.place]
-    folded = [each.casefold() for each in names] if expression.place == "header" else names
-    present = Presence.NAMED if name in folded else Presence.OPEN
-    return RequestPlace(present, _of_parameter(node, name, expression.place), names)
+    is_header = expression.place == "header"
+    folded = [parameter.casefold() for parameter in names] if is_header else names
+    presence = Presence.NAMED if name in folded else Presence.OPEN
+    return RequestPlace(presence, _parameter_schemas(node, name, expression.place), names)
 
 
-def _of_parameter(node: Node, name: str, place: str) -> list[Node]:
+def _parameter_schemas(node: Node, name: str, place: str) -> list[Node]:
     return [
         parameter.get("schema")
         for parameter in node.get("parameters").elements()
@@ -73,36 +77,36 @@ def _in_body(schemas: list[Node], steps: Sequence[str], media: Sequence[Node]) -
     if not media:
         return RequestPlace(Presence.NONE)
     for step in steps:
-        below = [child for schema in schemas for child in _children(schema, step)]
-        if not below:
+        children = [child for schema in schemas for child in _children(schema, step)]
+        if not children:
             names = list(dict.fromkeys(name for s in schemas for name, _ in properties(s)))
             closed = schemas and all(_is_closed(schema) for schema in schemas)
             return RequestPlace(Presence.NONE if closed else Presence.OPEN, (), names)
-        schemas = below
+        schemas = children
     return RequestPlace(Presence.NAMED, schemas)
 
 
 def _children(schema: Node, step: str) -> Iterator[Node]:
-    yield from (below for name, below in properties(schema) if name == step)
+    yield from (child for name, child in properties(schema) if name == step)
     if step.isdigit() and "items" in (schema.value if isinstance(schema.value, dict) else {}):
         yield schema.get("items")
 
 
 def _is_closed(schema: Node) -> bool:
-    """Whether every object that the schema allows has only members that it names."""
+    """Whether the schema allows only the members that it names."""
     return schema.get("additionalProperties").value is False
 
 
 def may_match(document: Node, rule: Mapping[str, Any], accepts: Callable[[Any], bool]) -> bool:
-    """Whether a value can meet both a schema of a document and a rule, which `accepts` values; True
-    where that is not plain to see."""
+    """Whether some value can match both a document's schema and a rule, whose validator `accepts`
+    is; True if that is not certain."""
     schema = document.value if isinstance(document.value, dict) else {}
-    kinds = types_of(schema, document.follow) & types_of(rule, lambda below: below)
+    kinds = types_of(schema, document.follow) & types_of(rule, lambda schema: schema)
     if not kinds:
         return False
-    for values, other in ((_values(schema), accepts), (_values(rule), lambda value: True)):
+    for values, check in ((_values(schema), accepts), (_values(rule), lambda value: True)):
         if values is not None and not any(
-            other(value) and _is_within(value, schema) for value in values
+            check(value) and _is_within(value, schema) for value in values
         ):
             return False
     for types, words in _BOUNDS.items():
@@ -112,7 +116,7 @@ def may_match(document: Node, rule: Mapping[str, Any], accepts: Callable[[Any], 
 
 
 def _values(schema: Mapping[str, Any]) -> list[Any] | None:
-    """The only values that a schema allows; None for one that does not list them."""
+    """The values of `const` or `enum`; None for a schema without either."""
     if "const" in schema:
         return [schema["const"]]
     values = schema.get("enum")
@@ -120,9 +124,9 @@ def _values(schema: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _is_within(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether a value keeps the bounds of a schema, and is one that it lists."""
-    listed = _values(schema)
-    if listed is not None and value not in listed:
+    """Whether a value is within the bounds of a schema, and in its `enum`."""
+    allowed = _values(schema)
+    if allowed is not None and value not in allowed:
         return False
     if isinstance(value, bool) or not isinstance(value, int | float):
         return True
@@ -131,20 +135,22 @@ def _is_within(value: Any, schema: Mapping[str, Any]) -> bool:
 
 
 def _range(schema: Mapping[str, Any], words: Any) -> tuple[_Bound, _Bound]:
-    """The lowest and the highest value, each with whether it is excluded itself."""
-    (low, above), (high, below) = words
-    lowest = [(schema[low], False)] if _is_number(schema.get(low)) else []
-    lowest += [(schema[above], True)] if _is_number(schema.get(above)) else []
-    highest = [(schema[high], False)] if _is_number(schema.get(high)) else []
-    highest += [(schema[below], True)] if _is_number(schema.get(below)) else []
-    return max(lowest, default=(-inf, False)), min(
-        highest, default=(inf, False), key=lambda bound: (bound[0], not bound[1])
+    """The minimum and the maximum, each with True if it is exclusive."""
+    (minimum, exclusive_minimum), (maximum, exclusive_maximum) = words
+    lows = [(schema[minimum], False)] if _is_number(schema.get(minimum)) else []
+    lows += [(schema[exclusive_minimum], True)] if _is_number(schema.get(exclusive_minimum)) else []
+    highs = [(schema[maximum], False)] if _is_number(schema.get(maximum)) else []
+    highs += (
+        [(schema[exclusive_maximum], True)] if _is_number(schema.get(exclusive_maximum)) else []
+    )
+    return max(lows, default=(-inf, False)), min(
+        highs, default=(inf, False), key=lambda bound: (bound[0], not bound[1])
     )
 
 
-def _overlap(one: tuple[_Bound, _Bound], other: tuple[_Bound, _Bound]) -> bool:
-    low = max(one[0], other[0])
-    high = min(one[1], other[1], key=lambda bound: (bound[0], not bound[1]))
+def _overlap(first: tuple[_Bound, _Bound], second: tuple[_Bound, _Bound]) -> bool:
+    low = max(first[0], second[0])
+    high = min(first[1], second[1], key=lambda bound: (bound[0], not bound[1]))
     return low[0] < high[0] or (low[0] == high[0] and not low[1] and not high[1])
 
 

@@ -1,4 +1,4 @@
-"""JSON responses as an operation's document describes them; nothing is refused."""
+"""Validation of JSON responses against the document of an operation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.spec.schemas import Schemas
 
 @dataclass(frozen=True, slots=True)
 class ResponseValidators:
-    """The validators of JSON answers by status: `200`, `2XX` or `default`."""
+    """The validators of JSON responses by status: `200`, `2XX` or `default`."""
 
     validators: Mapping[str, jsonschema_rs.Validator]
 
@@ -26,7 +26,7 @@ class ResponseValidators:
         return self.validator(status) is not None
 
     def check(self, status: int, body: bytes) -> Refusal | None:
-        """How a body differs from the document, or None."""
+        """The first difference between a body and the document, or None."""
         validator = self.validator(status)
         if validator is None:
             return None
@@ -37,7 +37,7 @@ class ResponseValidators:
         return None if validator.is_valid(value) else explain(validator, value)
 
     def validator(self, status: int) -> jsonschema_rs.Validator | None:
-        """The validator of JSON answers with this status, if the document describes them."""
+        """The validator of JSON responses with this status, if the document describes them."""
         for key in (f"{status}", f"{status // 100}XX", "default"):
             if key in self.validators:
                 return self.validators[key]

@@ -1,4 +1,4 @@
-"""The schemas of a place in a body, through references and the schemas that one is combined of."""
+"""The schemas of a place in a body, through references, `allOf`, `anyOf` and `oneOf`."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ _COMBINED = ("allOf", "anyOf", "oneOf")
 _MOST = 500
 
 
-class Place(NamedTuple):
-    """What a schema says of a place: the `schemas` that describe it; whether it is `free`, because
-    a schema above it takes any members or does not describe them; whether it is `required`."""
+class SchemaPlace(NamedTuple):
+    """A place in a schema: the `schemas` that describe it; whether it is `free`, because a parent
+    schema does not restrict its members; whether it is `required`."""
 
     schemas: list[Node]
     free: bool
     required: bool
 
     def __bool__(self) -> bool:
-        """Whether the place may be there."""
+        """Whether a body can have the place."""
         return bool(self.schemas) or self.free
 
 
-def place_in(schema: Node, steps: Sequence[str], any_step: str) -> Place:
-    """The place that `steps` lead to; `any_step` stands for every member and every item."""
-    place = Place([schema], False, False)
+def place_in(schema: Node, steps: Sequence[str], any_step: str) -> SchemaPlace:
+    """The place at the path `steps`; `any_step` stands for every member and every item."""
+    place = SchemaPlace([schema], False, False)
     for step in steps:
-        if not place.schemas:  # nothing is known of what is below a free place
-            return Place([], place.free, False)
-        place = _below(place.schemas, step, step == any_step)
+        if not place.schemas:  # no schema describes the children of a free place
+            return SchemaPlace([], place.free, False)
+        place = _child(place.schemas, step, step == any_step)
     return place
 
 
@@ -41,7 +41,7 @@ def names_in(schema: Node) -> list[str]:
     )
 
 
-def _below(schemas: Iterable[Node], step: str, any_step: bool) -> Place:
+def _child(schemas: Iterable[Node], step: str, any_step: bool) -> SchemaPlace:
     parts = _parts(schemas)
     children: list[Node] = []
     for node in parts:
@@ -59,11 +59,11 @@ def _below(schemas: Iterable[Node], step: str, any_step: bool) -> Place:
         extra = [node.get("additionalProperties") for node in parts]
         children = [node for node in extra if isinstance(node.value, dict)]
     required = any(step in (node.value.get("required") or ()) for node in _all_of(schemas))
-    return Place(children, not children and not described, required)
+    return SchemaPlace(children, not children and not described, required)
 
 
 def _describes(node: Node) -> bool:
-    """Whether a schema says which members or items there are."""
+    """Whether a schema restricts which members or items exist."""
     value = node.value
     closed = value.get("additionalProperties") is False
     scalar = value.get("type") in ("string", "integer", "number", "boolean", "null")
@@ -72,21 +72,21 @@ def _describes(node: Node) -> bool:
 
 
 def _parts(schemas: Iterable[Node]) -> list[Node]:
-    """These schemas and those that they are combined of, each once; only mappings."""
-    return _reached(schemas, _COMBINED)
+    """These schemas and all branches of their combinations, each once; only mappings."""
+    return _reachable(schemas, _COMBINED)
 
 
 def _all_of(schemas: Iterable[Node]) -> list[Node]:
-    """The schemas that every value at a place with one schema meets."""
+    """If there is one schema, it and its `allOf`: every value must match all of these."""
     nodes = list(schemas)
-    return _reached(nodes, ("allOf",)) if len(nodes) == 1 else []
+    return _reachable(nodes, ("allOf",)) if len(nodes) == 1 else []
 
 
-def _reached(schemas: Iterable[Node], keys: Sequence[str]) -> list[Node]:
-    waiting = [node.resolved() for node in schemas]
+def _reachable(schemas: Iterable[Node], keys: Sequence[str]) -> list[Node]:
+    queue = [node.resolved() for node in schemas]
     parts: dict[int, Node] = {}
-    for node in waiting:
+    for node in queue:
         if isinstance(node.value, dict) and id(node.value) not in parts and len(parts) < _MOST:
             parts[id(node.value)] = node
-            waiting += [below for key in keys for below in node.get(key).elements()]
+            queue += [branch for key in keys for branch in node.get(key).elements()]
     return list(parts.values())

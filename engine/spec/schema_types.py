@@ -1,6 +1,6 @@
-"""What a schema says of types, items and properties, through references and unions.
+"""The types, items and properties of a schema, through references and unions.
 
-`resolve(schema)` returns the schema with its `$ref` followed, or the very same object.
+`resolve(schema)` returns the target of the schema's `$ref`; without one, the same object.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ANNOTATIONS = frozenset(
 )
 ANYTHING: Final[Mapping[str, Any]] = {}
 _NOTHING: Final[Mapping[str, Any]] = {"enum": []}
-# "any" marks a schema that names no type: it takes every text as it stands.
+# "any" marks a schema that names no type: every text stays text.
 _ALL = frozenset({"null", "boolean", "integer", "number", "string", "array", "object", "any"})
 _NUMERIC = frozenset({"integer", "number"})
-# The keywords beside a `$ref` (legal since 3.1) that concern types.
+# The keywords beside a `$ref` (allowed since 3.1) that concern types.
 _TYPE_KEYWORDS = re.compile(
     "type|nullable|enum|const|(all|any|one)Of|(prefixI|i)tems|(additionalP|p)roperties|format"
     "|content(MediaType|Encoding)"
@@ -34,28 +34,28 @@ _TYPE_KEYWORDS = re.compile(
 
 
 def types_of(schema: object, resolve: Resolve) -> frozenset[str]:
-    """The JSON types that `schema` lets through, and "any" among them if it names none.
+    """The JSON types that `schema` accepts, with "any" if it names none.
 
-    `enum` and `const` count as naming types, `number` as allowing `integer`.
+    `enum` and `const` name the types of their values; `number` includes `integer`.
     """
     types = _types(schema, resolve, frozenset(), iter(range(MAX_NODES)))
     return _ALL if types is None else types
 
 
 def kind_of(schema: object, resolve: Resolve) -> Kind:
-    """Whether a value has items, properties or neither; a list if `schema` leaves the choice."""
+    """Whether values have items, properties or neither; "array" if `schema` allows several."""
     types = types_of(schema, resolve)
     if "any" in types:
         nodes = branches(schema, resolve)
-        typed = [names for names in map(_own_types, nodes) if "any" not in names]
-        types = frozenset[str]().union(_hints(nodes), *typed)
+        declared = [names for names in map(_declared_types, nodes) if "any" not in names]
+        types = frozenset[str]().union(_implied_types(nodes), *declared)
     if "array" in types:
         return "array"
     return "object" if "object" in types else "primitive"
 
 
 def items_of(schema: object, resolve: Resolve) -> object:
-    """The schema of the items: of the first branch that has one, `{}` if none has."""
+    """The schema of the items in the first branch that has one; `{}` if none has."""
     for node in branches(schema, resolve):
         items = node.get("items", True)
         alternatives = [*_list(node, "prefixItems"), *_list(node, "items")]
@@ -72,7 +72,7 @@ def properties_of(schema: object, resolve: Resolve) -> dict[str, object]:
 
 
 def extra_of(schema: object, resolve: Resolve) -> object:
-    """The schema of undeclared properties, `{}` where none is given."""
+    """The schema of undeclared properties; `{}` if there is none."""
     for node in branches(schema, resolve):
         if isinstance(extra := node.get("additionalProperties"), Mapping):
             return extra
@@ -80,19 +80,19 @@ def extra_of(schema: object, resolve: Resolve) -> object:
 
 
 def branches(schema: object, resolve: Resolve) -> list[Mapping[str, Any]]:
-    """`schema` and every schema that allOf, anyOf and oneOf reach from it, references followed."""
+    """`schema` and all branches of its `allOf`, `anyOf` and `oneOf`, with references followed."""
     nodes: dict[int, Mapping[str, Any]] = {}
-    waiting: list[object] = [schema]
-    for waited in waiting:
-        node = node_of(waited, resolve)
+    queue: list[object] = [schema]
+    for branch in queue:
+        node = node_of(branch, resolve)
         if id(node) not in nodes and len(nodes) < MAX_NODES:
             nodes[id(node)] = node
-            waiting += [sub for word in ("allOf", "anyOf", "oneOf") for sub in _list(node, word)]
+            queue += [sub for word in ("allOf", "anyOf", "oneOf") for sub in _list(node, word)]
     return list(nodes.values())
 
 
 def is_file(schema: object, resolve: Resolve) -> bool:
-    """Whether a schema describes the content of a file: binary, or of a media type of its own."""
+    """Whether a schema describes the content of a file: binary, or with a media type."""
     return any(
         node.get("format") == "binary"
         or ("contentEncoding" not in node and _is_opaque(node.get("contentMediaType")))
@@ -101,18 +101,18 @@ def is_file(schema: object, resolve: Resolve) -> bool:
 
 
 def takes_any_bytes(schema: object, resolve: Resolve) -> bool:
-    """Whether a body of any media type meets a schema: a file, or no demand at all."""
-    return is_file(schema, resolve) or _demands(schema, resolve) == set()
+    """Whether a schema accepts bodies of every media type: it is a file, or has no constraints."""
+    return is_file(schema, resolve) or _constraints(schema, resolve) == set()
 
 
 def takes_any_text(schema: object, resolve: Resolve) -> bool:
-    """Whether every text meets a schema."""
+    """Whether a schema accepts every text."""
     return takes_any_bytes(schema, resolve) or (
-        _demands(schema, resolve) == {"type"} and "string" in types_of(schema, resolve)
+        _constraints(schema, resolve) == {"type"} and "string" in types_of(schema, resolve)
     )
 
 
-def _demands(schema: object, resolve: Resolve) -> set[str]:
+def _constraints(schema: object, resolve: Resolve) -> set[str]:
     """The keywords of a schema and its branches that can refuse a value."""
     words = {word for node in branches(schema, resolve) for word in node}
     return {word for word in words - _ANNOTATIONS if not word.startswith("x-")}
@@ -127,28 +127,28 @@ def _is_opaque(media_type: object) -> bool:
 
 
 def _types(
-    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
+    schema: object, resolve: Resolve, ancestors: frozenset[int], visits: Iterator[int]
 ) -> frozenset[str] | None:
-    """As types_of; None for a schema met inside itself, which has nothing to add.
+    """As `types_of`; None for a schema within itself, which adds nothing.
 
-    A few schemas that repeat each other can have billions of branches: `visits` end somewhere.
+    `visits` bounds the walk: a few schemas that refer to each other can have billions of branches.
     """
     node = node_of(schema, resolve)
-    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
+    if id(node) in ancestors or len(ancestors) >= _MAX_NESTING or next(visits, None) is None:
         return None
-    above |= {id(node)}
-    types = _own_types(node)
+    ancestors |= {id(node)}
+    types = _declared_types(node)
     for sub in _list(node, "allOf"):
-        branch_types = _types(sub, resolve, above, visits)
+        branch_types = _types(sub, resolve, ancestors, visits)
         types = types if branch_types is None else types & branch_types
     for word in ("anyOf", "oneOf"):
-        either = [_types(sub, resolve, above, visits) for sub in _list(node, word)]
-        if known_types := [each for each in either if each is not None]:
+        branches_types = [_types(sub, resolve, ancestors, visits) for sub in _list(node, word)]
+        if known_types := [types_ for types_ in branches_types if types_ is not None]:
             types &= frozenset[str]().union(*known_types)
     return types | {"null"} if node.get("nullable") is True else types
 
 
-def _own_types(node: Mapping[str, Any]) -> frozenset[str]:
+def _declared_types(node: Mapping[str, Any]) -> frozenset[str]:
     types, declared = _ALL, node.get("type")
     if declared is not None:
         names = declared if isinstance(declared, list) else [declared]
@@ -166,7 +166,7 @@ def _is_text(value: object) -> bool:
 
 
 def types_of_value(value: object) -> frozenset[str]:
-    """The JSON types of a value; a whole number is an integer as well."""
+    """The JSON types of a value; a whole number is also an integer."""
     if isinstance(value, bool):
         return frozenset({"boolean"})
     if isinstance(value, int | float):
@@ -175,8 +175,8 @@ def types_of_value(value: object) -> frozenset[str]:
     return frozenset({names.get(type(value), "string")})
 
 
-def _hints(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
-    """The types that keywords imply where no type is named."""
+def _implied_types(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
+    """The types that keywords imply if no type is named."""
     words = frozenset[str]().union(*nodes)
     array = {"array"} if words & {"items", "prefixItems"} else set()
     return frozenset(
@@ -185,21 +185,21 @@ def _hints(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
 
 
 def _properties(
-    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
+    schema: object, resolve: Resolve, ancestors: frozenset[int], visits: Iterator[int]
 ) -> dict[str, object]:
     node = node_of(schema, resolve)
-    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
+    if id(node) in ancestors or len(ancestors) >= _MAX_NESTING or next(visits, None) is None:
         return {}
-    above |= {id(node)}
+    ancestors |= {id(node)}
     properties = node.get("properties")
     merged = dict(properties) if isinstance(properties, Mapping) else {}
     for sub in _list(node, "allOf"):
-        _merge(merged, "allOf", _properties(sub, resolve, above, visits))
+        _merge(merged, "allOf", _properties(sub, resolve, ancestors, visits))
     for word in ("anyOf", "oneOf"):
-        either: dict[str, object] = {}
+        alternatives: dict[str, object] = {}
         for sub in _list(node, word):
-            _merge(either, "anyOf", _properties(sub, resolve, above, visits))
-        _merge(merged, "allOf", either)
+            _merge(alternatives, "anyOf", _properties(sub, resolve, ancestors, visits))
+        _merge(merged, "allOf", alternatives)
     return merged
 
 
@@ -211,17 +211,17 @@ def _merge(into: dict[str, object], word: str, more: Mapping[str, object]) -> No
 
 
 def node_of(schema: object, resolve: Resolve) -> Mapping[str, Any]:
-    """The keywords of `schema` with its references followed."""
+    """The keywords of `schema`, with references followed."""
     for _ in range(_MAX_NESTING):
         if not isinstance(schema, Mapping):
             return _NOTHING if schema is False else ANYTHING
         if "$ref" not in schema:
             return schema
         target = resolve(schema)
-        if beside := {
+        if siblings := {
             word: value for word, value in schema.items() if _TYPE_KEYWORDS.fullmatch(word)
         }:
-            return {**beside, "allOf": [target, *_list(beside, "allOf")]}
+            return {**siblings, "allOf": [target, *_list(siblings, "allOf")]}
         schema = target
     return ANYTHING
 
@@ -237,23 +237,23 @@ def compile_parts(
     make: Callable[[Mapping[str, Any]], Part],
     fill: Callable[[Part, Callable[[object], Part]], None],
 ) -> Part:
-    """Compile `schema` and all schemas that it reaches, each to one part, and return the first.
+    """Compile `schema` and all its subschemas, each to one part, and return the part of `schema`.
 
-    `make` creates the part of a schema; `fill` connects it, through a function that returns the
-    part of a schema below. A part must keep its node alive, because nodes are found by id.
-    Recursive schemas become recursive parts; schemas beyond MAX_NODES accept any value.
+    `make` creates the part of a schema; `fill(part, part_of)` completes it, where `part_of` returns
+    the part of a subschema. A part must keep its node alive, because nodes are identified by
+    `id()`. Recursive schemas become recursive parts; beyond MAX_NODES, schemas accept any value.
     """
     parts: dict[int, Part] = {}
-    waiting: list[Part] = []
+    queue: list[Part] = []
 
     def part_of(schema: object) -> Part:
         node = node_of(schema, resolve) if len(parts) < MAX_NODES else ANYTHING
         if id(node) not in parts:
             parts[id(node)] = make(node)
-            waiting.append(parts[id(node)])
+            queue.append(parts[id(node)])
         return parts[id(node)]
 
     top = part_of(schema)
-    for part in waiting:
+    for part in queue:
         fill(part, part_of)
     return top

@@ -1,9 +1,9 @@
-"""The schemas of a document, compiled: one shared registry, a validator for each place that asks.
+"""The schemas of a document, compiled: a shared registry, and validators made on demand.
 
-OpenAPI's keywords are translated to plain JSON Schema first (Draft 4 for 3.0, 2020-12 for 3.1):
-3.0's `nullable`; `readOnly` as a request means it; number formats as bounds. `discriminator` is a
-hint that never changes a verdict. Formats outside the list below are annotations, as in the
-standard.
+OpenAPI's keywords are first translated to plain JSON Schema (Draft 4 for 3.0, 2020-12 for 3.1):
+`nullable` of 3.0; `readOnly` and `writeOnly` by purpose; number formats as bounds. `discriminator`
+is a hint that never changes a result. Formats that are not in CHECKED_FORMATS are annotations, as
+the standard says.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine.spec.document.node import Library, Node
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
-"""String formats that are enforced; every other one passes."""
+"""String formats that are enforced; all others are ignored."""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 LITERAL = frozenset({"enum", "const", "default", "example", "examples"})
@@ -30,12 +30,12 @@ NAMING = frozenset(
     {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas"}
     | {"parameters", "requestBodies", "responses", "paths", "content", "headers"}
 )
-_EXACTLY = "?exact"
+_EXACT_SUFFIX = "?exact"
 _BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
 class Purpose(Enum):
-    """What a schema is read for; `readOnly` and `writeOnly` depend on it."""
+    """The purpose for which schemas are compiled; it decides `readOnly` and `writeOnly`."""
 
     REQUEST = "request"
     LENIENT = "lenient request"
@@ -43,7 +43,7 @@ class Purpose(Enum):
 
 
 class Schemas:
-    """The compiled side of a library of OpenAPI files, read for one purpose."""
+    """The compiled schemas of a library of OpenAPI files, for one purpose."""
 
     def __init__(self, library: Library, purpose: Purpose = Purpose.REQUEST) -> None:
         self.is_30 = library.is_30
@@ -55,8 +55,8 @@ class Schemas:
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
 
     def validator(self, node: Node) -> jsonschema_rs.Validator:
-        """A compiled validator for the schema at `node`, which all that refer to it share. Raises
-        ValueError for a broken schema."""
+        """The validator of the schema at `node`, compiled once. Raises ValueError for a broken
+        schema."""
         pointer = node.pointer
         if pointer not in self._compiled:
             self._compiled[pointer] = self._compile(pointer)
@@ -77,26 +77,25 @@ class Schemas:
 
 
 def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
-    """Every file by its URI, as plain JSON Schema; once more exactly as written, where a lenient
-    reading needs that."""
+    """Every file by its URI, as plain JSON Schema. If relaxed schemas refer to schemas that must
+    not be relaxed, every file a second time, not relaxed."""
     lenient = purpose is Purpose.LENIENT
     described = described_mappings(library) if lenient else frozenset()
-    exactly = False
+    needs_exact = False
     for uri, file in library.files.items():
-        plain = _Plain(Node(library, uri, (), file.value), purpose, described)
-        exactly = exactly or plain.refers_exactly
+        plain = _PlainCopy(Node(library, uri, (), file.value), purpose, described)
+        needs_exact = needs_exact or plain.has_exact_references
         yield uri.as_uri(), plain.value
-    for uri, file in library.files.items() if exactly else ():
+    for uri, file in library.files.items() if needs_exact else ():
         root = Node(library, uri, (), file.value)
-        yield uri.as_uri() + _EXACTLY, _Plain(root, purpose, described, exact=True).value
+        yield uri.as_uri() + _EXACT_SUFFIX, _PlainCopy(root, purpose, described, exact=True).value
 
 
-class _Plain:
+class _PlainCopy:
     """A copy of a file in which every schema is plain JSON Schema, for one purpose.
 
-    `exact`: a lenient reading's copy of what must not be relaxed. `described`: the
-    mappings that responses reach. `refers_exactly`: whether a reference of the copy leads into such
-    exact copies.
+    `exact`: the copy for conditions, which are not relaxed. `described`: the mappings that
+    responses reach. `has_exact_references`: whether a reference leads to an exact copy.
     """
 
     def __init__(
@@ -107,24 +106,24 @@ class _Plain:
         self._purpose = purpose
         self._described = described
         self._hidden = "writeOnly" if purpose is Purpose.RESPONSE else "readOnly"
-        self.refers_exactly = False
+        self.has_exact_references = False
         self.value = self._copy(root.value, exact=exact)
 
     def _copy(self, value: Any, names: bool = False, exact: bool = False) -> Any:
-        """`names`: the keys of this mapping are names, not keywords. `exact`: nothing below is
-        relaxed, because to open a condition is to close what depends on it."""
+        """Copy a value. `names`: the keys of this mapping are names, not keywords. `exact`: do not
+        relax the schemas in it, because a relaxed condition makes a schema stricter."""
         if isinstance(value, list):
             return [self._copy(item, exact=exact) for item in value]
         if not isinstance(value, dict):
             return value
         if names:
-            return {key: self._copy(below, exact=exact) for key, below in value.items()}
+            return {key: self._copy(child, exact=exact) for key, child in value.items()}
         lenient = self._purpose is Purpose.LENIENT
         schema = {
-            key: below
+            key: child
             if key in LITERAL
-            else self._copy(below, key in NAMING, exact or (lenient and key in EXACT))
-            for key, below in value.items()
+            else self._copy(child, key in NAMING, exact or (lenient and key in EXACT))
+            for key, child in value.items()
         }
         self._format(schema)
         if self._is_30 and schema.get("nullable") is True and isinstance(schema.get("type"), str):
@@ -132,17 +131,17 @@ class _Plain:
         if isinstance(schema.get("properties"), dict):
             self._read_only(value, schema)
         if lenient and exact:
-            self._refer_exactly(schema)
+            self._refer_to_exact_copy(schema)
         elif lenient:
             described = id(value) in self._described
             relax(schema, optional_members(value, self._root.follow) if described else ())
         return schema
 
-    def _refer_exactly(self, schema: dict[str, Any]) -> None:
+    def _refer_to_exact_copy(self, schema: dict[str, Any]) -> None:
         if isinstance(ref := schema.get("$ref"), str):
             uri, _, pointer = ref.partition("#")
-            schema["$ref"] = f"{uri or self._root.uri.as_uri()}{_EXACTLY}#{pointer}"
-            self.refers_exactly = True
+            schema["$ref"] = f"{uri or self._root.uri.as_uri()}{_EXACT_SUFFIX}#{pointer}"
+            self.has_exact_references = True
 
     def _format(self, schema: dict[str, Any]) -> None:
         name = schema.get("format")
@@ -156,9 +155,9 @@ class _Plain:
             del schema["format"]
 
     def _read_only(self, value: dict[str, Any], schema: dict[str, Any]) -> None:
-        """A read-only property is never required of a request; 3.0 also refuses it there.
+        """Requests need not have read-only properties, and with 3.0 must not.
 
-        The same holds of a write-only one in an answer, where nothing is refused for it.
+        Responses need not have write-only properties, but may.
         """
         read_only = [
             name for name, member in value["properties"].items() if self._is_read_only(member)
@@ -173,10 +172,11 @@ class _Plain:
             schema["properties"].update({name: {"not": {}} for name in read_only})
 
     def _is_read_only(self, schema: Any) -> bool:
-        """Whether a property or its target is hidden; 3.0 ignores what is beside a `$ref`."""
+        """Whether a property or the target of its `$ref` is read-only, or write-only in responses;
+        3.0 ignores keywords beside a `$ref`."""
         target = self._root.follow(schema)
-        both = (target,) if self._is_30 else (target, schema)
-        return any(isinstance(s, dict) and s.get(self._hidden) is True for s in both)
+        candidates = (target,) if self._is_30 else (target, schema)
+        return any(isinstance(s, dict) and s.get(self._hidden) is True for s in candidates)
 
 
 def _is_date(text: str) -> bool:
@@ -198,5 +198,5 @@ def _is_base64(text: str) -> bool:
     return True
 
 
-# Draft 4 knows neither date nor uuid by itself.
+# Draft 4 has neither date nor uuid.
 _FORMATS = {"byte": _is_base64, "date": _is_date, "uuid": _is_uuid}

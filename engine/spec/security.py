@@ -1,4 +1,4 @@
-"""Where requests carry the caller's token: the document's `security`, or `specs.x.token`."""
+"""The places of a token in requests, from the document's `security` or from `specs.x.token`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from engine.spec.document.node import Node
 
 
 class Carrier(NamedTuple):
-    """One place for a token: `kind` is bearer, basic, header, query or cookie; `name` its name
-    there. Of kind basic it is the password of HTTP Basic, with any user name.
+    """A place for a token: `kind` is bearer, basic, header, query, cookie or subprotocol, `name`
+    the name of the header, parameter or cookie. With basic, the token is the password of HTTP
+    Basic, with any user name.
 
-    Of kind subprotocol it follows the prefix `name` in one of the subprotocols that a WebSocket
-    handshake offers: browsers cannot send it elsewhere.
+    With subprotocol, one of the subprotocols that a WebSocket handshake offers is the prefix `name`
+    and the token: browsers can send it nowhere else.
     """
 
     kind: str
@@ -26,20 +27,20 @@ BASIC = Carrier("basic", "authorization")
 _SUBPROTOCOLS = "sec-websocket-protocol"
 
 
-def configured(entries: list[Any]) -> tuple[Carrier, ...]:
+def read_carriers(entries: list[Any]) -> tuple[Carrier, ...]:
     """Carriers from `specs.x.token`: `bearer`, `basic`, `{header: ...}`, `{query: ...}`,
     `{cookie: ...}`, `{subprotocol: ...}`."""
     carriers = []
     for entry in entries:
         if isinstance(entry, dict):
-            carriers += [_placed(kind, str(name)) for kind, name in entry.items()]
+            carriers += [_make_carrier(kind, str(name)) for kind, name in entry.items()]
         else:
             carriers.append(BASIC if entry == "basic" else BEARER)
     return tuple(carriers)
 
 
-def _placed(kind: str, name: str) -> Carrier:
-    """A carrier; in the Authorization header it is always a bearer token."""
+def _make_carrier(kind: str, name: str) -> Carrier:
+    """The carrier; the Authorization header always means a bearer token."""
     if kind == "header":
         return BEARER if name.lower() == "authorization" else Carrier(kind, name.lower())
     return Carrier(kind, name)
@@ -48,7 +49,7 @@ def _placed(kind: str, name: str) -> Carrier:
 def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carrier, ...]:
     """The carriers of an operation: all alternatives of its `security`, or of the document's.
 
-    Without any that is supported it is a bearer token, so that nothing is public by accident.
+    Without a supported one, a bearer token is required, so that nothing is public by accident.
     """
     requirements = operation.get("security")
     if requirements.value is None:
@@ -90,13 +91,13 @@ def _carrier(scheme: Node, findings: Findings) -> Carrier | None:
     if kind == "apiKey" and scheme.text("in") in ("header", "query", "cookie"):
         if (prefix := scheme.text("x-subprotocol")) and _is_subprotocol(scheme):
             return Carrier("subprotocol", prefix)
-        return _placed(scheme.text("in"), scheme.text("name"))
+        return _make_carrier(scheme.text("in"), scheme.text("name"))
     findings.note(
         scheme.source,
         scheme.path,
         Level.WARNING,
         "MW212",
         f"security scheme of type '{kind}' is not supported; a bearer token is required instead",
-        "write where requests carry the token at specs.<name>.token",
+        "write the place of the token in requests at specs.<name>.token",
     )
     return None

@@ -13,7 +13,7 @@ from engine.spec.document import misspelt_keys, structure
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.load import load, repair
 from engine.spec.document.node import METHODS, Library, Node
-from engine.spec.document.removed_parts import breach_of, tainted
+from engine.spec.document.removed_parts import breach_of, breaches_by_path
 from engine.spec.document.repairs import path_keys
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
@@ -25,7 +25,7 @@ from engine.spec.schemas import Purpose, Schemas
 class Specification:
     """A document after reading: its operations, and its files for the console and the mock.
 
-    `refusals` are operations that cannot be served, each with the problem that is the reason.
+    `refusals` are the operations that cannot be served, each with the problem that prevents it.
     """
 
     name: str
@@ -36,37 +36,38 @@ class Specification:
     _cache_entry: tuple[CacheEntry, Sequence[Problem]] | None = None
 
     def node(self, operation: Operation) -> Node:
-        """The operation's own part of the document."""
+        """The node of the operation in the document."""
         node = self.library.document
         for step in operation.at:
             node = node.get(str(step))
         return node
 
-    def reread(self, operation: Operation, *, lenient: bool, with_names: bool) -> Operation:
-        """The operation compiled for a route: `lenient`, or `with_names` of the members of bodies.
+    def recompile(self, operation: Operation, *, lenient: bool, with_names: bool) -> Operation:
+        """The operation compiled for a route: with `lenient` schemas, or `with_names` of the
+        bodies' members.
 
         Raises ValueError for a schema that cannot be compiled.
         """
-        schemas = self._read_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
+        schemas = self._schemas_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
         item = self.library.document.get("paths").get(str(operation.at[1]))
         return recompile(operation, self.node(operation), item, schemas, with_names=with_names)
 
-    def answers(self, operation: Operation) -> ResponseValidators:
-        """The responses of an operation. Raises ValueError for a broken schema."""
-        return compile_responses(self.node(operation), self._read_for(Purpose.RESPONSE))
+    def response_validators(self, operation: Operation) -> ResponseValidators:
+        """The validators of an operation's responses. Raises ValueError for a broken schema."""
+        return compile_responses(self.node(operation), self._schemas_for(Purpose.RESPONSE))
 
     def validator(self, schema: Node) -> jsonschema_rs.Validator:
-        """The validator of a part of requests. Raises ValueError for a broken schema."""
-        return self._read_for(Purpose.REQUEST).validator(schema)
+        """The validator of a schema in requests. Raises ValueError for a broken schema."""
+        return self._schemas_for(Purpose.REQUEST).validator(schema)
 
-    def settle(self) -> None:
+    def finish_compiling(self) -> None:
         """Free the schemas, which compiled operations do not need, and cache the document."""
         self._schemas.clear()
         if self._cache_entry is not None:
             entry, problems = self._cache_entry
             entry.store(self.library, problems)
 
-    def _read_for(self, purpose: Purpose) -> Schemas:
+    def _schemas_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:
             self._schemas[purpose] = Schemas(self.library, purpose)
         return self._schemas[purpose]
@@ -81,18 +82,18 @@ def read(
     overlays: Sequence[tuple[FilePath, str]] = (),
     cache: FilePath | None = None,
 ) -> Specification | None:
-    """Read a document into operations; None when it has errors. All problems go to findings.
+    """Read a document into operations; None if it has errors. All problems go to the findings.
 
-    `mounts` are prefixes to serve it under, in place of its server URL's path. A breach of the
-    standard with a clear meaning is repaired; one without removes its operation. `cache` is a
-    folder for parsed large documents.
+    `mounts` are path prefixes, used instead of the path of its server URL. A breach of the standard
+    with a clear meaning is repaired; otherwise its operation is removed. `cache` is a folder for
+    large documents after parsing.
     """
     entry = _entry(cache, file, display_name, overlays)
     document_findings = Findings()
     library = entry.load(document_findings) if entry is not None else None
     if library is None:
         document_findings = Findings()
-        library = _repaired(file, display_name, document_findings, overlays)
+        library = _load_and_repair(file, display_name, document_findings, overlays)
     findings.unsorted += document_findings.unsorted
     findings.texts.update(document_findings.texts)
     if library is None:
@@ -123,10 +124,10 @@ def _entry(
         return None
 
 
-def _repaired(
+def _load_and_repair(
     file: FilePath, display_name: str, findings: Findings, overlays: Sequence[tuple[FilePath, str]]
 ) -> Library | None:
-    """The files of a document, repaired; None when it has errors."""
+    """The files of a document, repaired; None if it has errors."""
     library = load(file, display_name, findings, overlays)
     if library is None:
         return None
@@ -138,7 +139,7 @@ def _repaired(
 
 @dataclass(slots=True)
 class _OperationReader:
-    """The operations of a library, one by one."""
+    """Reads the operations of a library one by one."""
 
     name: str
     library: Library
@@ -150,41 +151,41 @@ class _OperationReader:
     names_by_path: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     def read(self) -> Specification:
-        removed = tainted(self.library)
+        removed = breaches_by_path(self.library)
         for key, item in self.library.document.get("paths").items():
             if key.startswith("x-"):
                 continue
             address = path_keys.read(key)
-            wrong = path_keys.problem(address)
-            if wrong is not None:
-                self._note((key,), "MW205", f"path '{key}': {wrong}")
+            path_problem = path_keys.problem(address)
+            if path_problem is not None:
+                self._note((key,), "MW205", f"path '{key}': {path_problem}")
             for method in METHODS:
                 if not isinstance(item.value, dict) or method not in item.value:
                     continue
                 node = item.get(method)
-                name = self._unique(node, key, method)
+                name = self._unique_name(node, key, method)
                 breach = breach_of(removed, key, method)
-                if wrong is not None:
+                if path_problem is not None:
                     self.refusals[name] = self.findings.unsorted[-1]
                 elif breach is not None:
                     self._refuse(name, (key, method), breach.problem)
                 else:
-                    self._read_one(name, (key, method), item, node, address)
-            if wrong is None:
+                    self._read_operation(name, (key, method), item, node, address)
+            if path_problem is None:
                 for words in address.repairs:
                     self._note((key,), "MW228", f"path '{key}': {words}")
         self._note_unchecked_ranges()
         schemas = {Purpose.REQUEST: self.schemas}
         return Specification(self.name, self.operations, self.library, self.refusals, schemas)
 
-    def _read_one(
+    def _read_operation(
         self, name: str, at: tuple[str, str], item: Node, node: Node, address: path_keys.Address
     ) -> None:
-        wider = path_keys.widened(address, node, item)
+        wider = path_keys.widen(address, node, item)
         for words in wider.repairs[len(address.repairs) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
         place = (at[1], wider.query, shape(wider.template))
-        other = self.names_by_path.setdefault(place, name)
+        first_name = self.names_by_path.setdefault(place, name)
         findings = Findings()
         declaration = Declaration(self.name, name, at, wider, self.mounts)
         operation = None
@@ -193,10 +194,10 @@ class _OperationReader:
         try:
             operation = compile_operation(declaration, item, node, self.schemas, findings)
         except KeyError as error:
-            message = f"a reference leads nowhere: there is no {error}"
+            message = f"a reference has no target: there is no {error}"
             findings.error(source, path, "MW202", message, key=True)
-        if other != name:
-            message = f"'{name}' and '{other}' are both {at[1].upper()} {wider.template}"
+        if first_name != name:
+            message = f"'{name}' and '{first_name}' are both {at[1].upper()} {wider.template}"
             findings.error(source, path, "MW230", message)
         for problem in findings.unsorted:
             if problem.level is Level.ERROR:
@@ -209,8 +210,8 @@ class _OperationReader:
         elif operation is not None:
             self.operations[name] = operation
 
-    def _unique(self, operation: Node, key: str, method: str) -> str:
-        """The operation's name: its operationId, or method and path if that is in use."""
+    def _unique_name(self, operation: Node, key: str, method: str) -> str:
+        """The operation's name: its operationId, or method and path if that is already in use."""
         name, plain = operation.text("operationId"), f"{method.upper()} {key}"
         if name and (name in self.operations or name in self.refusals):
             message = f"operationId '{name}' is used twice"
@@ -227,7 +228,7 @@ class _OperationReader:
         return name or plain
 
     def _note_unchecked_ranges(self) -> None:
-        """Note one warning for all bodies of media ranges, some of which are not validated."""
+        """Note a single warning for all media ranges under which some bodies are not validated."""
         ranges_by_name = {name: op.bodies.unchecked_ranges for name, op in self.operations.items()}
         ranges_by_name = {name: ranges for name, ranges in ranges_by_name.items() if ranges}
         if not ranges_by_name:
@@ -245,7 +246,7 @@ class _OperationReader:
         )
 
     def _refuse(self, name: str, at: tuple[str, str], problem: Problem) -> None:
-        """Refuse an operation for a problem that is noted at another place."""
+        """Refuse an operation because of a problem that is noted at another place."""
         self.refusals[name] = problem
         place = f"{problem.file}:{problem.line}:{problem.column}"
         hint = f"see {place}: {problem.message}"

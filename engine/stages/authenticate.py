@@ -187,10 +187,10 @@ def _caller(
             continue
         return caller
     if expired:
-        message = "The token has expired or was revoked. Ask the platform's operator for one."
+        message = "The token has expired or was revoked. Ask the platform's operator for a new one."
     elif secrets:
         _limit_guesses(exchange, services)
-        message = "The token is not known here. Check that it is this platform's own."
+        message = "The token is not known here. Check that this platform issued it."
     else:
         message = f"The request has no token. Send it as {places}."
     raise GatewayError(401, "invalid_api_key", message, headers=challenge)
@@ -217,7 +217,7 @@ def _check_operation(caller: Caller, operation: str) -> None:
 
 
 def _check_address(ips: tuple[str, ...], exchange: Exchange, services: Services) -> None:
-    """Raises GatewayError 403 for an address that is none of the token's."""
+    """Raises GatewayError 403 if the token may not be used from this address."""
     address = caller_address(exchange.environ, services.proxies)
     if not within(address, networks(ips)):
         message = f"This token may not be used from {address or 'here'}."

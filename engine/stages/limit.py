@@ -1,4 +1,4 @@
-"""Enforcing quotas: a request takes of all its quotas at once, and is settled when it ends."""
+"""Enforcing quotas: a request takes from all its quotas at once, and settles them when it ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.values.quota import KINDS, QuotaRule, Window
 from engine.values.throttle import LogThrottle
 
 counters_warning = LogThrottle(level=logging.ERROR)
-"""Of the counters being unavailable."""
+"""Logs that the counters are unavailable, at most once a minute."""
 
 
 def limit(rules: Sequence[QuotaRule], services: Services, upstream: str = "") -> Stage:
@@ -27,7 +27,7 @@ def limit(rules: Sequence[QuotaRule], services: Services, upstream: str = "") ->
 
     Raises GatewayError 429, for money 402, with `retry-after`; 503 when the counters are
     unavailable and the config says to deny. A request that never reaches an upstream is refunded.
-    `upstream` is a route's fixed one.
+    `upstream` is the fixed upstream of the route, "" for none.
     """
     limit_sets = LimitSets(rules, services.proxies, upstream)
 
@@ -71,7 +71,7 @@ def _refusal(
 ) -> GatewayError:
     """The error of a request that is beyond a quota; `wait` in seconds."""
     quota, kind = rule.quota, KINDS[rule.quota.kind]
-    sharer = {"token": "this token", "all": "everybody together"}.get(rule.by, f"this {rule.by}")
+    sharer = {"token": "this token", "all": "all callers together"}.get(rule.by, f"this {rule.by}")
     window = _window_text(quota.window)
     too_large = cost > quota.amount
     if kind.at_one_time:
@@ -103,14 +103,14 @@ def _retry_after(seconds: float) -> Headers:
 
 
 def _next_window(window: Window, start: float) -> str:
-    """When there is more again; `start` in Unix seconds."""
+    """When the quota is available again, for a message; `start` in Unix seconds."""
     if not isinstance(window, Calendar):
-        return "It frees up as time passes."
+        return "More becomes available as time passes."
     return f"The next {window.period} begins at {window.local_time(round(start) * SECOND)}."
 
 
 def _window_text(window: Window) -> str:
-    """A time as people say it: `1 minute`, `90 seconds`, `30 days`, `month`."""
+    """A window for a message: `1 minute`, `90 seconds`, `30 days`, `month`."""
     if isinstance(window, Calendar):
         return window.period
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):

@@ -16,7 +16,7 @@ from engine.exchange.interfaces import UsageReader
 from engine.exchange.push_stream import Pipeline, PushStream, Step
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
-from engine.metering.estimate import expected, with_characters
+from engine.metering.estimate import expected_usage, with_characters
 from engine.metering.readers import Reader, reader, usage_in
 from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection
@@ -58,7 +58,7 @@ def _read_usage(
     usage_option: UsageOption | None,
     services: Services,
 ) -> None:
-    """Charge a complete response, or make the body of another one be read as it is sent."""
+    """Charge a complete response; wrap the body of any other so that it is read while sent."""
     record, body = exchange.record, response.body
     media_type, encoding = _kind(response)
     record.stream = response.status < 400 and media_type == "text/event-stream"
@@ -106,19 +106,21 @@ def _final_usage(exchange: Exchange, usage_reader: UsageReader) -> Usage:
     """The usage of a response that has ended, estimated if it does not report it."""
     reported = usage_reader.reported()
     if reported is None:
-        return usage_reader.complete(expected(exchange))
+        return usage_reader.complete(expected_usage(exchange))
     return _with_request_counts(reported, exchange)
 
 
 def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
-    """Reported usage, with the characters to be spoken, which are known from the request."""
+    """Reported usage, with the characters to be spoken added from the request."""
     takes = exchange.takes
     speech = takes is not None and takes.speech
-    return with_characters(usage, expected(exchange)) if speech else usage
+    return with_characters(usage, expected_usage(exchange)) if speech else usage
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
     record = exchange.record
+    if exchange.cache_counted_twice and usage.source == "upstream":
+        usage = usage.without_cache_twice()
     record.usage = usage
     price = services.prices.find(
         record.model or exchange.model, record.upstream, record.upstream_model
@@ -133,8 +135,8 @@ def _charge_without_response(exchange: Exchange, metered: bool, services: Servic
     if session is not None:
         record.stream, record.bytes_out = True, session.received.bytes
         _charge(exchange, session.usage, services)
-    elif metered and record.reached_upstream:  # the upstream has read it and began to answer
-        _charge(exchange, replace(expected(exchange), output=0), services)
+    elif metered and record.reached_upstream:  # the upstream has read it and may charge for it
+        _charge(exchange, replace(expected_usage(exchange), output=0), services)
 
 
 def _request_usage(exchange: Exchange, option: UsageOption) -> None:
@@ -145,14 +147,14 @@ def _request_usage(exchange: Exchange, option: UsageOption) -> None:
 
 
 def _with_step(body: Iterable[bytes], step: Step) -> PushStream:
-    """A stream whose pieces also take `step`."""
+    """The body as a stream with `step` at the end of its pipeline."""
     stream = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
     stream.pipeline.add(step)
     return stream
 
 
 def _read_body(body: Iterable[bytes], usage_reader: Reader) -> Iterator[bytes]:
-    """The pieces of a body, each of which the reader has seen."""
+    """The pieces of a body, each fed to the reader first."""
     feed = usage_reader.feed
     for data in body:
         feed(data)
@@ -160,13 +162,13 @@ def _read_body(body: Iterable[bytes], usage_reader: Reader) -> Iterator[bytes]:
 
 
 def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: RequestRecord) -> Step:
-    """Reads each of a stream's events; without the one that only reports usage, if the caller did
-    not set the option `hidden`."""
+    """A step that reads usage from the events of a stream. `hidden` is the usage option that the
+    gateway, not the caller, has set: the event that only reports usage is then removed."""
     feed, clock = usage_reader.feed, time.monotonic
     key = hidden.key if hidden is not None else b""
     last, longest = clock(), 0.0
 
-    def note(data: bytes) -> bytes:
+    def read_events(data: bytes) -> bytes:
         nonlocal last, longest
         now = clock()
         if now - last > longest:
@@ -176,11 +178,11 @@ def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: Reques
         feed(data)
         return data if hidden is None or data.find(key) < 0 else hidden.hide(data)
 
-    return note
+    return read_events
 
 
 def _kind(response: Response) -> tuple[str, str]:
-    """The media type of an answer and its encoding, "" for none."""
+    """The media type and the Content-Encoding of a response, "" for none."""
     headers = dict(response.headers)
     encoding = headers.get("content-encoding", "")
     return _essence(headers.get("content-type", "")), "" if encoding == "identity" else encoding

@@ -63,8 +63,9 @@ class Mismatches:
         self.note(request_id, operation, error.code, error.param)
 
     @contextmanager
-    def captured(self, places: list[str]) -> Iterator[None]:
-        """Meanwhile mismatches are not counted: their places go to `places`, each is logged."""
+    def capture(self, places: list[str]) -> Iterator[None]:
+        """Within this context append the places of mismatches to `places` and log each, instead of
+        counting them."""
         saved = (self.places, self.codes, self._throttles)
         self.places, self.codes, self._throttles = Counter(), Counter(), {}
         try:
@@ -75,7 +76,7 @@ class Mismatches:
 
 
 mismatches = Mismatches()
-"""Those of this process."""
+"""The mismatches of this process."""
 
 
 def report_responses(operation: str, answers: ResponseValidators) -> Stage:

@@ -55,10 +55,9 @@ def transform(
 ) -> Stage:
     """A stage that makes the edits of a route and of the entry under `models` that was requested.
 
-    With `strict` the edited request is validated again: GatewayError 500 for one that breaks the
-    document, and the log names the transforms. Raises GatewayError 400 for a request whose values
-    cannot stand where a template puts them.
-    """
+    With `strict` the edited request is validated again: GatewayError 500 if it breaks the document,
+    and the log names the transforms. Raises GatewayError 400 for a value of the request that is not
+    valid where a template inserts it, such as a line end in a header."""
     by_entry = {entry: (*of_route, *transforms) for entry, transforms in of_models.items()}
     route_only = tuple(of_route)
 
@@ -78,10 +77,10 @@ def transform(
                 _validate(edited, operation, query)
             except GatewayError as error:
                 raise _invalid(exchange, transforms, error) from error
-        if not any(each.response for each in transforms):
+        if not any(edits.response for edits in transforms):
             return following(exchange)
         editor = ResponseEditor(transforms, values)
-        editor.headers([])  # refuses a value that none can have before anything is spent
+        editor.headers([])  # raises for an invalid value before the request is sent
         response = following(exchange)
         _edit_response(exchange, response, editor)
         return response
@@ -90,8 +89,8 @@ def transform(
 
 
 def _edit_response(exchange: Exchange, response: Response, editor: ResponseEditor) -> None:
-    """Edit a response of a target. Raises GatewayError 502 for one whose body is encoded so that it
-    cannot be read, although the gateway asked for none."""
+    """Edit a response of a target. Raises GatewayError 502 for a Content-Encoding that cannot be
+    decoded; the gateway asked for none."""
     headers = response.headers
     kind = next((value for name, value in headers if name == "content-type"), "")
     response.headers = editor.headers(headers)
@@ -101,8 +100,7 @@ def _edit_response(exchange: Exchange, response: Response, editor: ResponseEdito
     body = response.body
     response.headers = [pair for pair in response.headers if pair[0] not in STALE_HEADERS]
     if encoding not in ("", "identity") and not isinstance(body, bytes):
-        message = "The upstream's answer is encoded, so that it cannot be edited."
-        raise GatewayError(502, "upstream_error", message)
+        raise _undecodable(encoding)
     if isinstance(body, PushStream):
         body.pipeline.add(EventEditor(editor).feed)
     elif isinstance(body, bytes):
@@ -112,15 +110,19 @@ def _edit_response(exchange: Exchange, response: Response, editor: ResponseEdito
 
 
 def _edited_body(body: bytes, encoding: str, kind: str, editor: ResponseEditor) -> bytes:
-    """JSON or events in one piece, without their encoding if they have one."""
+    """A complete body, JSON or events, decoded and edited."""
     text = decode_body(encoding, body)
     if text is None:
-        message = "The upstream's answer is encoded, so that it cannot be edited."
-        raise GatewayError(502, "upstream_error", message)
+        raise _undecodable(encoding)
     if is_json(kind):
         return editor.json(text)
     events = EventEditor(editor)
     return events.feed(text) + events.finish()
+
+
+def _undecodable(encoding: str) -> GatewayError:
+    message = f"The upstream's answer has the Content-Encoding '{encoding}' and cannot be edited."
+    return GatewayError(502, "upstream_error", message)
 
 
 def _edited_pieces(pieces: Iterable[bytes], kind: str, editor: ResponseEditor) -> Iterator[bytes]:
@@ -153,8 +155,8 @@ def _validate(exchange: Exchange, operation: Operation, query: str) -> None:
 
 
 def _with_edited_headers(exchange: Exchange, operation: Operation) -> Exchange:
-    """The request with its declared headers as they are after the edits. Raises GatewayError 400
-    for a value that no header can have."""
+    """The request with its declared headers after the edits. Raises GatewayError 400 for a value
+    that is not valid in a header."""
     if exchange.edit_headers is None:
         return exchange
     names = [p.name.lower() for p in operation.parameters if p.place == "header"]
@@ -176,7 +178,7 @@ def _invalid(
         "request %s was not sent: it breaks the document of %s after %s: %s",
         exchange.request_id,
         exchange.operation,
-        " and ".join(each.place for each in transforms),
+        " and ".join(edits.place for edits in transforms),
         error.message,
     )
     message = "The gateway is configured to change this request, and the result is not valid."

@@ -1,3 +1,3 @@
-"""What is reported about requests when they end: access log, `metrics/`, `tracing/`; and health.
+"""Reports requests when they end: access log, `metrics/`, `tracing/`; and the health of a worker.
 It never delays a request. Read `access_log.py` first.
 """

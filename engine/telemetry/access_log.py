@@ -35,7 +35,7 @@ FIELDS = (
 
 _MAX_LINE = 4096
 _TEXT_LENGTHS = (200, 32)
-"""Characters to which texts are cut, one after the other, until the line is short enough."""
+"""The lengths in characters to which texts are cut, in turn, until the line is short enough."""
 _MAX_ATTEMPTS = 6
 _UNQUOTED = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
 _RARE_USAGE = (
@@ -50,9 +50,9 @@ Row = dict[str, Any]
 
 
 class AccessLogWriter:
-    """Writes a line for each exchange that ended; of complete 2xx responses only a `sample`.
+    """Writes a line for each finished exchange; of complete 2xx responses only a `sample` (0 to 1).
 
-    `fields` are those of FIELDS to write, in that order; without any, all but the query.
+    `fields` are the fields to write, of FIELDS and in that order; if empty, all except the query.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class AccessLogWriter:
         self._proxies = proxies
 
     def write(self, exchanges: Sequence[Exchange]) -> None:
-        """Write the lines of exchanges that ended, together as far as a pipe accepts them in one
-        piece."""
+        """Write the lines of finished exchanges, several in one write up to the size that a pipe
+        accepts in one piece."""
         lines: list[bytes] = []
         size = 0
         if self._sample < 1.0:
-            exchanges = [each for each in exchanges if self._is_sampled(each.record)]
+            exchanges = [exchange for exchange in exchanges if self._is_sampled(exchange.record)]
         for exchange in exchanges:
             try:
                 line = self._line(exchange)
@@ -172,7 +172,7 @@ def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str)
         "model": exchange.model,
         "model_served": record.model,
         "upstream": record.upstream,
-        "target": attempts[record.deciding].target if attempts else "",
+        "target": attempts[record.decisive_attempt].target if attempts else "",
         "attempts": [_attempt(attempt) for attempt in attempts[-_MAX_ATTEMPTS:]],
         "status": record.status,
         "outcome": record.outcome,
@@ -244,7 +244,7 @@ def _session(traffic: Traffic) -> Row:
 
 
 def _round(seconds: float) -> float:
-    """Seconds to microseconds, in half the time of round()."""
+    """Seconds, rounded to microseconds; twice as fast as round()."""
     return int(seconds * 1e6 + 0.5) / 1e6
 
 

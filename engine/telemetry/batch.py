@@ -1,5 +1,5 @@
-"""Runs telemetry after the response: next loop turn when idle, in batches of 10 ms or 100 items
-under load, when a log line costs a third of one that is written alone."""
+"""Runs telemetry after the response: in the next loop turn when idle, in batches of 10 ms or 100
+items under load. A log line of a batch costs a third of a single one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ log = logging.getLogger("modelway")
 T = TypeVar("T")
 
 INTERVAL = 0.01
-"""Seconds for which a batch is collected."""
+"""The longest delay of an item in a batch, in seconds."""
 MAX_ITEMS = 100
 
 
 class Batch(Generic[T]):
-    """Passes items to each of `consumers`, in order: an item that comes alone in the next turn of
-    the event loop, the following ones together.
+    """Passes items to each of `consumers`, in order: a single item in the next turn of the event
+    loop, the items that follow within INTERVAL together.
 
-    Consumers run in gevent's hub and must not block; one that raises is logged, and the others run.
+    Consumers run in gevent's hub and must not block. If one raises, that is logged, and the others
+    run.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Batch(Generic[T]):
             self._timer.start(self.flush)
 
     def flush(self) -> None:
-        """Pass on the items that wait."""
+        """Pass the waiting items to the consumers."""
         items, self._items = self._items, []
         self._idle_from = self._clock() + INTERVAL
         if not items:

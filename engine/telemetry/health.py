@@ -1,8 +1,8 @@
 """The health of a worker: its readiness, and the pages `/healthz`, `/readyz` and metrics.
 
 A worker is ready while it serves a plan, is not stopping, and reaches every store that requests
-need. Another store that cannot be reached is reported in the details only: to take every machine
-out of service for it would turn a small failure into a large one.
+need. A store that requests do not need is reported in the details only: otherwise its failure would
+take every machine out of service.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _PROMETHEUS = [("content-type", "text/plain; version=0.0.4; charset=utf-8")]
 class StoreCheck:
     """The state of a store, which is probed at most every two seconds.
 
-    `probe` returns why the store cannot be reached, in a few words without secrets, or "". `needed`
-    returns whether requests need the store, given whether it was ever reached.
+    `probe` returns why the store cannot be reached, in a few words without secrets, or "".
+    `is_needed` returns whether requests need the store, given whether it was ever reached.
     """
 
     def __init__(
         self,
         probe: Callable[[], str],
-        needed: Callable[[bool], bool],
+        is_needed: Callable[[bool], bool],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._probe = probe
-        self._needed = needed
+        self._is_needed = is_needed
         self._clock = clock
         self._next = -1e300
         self._reached = False
@@ -58,8 +58,8 @@ class StoreCheck:
 
     @property
     def fatal(self) -> bool:
-        """Whether the worker cannot serve for it."""
-        return bool(self.error) and self._needed(self._reached)
+        """Whether the worker is not ready because of it."""
+        return bool(self.error) and self._is_needed(self._reached)
 
 
 @dataclass(slots=True)
@@ -67,8 +67,8 @@ class ConfigStatus:
     """The config in use: its `hash`, and when it was `loaded` (Unix seconds). `error` is why the
     last reload was refused, "" if it was accepted or there was none.
 
-    With a `source`, which returns hash, time and error, or None when it does not know them, the
-    status is read from there.
+    `source`, if there is one, returns the current hash, time and error, or None if it does not know
+    them.
     """
 
     hash: str = ""
@@ -86,7 +86,7 @@ class ConfigStatus:
 @dataclass(slots=True)
 class Health:
     """The health of one worker. `checks` are its stores by name; `stopping` is true once the worker
-    shuts down. `details_of` returns more for operators, by name."""
+    shuts down. `details_of` has functions that return other details for operators, by name."""
 
     config: ConfigStatus = field(default_factory=ConfigStatus)
     checks: dict[str, StoreCheck] = field(default_factory=dict)
@@ -135,12 +135,12 @@ def pages(
 ) -> Mapping[str, Handler]:
     """The handlers of `/healthz`, `/readyz` and, with a `page`, of the path of the metrics.
 
-    Callers with an address in `allowed` see what is for operators; with `unix_socket`, so do those
-    of the pages' own Unix socket, who have no address.
+    Callers with an address in `allowed` get the metrics and the details for operators; with
+    `unix_socket`, so do callers without an address: those of the pages' own Unix socket.
     """
 
     def is_trusted(exchange: Exchange) -> bool:
-        # A proxied request is external unless its proxy is one of the trusted ones.
+        # A proxied request is external unless its proxy is trusted.
         if not proxies and any(header in exchange.environ for header in _FORWARDED):
             return False
         address = caller_address(exchange.environ, proxies)

@@ -17,7 +17,7 @@ Redact = Callable[[str], str]
 
 
 class LineFormatter(logging.Formatter):
-    """Formats a record as one line of printable ASCII. `redact` takes secrets out of text."""
+    """Formats a record as one line of printable ASCII. `redact` removes secrets from text."""
 
     def __init__(self, text: bool = False, redact: Redact = str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class LineHandler(logging.Handler):
 
 
 def install(handler: logging.Handler, level: str, loggers: Sequence[str] = LOGGERS) -> None:
-    """Make a handler the only one of these loggers of this process."""
+    """Make `handler` the only handler of these loggers, and set their level."""
     for name in loggers:
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

@@ -1,11 +1,11 @@
-"""Where log lines are written, without ever blocking: to a descriptor, a socket or a file.
+"""Writes log lines to a descriptor, a socket or a file, without ever blocking.
 
 The reader of a pipe may stop reading. Requests do not wait for it: lines are queued in memory, and
-beyond a limit they are dropped and counted.
+dropped and counted beyond a limit.
 
 O_NONBLOCK on standard output would apply to every process that shares it. So a pipe or terminal is
 opened again with a file description of its own; a socket (journald's) gets MSG_DONTWAIT with each
-send; a regular file never blocks. A thread writes to whatever cannot be opened again.
+send; a regular file never blocks. A thread writes to a descriptor that cannot be opened again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import gevent
 
 LIMIT = 1_000_000
-"""Bytes that may wait for a reader."""
+"""The most bytes in the queue."""
 _RETRY_INTERVAL = 0.02
 _STAT_INTERVAL = 1.0
 _WOULD_BLOCK = (errno.EAGAIN, errno.EWOULDBLOCK)
@@ -52,7 +52,8 @@ class Sink:
             self._open(target)
 
     def write(self, lines: bytes) -> None:
-        """Write one or more lines, or queue them until the reader reads, or drop them."""
+        """Write one or more lines. Queue them if the reader is slow; drop them if the queue is
+        full."""
         if not self._queue and not self._threaded:
             try:
                 count = self._send(lines)
@@ -106,12 +107,12 @@ class Sink:
         return os.write(self._fd, lines)
 
     def _reopen(self, path: Path) -> None:
-        """Open the file at the path again if it is another one; looks once a second."""
+        """Open the path again if its file was replaced; checks once a second."""
         now = time.monotonic()
         if now < self._next_stat:
             return
         self._next_stat = now + _STAT_INTERVAL
-        if self._fd >= 0 and _is_at(path, os.fstat(self._fd)):
+        if self._fd >= 0 and _is_same_file(path, os.fstat(self._fd)):
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640)
@@ -140,7 +141,7 @@ class Sink:
         return int(gevent.get_hub().threadpool.apply(os.write, (self._fd, lines)))
 
 
-def _is_at(path: Path, status: os.stat_result) -> bool:
+def _is_same_file(path: Path, status: os.stat_result) -> bool:
     try:
         return os.path.samestat(path.stat(), status)
     except FileNotFoundError:

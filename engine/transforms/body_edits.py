@@ -1,10 +1,11 @@
 """Edits of a JSON body: remove, rename, default, set, prepend, append, in this order.
 
-The law where only the body decides: `default` sets what is missing, null is a value, unless one of
-the places that `unless` names for it has a value; `rename` moves
-a value unless its new place has one already, which then stays; `set` gives every place of a query
-that there is another value, and creates a place that is missing, with the objects above it; an edit
-below a value that is neither an object nor an array is not made.
+The rules that depend on the body:
+- `default` sets a missing value, unless one of its places in `unless` has a value; null is a value.
+- `rename` moves a value; if the new place already has a value, that one stays.
+- `set` replaces every value that a query finds; without a query it also creates a missing place,
+  with the objects above it.
+- An edit below a value that is neither an object nor an array is skipped.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ ItemEdits = tuple[tuple[Place, tuple[JsonValue, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class BodyEdits:
-    """The edits of a body. Those of one transform touch places that do not overlap. `unless` has
-    places whose values leave a `default` out, by the steps of its place."""
+    """The edits of a body. The places of one transform do not overlap. `unless` gives, by the steps
+    of a `default`, the places whose values suppress it."""
 
     remove: tuple[Place, ...] = ()
     rename: tuple[tuple[Place, Place], ...] = ()
@@ -42,9 +43,9 @@ class BodyEdits:
         return any(edits)
 
     def apply(self, document: JsonDocument, values: TemplateValues) -> None:
-        """Edit a document. Raises Ambiguous for a member that is there twice, and TooDeep."""
+        """Edit a document. Raises Ambiguous for a repeated member, and TooDeep."""
         for place in self.remove:
-            if paths := place.found(document.value):
+            if paths := place.find(document.value):
                 document.remove(paths)
         for old, new in self.rename:
             _rename(document, old, new)
@@ -52,7 +53,7 @@ class BodyEdits:
             path = place.path(document.value)
             if path is None or document.has(path):
                 continue
-            if any(other.found(document.value) for other in self.unless.get(place.steps, ())):
+            if any(other.find(document.value) for other in self.unless.get(place.steps, ())):
                 continue
             _create(document, path, value.fill(values))
         for place, value in self.set:
@@ -64,7 +65,7 @@ class BodyEdits:
 
 
 def _rename(document: JsonDocument, old: Place, new: Place) -> None:
-    for path in old.found(document.value):
+    for path in old.find(document.value):
         target = new.path(document.value)
         if target is None:
             continue
@@ -81,7 +82,7 @@ def _rename(document: JsonDocument, old: Place, new: Place) -> None:
 def _set(document: JsonDocument, place: Place, text: bytes | None) -> None:
     if text is None:
         return
-    if paths := place.found(document.value):
+    if paths := place.find(document.value):
         for path in paths:
             document.replace(path, text)
     elif place.query is None and (missing := place.path(document.value)) is not None:
@@ -116,7 +117,7 @@ def _texts(items: Sequence[JsonValue], values: TemplateValues) -> list[bytes]:
 def _insert(document: JsonDocument, place: Place, texts: list[bytes], *, front: bool) -> None:
     if not texts:
         return
-    if paths := place.found(document.value):
+    if paths := place.find(document.value):
         for path in paths:
             if isinstance(document.get(path), list):
                 document.insert(path, texts, front=front)

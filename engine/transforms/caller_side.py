@@ -27,8 +27,8 @@ def edit_request(
     exchange: Exchange, transforms: Sequence[Transform], values: TemplateValues
 ) -> bool:
     """Make the edits of a request. Returns whether its body has changed; a form is not parsed
-    again. `values` have the request as it was. Raises GatewayError 400 for a request whose values
-    cannot stand where a template puts them, or that has a member twice."""
+    again. `values` have the request before the edits. Raises GatewayError 400 for a value of the
+    request that is not valid where a template inserts it, and for a repeated member."""
     headers = []
     body = exchange.body
     for transform in transforms:
@@ -46,8 +46,8 @@ def edit_request(
 
 def edit_headers(edits: Sequence[HeaderEdits], values: TemplateValues, headers: Headers) -> Headers:
     """The headers after the edits of several transforms."""
-    for each in edits:
-        headers = each.apply(headers, values)
+    for header_edits in edits:
+        headers = header_edits.apply(headers, values)
     return headers
 
 
@@ -56,7 +56,7 @@ def edit_json(document: JsonDocument, edits: BodyEdits, values: TemplateValues) 
     try:
         edits.apply(document, values)
     except (Ambiguous, TooDeep) as error:
-        message = f"The request body cannot be read in one way: {error}."
+        message = f"The request body cannot be edited: {error}."
         raise GatewayError(400, "invalid_value", message) from error
 
 
@@ -68,7 +68,7 @@ def _edit_body(exchange: Exchange, edits: BodyEdits, values: TemplateValues) -> 
         text = bytes(body.buffer)
         value = exchange.value if exchange.value is not MISSING else _parsed(text)
         if value is MISSING:
-            return  # it is not checked either
+            return  # it is not JSON, and validation is off
         document = JsonDocument(text, value)
         edit_json(document, edits, values)
         if document.text is not text:
@@ -82,15 +82,15 @@ def _edit_body(exchange: Exchange, edits: BodyEdits, values: TemplateValues) -> 
 
 
 def edit_multipart(body: Body, content_type: str, edits: BodyEdits, values: TemplateValues) -> Body:
-    """A multipart body as it was received, after the edits; itself if it is none, which was not
-    checked either. The caller closes a new one."""
+    """A multipart body after the edits; the same object if nothing changed, or if it is not valid
+    multipart, as validation is then off. The caller closes a new body."""
     try:
         boundary = boundary_of(content_type)
         parts = parse(body.buffer, boundary)
     except MultipartError:
         return body
     changes = multipart_edits(body.buffer, parts, boundary, edits, values)
-    return body.rewritten(*changes) if changes else body
+    return body.rewrite(*changes) if changes else body
 
 
 def _parsed(text: bytes) -> object:

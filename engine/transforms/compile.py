@@ -1,4 +1,4 @@
-"""Compiles a `transform` of gateway.yaml and finds its mistakes, without a look at any document."""
+"""Compiles a `transform` of gateway.yaml and finds its mistakes, without reading any document."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def compile_transform(
     faults: Faults,
     credentials: Collection[tuple[str, str]] = (),
 ) -> Transform:
-    """Compile a transform that matches the schema. Its mistakes go to the faults; with some it must
-    not be used. `credentials` are the headers and parameters (`query`) that hold one, by name."""
+    """Compile a transform that matches the schema. Mistakes are added to `faults`; with any, the
+    transform must not be used. `credentials` are the headers (`header`) and parameters (`query`)
+    that hold a credential, each with its name."""
     options = config.options
     request = _Compiler(("request",), upstream, faults, credentials)
     response = _Compiler(("response",), upstream, faults, ())
@@ -55,8 +56,10 @@ def compile_transform(
 
 
 def compile_all(configs: Sequence[TransformConfig], *, upstream: bool) -> tuple[Transform, ...]:
-    """Transforms that `check` has found to be right."""
-    return tuple(compile_transform(each, upstream=upstream, faults=Faults()) for each in configs)
+    """Compile transforms that have passed `check`."""
+    return tuple(
+        compile_transform(config, upstream=upstream, faults=Faults()) for config in configs
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ class _Compiler:
         for text, others in section.get("unless", _EMPTY).items():
             steps = steps_of(text)
             if steps not in defaults:
-                message = f"'{text}' has no default that could be left out"
+                message = f"'{text}' has no entry under 'default'"
                 hint = "write its value under 'default', or remove this line"
                 self.faults.add((*at, text), CONFLICT, message, hint, key=True)
             unless[steps] = tuple(
@@ -193,7 +196,7 @@ class _Compiler:
 
     def _forms(self, form: str | Mapping[str, str], at: Path) -> PathForms:
         if not str(at[-1]).startswith("/"):
-            self.faults.add(at, SYNTAX, f"'{at[-1]}' is no path", "it begins with '/'", key=True)
+            self.faults.add(at, SYNTAX, f"'{at[-1]}' is not a path", "it begins with '/'", key=True)
         if isinstance(form, str):
             template = self._path_template(form, at)
             return PathForms(template, template)

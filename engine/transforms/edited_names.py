@@ -10,11 +10,11 @@ from engine.transforms.faults import CONFLICT, RESERVED, Faults
 
 
 class EditedNames:
-    """The names that the edits at one place touch: each once, and none that is `reserved`, which
-    has the reason of each.
+    """The names that the edits at one place touch. Each may occur once, and none of `reserved`,
+    which gives the reason by name.
 
-    `default` and `add` may name what `rename` writes: they set it where it is still missing. With
-    `lower` names are those of headers, which are the same in any case.
+    `default` and `add` may name the target of a `rename`: they set it if it is still missing. With
+    `lower`, names are compared in lower case, as headers are.
     """
 
     def __init__(

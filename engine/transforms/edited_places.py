@@ -11,7 +11,7 @@ from engine.transforms.places import ANY, ANY_DEPTH, Place, parse_place
 
 _BOTH_ENDS = frozenset({"prepend", "append"})
 _AROUND = frozenset({"default", "prepend", "append"})
-"""Kinds of edits at a place below which others may edit: they leave what is there."""
+"""Kinds of edits that keep the existing value, so that other edits may be below their place."""
 
 
 class _Edit(NamedTuple):
@@ -30,7 +30,7 @@ class EditedPlaces:
         self._edits: list[_Edit] = []
 
     def read(self, kind: str, text: str, at: Path, *, key: bool, query: bool = True) -> Place:
-        """The place of an edit that stands at `at`; `query`: it may be a query."""
+        """Parse the place of the edit at `at`; `query`: it may be a query."""
         place = self._parse(text, at, key=key)
         if place is None:
             return Place(text, (text,))
@@ -42,7 +42,7 @@ class EditedPlaces:
         return place
 
     def condition(self, text: str, at: Path) -> Place:
-        """A place that is looked at and not edited."""
+        """Parse a place that is read and not edited."""
         return self._parse(text, at, key=False) or Place(text, (text,))
 
     def _parse(self, text: str, at: Path, *, key: bool) -> Place | None:
@@ -70,13 +70,13 @@ def _word(edit: _Edit) -> str:
 
 
 def _conflict(first: _Edit, second: _Edit) -> bool:
-    one, other = first.place.steps, second.place.steps
-    if ANY_DEPTH in (*one, *other):
-        return False  # which places it finds is known at run time; the order decides
-    if any(a != b and ANY not in (a, b) for a, b in zip(one, other, strict=False)):
+    path, other_path = first.place.steps, second.place.steps
+    if ANY_DEPTH in (*path, *other_path):
+        return False  # its matches are known only at run time; the order of edits decides
+    if any(a != b and ANY not in (a, b) for a, b in zip(path, other_path, strict=False)):
         return False
     kinds = {first.kind, second.kind}
-    if len(one) == len(other):
+    if len(path) == len(other_path):
         return not ((kinds <= _BOTH_ENDS and len(kinds) == 2) or kinds == {"rename to", "default"})
-    above = first if len(one) < len(other) else second
+    above = first if len(path) < len(other_path) else second
     return above.kind not in _AROUND

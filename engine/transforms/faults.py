@@ -1,4 +1,4 @@
-"""What is wrong with a transform, found when it is compiled."""
+"""The mistakes in a transform, found when it is compiled."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from engine.source.problem import Path
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One mistake: its place below the transform, code and words. `key`: the key is wrong, not its
-    value."""
+    """One mistake: its place below the transform, its code, message and hint. `key`: the key is
+    wrong, not its value."""
 
     at: Path
     code: str

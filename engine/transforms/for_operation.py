@@ -1,4 +1,4 @@
-"""The edits of a transform that an operation has the places for; the others are not made there."""
+"""Reduces a transform to the edits whose places an operation has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.transforms.transform import Transform
 
 
 def body_schemas(operation: Node) -> list[Node]:
-    """The schemas of the bodies of an operation that can be edited."""
+    """The schemas of an operation's bodies in media types that can be edited."""
     content = operation.get("requestBody").get("content")
     kinds = ("json", "form", "multipart")
     schemas = [m.get("schema") for name, m in content.items() if body_kind(essence(name)) in kinds]
@@ -22,24 +22,24 @@ def body_schemas(operation: Node) -> list[Node]:
 
 
 def for_operation(transform: Transform, operation: Node) -> Transform:
-    """The transform with the edits of bodies whose places the document of an operation has, or may
-    have: a schema that does not describe its members may have any."""
+    """The transform with only the body edits whose places the operation has. A schema that does not
+    describe its members has every place."""
     schemas = body_schemas(operation)
     content = operation.get("requestBody").get("content").value
     if content and not schemas:
         return transform  # bodies without a schema
     body = transform.request.body
 
-    def known(place: Place) -> bool:
+    def exists(place: Place) -> bool:
         return has_place(schemas, place)
 
     edits = BodyEdits(
-        remove=tuple(place for place in body.remove if known(place)),
-        rename=tuple(pair for pair in body.rename if known(pair[0]) and known(pair[1])),
-        default=tuple(pair for pair in body.default if known(pair[0])),
-        set=tuple(pair for pair in body.set if known(pair[0])),
-        prepend=tuple(pair for pair in body.prepend if known(pair[0])),
-        append=tuple(pair for pair in body.append if known(pair[0])),
+        remove=tuple(place for place in body.remove if exists(place)),
+        rename=tuple(pair for pair in body.rename if exists(pair[0]) and exists(pair[1])),
+        default=tuple(pair for pair in body.default if exists(pair[0])),
+        set=tuple(pair for pair in body.set if exists(pair[0])),
+        prepend=tuple(pair for pair in body.prepend if exists(pair[0])),
+        append=tuple(pair for pair in body.append if exists(pair[0])),
         unless=body.unless,
     )
     return replace(transform, request=replace(transform.request, body=edits))

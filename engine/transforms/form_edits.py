@@ -1,5 +1,5 @@
-"""Edits of the fields of forms, urlencoded and multipart. Fields are known by their whole names; a
-part with a file is never touched, and places below a field are not edited."""
+"""Edits of the fields of forms, urlencoded and multipart. A field is found by its full name. A part
+with a file is never changed, and places below a field are not edited."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def multipart_edits(
     buffer: Buffer, parts: Sequence[Part], boundary: bytes, edits: BodyEdits, values: TemplateValues
 ) -> list[Edit]:
     """The edits of a multipart body that has these parts. Raises GatewayError 400 for a value that
-    holds the boundary."""
+    contains the boundary."""
     form = _Multipart(buffer, parts, b"--" + boundary)
     fields = _field_edits(edits, values)
     for name in fields.remove:
@@ -53,8 +53,8 @@ def multipart_edits(
 
 
 class _Multipart:
-    """Collects the edits of a body; `line` begins a line of its boundary, `names` are those of the
-    parts after the edits."""
+    """Collects the edits of a body. `line` is the beginning of its boundary lines; `names` are the
+    names of its parts after the edits."""
 
     def __init__(self, buffer: Buffer, parts: Sequence[Part], line: bytes) -> None:
         self._line = line
@@ -67,14 +67,14 @@ class _Multipart:
         self.changes: list[Edit] = []
 
     def cut(self, name: str, first: int = 0) -> None:
-        """Take out the parts of a name, or those behind the first ones."""
+        """Remove the parts of that name, except the first `first` ones."""
         parts = [part for part in self._texts if part.name == name][first:]
         self.changes += [(self._begin(part), part.end + 2, b"") for part in parts]
         if first == 0 and name not in self._files:
             self.names.discard(name)
 
     def rename(self, old: str, new: str) -> None:
-        """Give the parts of a name another one, unless there is a part of that name."""
+        """Rename parts. If there is already a part named `new`, the old ones are removed."""
         if new in self.names:
             self.cut(old)
             return
@@ -85,7 +85,8 @@ class _Multipart:
                 self.names.add(new)
 
     def set(self, name: str, text: str) -> None:
-        """Give the first part of a name a text, and take out the others; or add it."""
+        """Replace the text of the first part of that name and remove the others; add a part if
+        there is none."""
         if name in self._files:
             return
         if name not in self.names:
@@ -101,13 +102,13 @@ class _Multipart:
         self.changes.append((self._start, self._start, part))
 
     def _begin(self, part: Part) -> int:
-        """Where the line of the boundary before a part begins."""
+        """The offset of the boundary line before a part."""
         return self._begins[part.start]
 
     def _content(self, text: str) -> bytes:
         content = text.encode()
         if self._line in content:
-            message = "A value of this request holds the boundary of its body."
+            message = "A value of this request contains the multipart boundary of its body."
             raise GatewayError(400, "invalid_value", message)
         return content
 
@@ -121,8 +122,8 @@ def _head(name: str, content_type: str | None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _FieldEdits:
-    """The edits of fields at the top of a form, with their texts. `unless` has the names of fields
-    that leave a default out, by its name."""
+    """The edits of the fields of a form, with their texts. `unless` gives, by the name of a
+    default, the names of the fields that suppress it."""
 
     remove: list[str]
     rename: list[tuple[str, str]]
@@ -149,7 +150,7 @@ def _field_edits(edits: BodyEdits, values: TemplateValues) -> _FieldEdits:
 
 
 def _name(place: Place) -> str | None:
-    """The name of the field; None for a place that is none."""
+    """The name of the field; None for a place that is not a field."""
     return place.steps[0] if len(place.steps) == 1 and place.query is None else None
 
 

@@ -18,8 +18,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 class HeaderEdits:
     """Edits of the headers of a request or a response; all names are in lower case.
 
-    `rename` moves every value to the new name, unless a header of that name is there already: that
-    one stays. `add` sets a header that is missing. `set` replaces all of its name.
+    `rename` moves every value to the new name; if a header of that name exists, that one stays.
+    `add` sets a header that is missing. `set` replaces all headers of its name.
     """
 
     remove: frozenset[str] = frozenset()
@@ -31,9 +31,8 @@ class HeaderEdits:
         return bool(self.remove or self.rename or self.add or self.set)
 
     def apply(self, headers: Headers, values: TemplateValues, *, request: bool = True) -> Headers:
-        """The headers after the edits. A header of the caller's that would not pass to the upstream
-        can be renamed in a `request`. Raises GatewayError 400 for a value that no header can have.
-        """
+        """The headers after the edits. In a `request`, a caller's header that is not forwarded can
+        still be renamed. Raises GatewayError 400 for a value that is not valid in a header."""
         result = [pair for pair in headers if pair[0] not in self.remove]
         for old, new in self.rename.items():
             result = _rename(result, old, new, values if request else None)
@@ -73,8 +72,9 @@ def _filled(
 
 
 def header_text(name: str, text: str) -> str:
-    """Text as WSGI and the client have it: its UTF-8 bytes as Latin-1. Raises GatewayError 400."""
+    """Text in the form of WSGI and of the client: its UTF-8 bytes as Latin-1. Raises GatewayError
+    400 for a control character."""
     if _CONTROL.search(text):
-        message = f"A value of this request cannot stand in the header '{name}'."
+        message = f"A value of this request is not valid in the header '{name}'."
         raise GatewayError(400, "invalid_value", message)
     return text if text.isascii() else text.encode("utf-8", "replace").decode("latin-1")

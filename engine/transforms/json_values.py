@@ -1,4 +1,4 @@
-"""Values that edits put into bodies: any value of YAML, whose texts are templates."""
+"""Values that edits insert into bodies: any value of YAML; its strings are templates."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import orjson
 from engine.transforms.template import Template, TemplateValues
 
 MISSING: Any = object()
-"""Stands for a value with a template that has none."""
+"""The result for a value with a template that has no value."""
 
 
 class JsonValue:
-    """A compiled value. `constant` is its JSON text if it has no names of templates, else None;
-    `sample` is the value with each template as it is written."""
+    """A compiled value. `constant` is its JSON text if its templates have no names, else None;
+    `sample` is the value with its templates unfilled."""
 
     __slots__ = ("_value", "constant", "sample")
 
     def __init__(self, value: Any, compile_text: Callable[[str], Template]) -> None:
-        """Raises ValueError for a value that JSON does not have."""
+        """Raises ValueError for a value that JSON cannot represent."""
         self.sample = _sample(value)
         self._value = _compiled(value, compile_text)
         constant = _filled(self._value, None)

@@ -15,7 +15,7 @@ _PATH = TARGET_NAMES["target.path"]
 
 @dataclass(frozen=True, slots=True)
 class PathForms:
-    """The template of a path, and the one of a request for a stream."""
+    """The template of a path, and its template for requests for a stream."""
 
     plain: Template
     stream: Template
@@ -23,11 +23,11 @@ class PathForms:
 
 @dataclass(frozen=True, slots=True)
 class PathEdit:
-    """The new paths by the path as it would be sent; `every` is that of all others, None for a path
-    that stays."""
+    """The new paths by original path. `default` is the template for all other paths, None to keep
+    them."""
 
     by_path: Mapping[str, PathForms]
-    every: Template | None = None
+    default: Template | None = None
 
     def depends_on_stream(self, path: str) -> bool:
         """Whether a path has another form for streams."""
@@ -35,11 +35,11 @@ class PathEdit:
         return forms is not None and forms.stream is not forms.plain
 
     def apply(self, values: TemplateValues, *, stream: bool) -> str:
-        """The path for `values.target_path`. Values of names are percent-encoded, so that they add
-        no segment, and not empty, so that they take none away; only `{target.path}` stands as it
-        is. Raises GatewayError 400 for a value that makes it a path that no upstream should see,
-        ValueError if no value does."""
-        template = self.every
+        """The new path for `values.target_path`. Values are percent-encoded, so that they add no
+        segment, and must not be empty, so that they remove none; only `{target.path}` is inserted
+        unchanged. Raises GatewayError 400 if a value makes the path unsafe, ValueError if the
+        template itself is unsafe."""
+        template = self.default
         if (forms := self.by_path.get(values.target_path)) is not None:
             template = forms.stream if stream else forms.plain
         if template is None:
@@ -59,5 +59,5 @@ def _encode(value: str, name: Read) -> str:
 
 
 def _refusal(reason: str) -> GatewayError:
-    message = f"A value of this request cannot stand in the path to the upstream: {reason}."
+    message = f"A value of this request is not valid in the path to the upstream: {reason}."
     return GatewayError(400, "invalid_value", message)

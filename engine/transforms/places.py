@@ -12,13 +12,13 @@ from engine.values.json_edit import JsonPath
 
 _BAD_ESCAPE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
-_LONGEST_WORDS = 60
+_LONGEST_REASON = 60
 
 ANY = "*"
-"""A step of a query: whatever entries there are."""
+"""A step of a query: any entry."""
 
 ANY_DEPTH = "**"
-"""A step of a query: the entries here and below, however deep."""
+"""A step of a query: this value and all values below it."""
 
 
 class TooDeep(ValueError):
@@ -27,16 +27,17 @@ class TooDeep(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One place, or with a `query` all that it finds. `steps` is the place as a pointer; those of a
-    query are names, indexes as text, and `*` for whatever may stand there."""
+    """One place, or with a `query` all places that it finds. `steps` are those of the JSON Pointer;
+    the steps of a query are names, indexes as text, ANY and ANY_DEPTH."""
 
     text: str
     steps: tuple[str, ...]
     query: Callable[[Any], list[JsonPath]] | None = field(default=None, compare=False)
 
     def path(self, value: Any) -> JsonPath | None:
-        """The path of a place without a query in a value: the steps into arrays are numbers. The
-        rest of a path that the value does not have is of names. None where it cannot be."""
+        """The path of a place without a query in a value, with numbers for steps into arrays. The
+        value may lack the last steps, which are then names. None if the place cannot exist in the
+        value, such as a name in an array."""
         path: list[str | int] = []
         node = value
         for step in self.steps:
@@ -54,11 +55,12 @@ class Place:
                 return None
         return tuple(path)
 
-    def found(self, value: Any) -> list[JsonPath]:
-        """The paths of the values that there are, none below another one. Raises TooDeep."""
+    def find(self, value: Any) -> list[JsonPath]:
+        """The paths of the values at this place, without those below another one. Raises
+        TooDeep."""
         if self.query is None:
             path = self.path(value)
-            return [path] if path is not None and _has(value, path) else []
+            return [path] if path is not None and _exists(value, path) else []
         paths = sorted(dict.fromkeys(path for path in self.query(value) if path), key=len)
         outermost: dict[JsonPath, None] = {}
         for path in paths:
@@ -70,8 +72,8 @@ class Place:
 _NOTHING: Any = object()
 
 
-def _has(node: Any, path: JsonPath) -> bool:
-    """Whether a value has what `Place.path` gave for it: only the last steps may be missing."""
+def _exists(node: Any, path: JsonPath) -> bool:
+    """Whether a value has the path that `Place.path` returned for it."""
     for step in path:
         if isinstance(node, dict) and step not in node:
             return False
@@ -80,19 +82,19 @@ def _has(node: Any, path: JsonPath) -> bool:
 
 
 def parse_place(text: str) -> Place:
-    """Raises ValueError with words for a text that is no place."""
+    """Parse a place. Raises ValueError with a message for the user."""
     if text.startswith("$"):
         return _parse_query(text)
     if not text.startswith("/"):
         return Place(text, (text,))
     if _BAD_ESCAPE.search(text):
-        raise ValueError(f"'{text}' is no JSON pointer: '~' is written '~0', and '/' '~1'")
+        raise ValueError(f"'{text}' is not a JSON pointer: write '~' as '~0' and '/' as '~1'")
     steps = text.split("/")[1:]
     return Place(text, tuple(step.replace("~1", "/").replace("~0", "~") for step in steps))
 
 
 def steps_of(text: str) -> tuple[str, ...]:
-    """The steps of a place; of a text that is no place, the text."""
+    """The steps of a place; the text itself if it cannot be parsed."""
     try:
         return parse_place(text).steps
     except ValueError:
@@ -100,12 +102,12 @@ def steps_of(text: str) -> tuple[str, ...]:
 
 
 def _parse_query(text: str) -> Place:
-    jsonpath = import_module("jsonpath")  # takes a while, and few configs need it
+    jsonpath = import_module("jsonpath")  # the import is slow, and few configs need it
     try:
         query = jsonpath.JSONPathEnvironment(strict=True).compile(text)
     except jsonpath.JSONPathError as error:
-        words = str(error).splitlines()[0][:_LONGEST_WORDS]
-        raise ValueError(f"'{text}' is no JSONPath: {words}") from error
+        reason = str(error).splitlines()[0][:_LONGEST_REASON]
+        raise ValueError(f"'{text}' is not a JSONPath: {reason}") from error
     if not query.segments:
         raise ValueError("'$' is the whole body, which no edit can name")
     descent = import_module("jsonpath.segments").JSONPathRecursiveDescentSegment
@@ -120,7 +122,7 @@ def _parse_query(text: str) -> Place:
         try:
             return [match.parts for match in query.finditer(value)]
         except jsonpath.JSONPathError as error:
-            raise TooDeep(f"'{text}' was not followed: {error}") from error
+            raise TooDeep(f"'{text}' cannot be evaluated: {error}") from error
 
     return Place(text, tuple(steps), find)
 

@@ -14,10 +14,9 @@ from engine.values.errors import GatewayError, Malformed
 
 @dataclass(frozen=True, slots=True)
 class QueryEdits:
-    """Edits of a query string, or of a form that is written like one.
+    """Edits of a query string, or of an urlencoded form.
 
-    `rename` changes the name of every parameter of that name, unless one of the new name is there
-    already: that one stays.
+    `rename` renames every parameter of that name; if one of the new name exists, that one stays.
     """
 
     remove: frozenset[str] = frozenset()

@@ -22,7 +22,7 @@ MAX_EDITED = 32_000_000
 STALE_HEADERS = frozenset(
     {"content-length", "content-encoding", "etag", "digest", "content-digest", "repr-digest"}
 )
-"""Headers of a body that are wrong once it is edited."""
+"""Headers about a body that are wrong once it is edited."""
 
 _EVENT_END = re.compile(rb"\r?\n\r?\n|\r\r")
 _LONGEST_END = 4
@@ -34,13 +34,14 @@ class ResponseEditor:
     """The edits of one response by several transforms, in their order."""
 
     def __init__(self, transforms: Sequence[Transform], values: TemplateValues) -> None:
-        self._edits = [each.response for each in transforms if each.response]
+        self._edits = [transform.response for transform in transforms if transform.response]
         self._bodies = [edits.body for edits in self._edits if edits.body]
         self._values = values
         self._names = _names(transforms)
 
     def headers(self, headers: Headers) -> Headers:
-        """The headers after the edits. Raises GatewayError 400 for a value that none can have."""
+        """The headers after the edits. Raises GatewayError 400 for a value that is not valid in a
+        header."""
         for edits in self._edits:
             if edits.header:
                 headers = edits.header.apply(headers, self._values, request=False)
@@ -54,8 +55,8 @@ class ResponseEditor:
         return is_json(content_type) or essence(content_type) == "text/event-stream"
 
     def json(self, text: bytes) -> bytes:
-        """A JSON text after the edits; text that is no JSON passes, and so does what cannot be read
-        in one way."""
+        """A JSON text after the edits. Text that is not JSON, has a repeated member at an edited
+        place, or is nested too deeply is returned unchanged."""
         if self._names is not None and not any(name in text for name in self._names):
             return text
         try:
@@ -68,7 +69,8 @@ class ResponseEditor:
 
 
 def _names(transforms: Sequence[Transform]) -> list[bytes] | None:
-    """What a body must mention to be edited at all: None for edits that add something."""
+    """The member names, quoted, of which a body must have one to be edited at all; None if the
+    edits may add members."""
     names = [rb"\u00"]  # a name may be written with escapes
     for transform in transforms:
         edits = transform.response.body
@@ -82,30 +84,30 @@ def _names(transforms: Sequence[Transform]) -> list[bytes] | None:
 
 
 class EventEditor:
-    """The events of a stream, each with its JSON edited. Bytes arrive in any pieces; everything but
-    the data of an edited event passes as it is."""
+    """Edits the JSON of each event of a stream, whose bytes arrive in any pieces. Everything except
+    the data of an edited event passes unchanged."""
 
     def __init__(self, editor: ResponseEditor) -> None:
         self._json = editor.json
-        self._rest = b""
+        self._partial_event = b""
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes. Raises EventTooLarge."""
-        searched = max(len(self._rest) - _LONGEST_END + 1, 0)
-        data = self._rest + data if self._rest else data
+        searched = max(len(self._partial_event) - _LONGEST_END + 1, 0)
+        data = self._partial_event + data if self._partial_event else data
         at = 0
         events = []
         for end in _EVENT_END.finditer(data, searched):
             events.append(self._event(data[at : end.end()]))
             at = end.end()
-        self._rest = data[at:]
-        if len(self._rest) > MAX_EDITED:
+        self._partial_event = data[at:]
+        if len(self._partial_event) > MAX_EDITED:
             raise EventTooLarge(f"an event of more than {MAX_EDITED} bytes")
         return b"".join(events)
 
     def finish(self) -> bytes:
-        """What the stream still held at its end."""
-        rest, self._rest = self._rest, b""
+        """The bytes after the last complete event, edited if they are an event."""
+        rest, self._partial_event = self._partial_event, b""
         return self._event(rest)
 
     def _event(self, event: bytes) -> bytes:

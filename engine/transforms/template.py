@@ -1,7 +1,7 @@
 """Templates: text with names in braces, `{token.name}`, from a closed list. Nothing is executed.
 
-`{{` and `}}` stand for braces. A name that has no value in a request leaves the template without a
-value, and the edit that it belongs to is not made.
+`{{` and `}}` are literal braces. If a name has no value in a request, the template has none, and
+its edit is skipped.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 @dataclass(frozen=True, slots=True)
 class TemplateValues:
-    """What the templates of one request are filled with: the caller's request, and the target on
-    the upstream's side. `target_path` is the path below the upstream's `url` as it would be sent.
-    """
+    """The values for the templates of one request: the caller's request, and on the upstream's side
+    the target. `target_path` is the path below the upstream's `url` before the edit."""
 
     exchange: Exchange
     upstream: str = ""
@@ -40,7 +39,7 @@ Read = Callable[[TemplateValues], str | None]
 
 
 class TemplateError(ValueError):
-    """A template that cannot be read; `hint` says what to write."""
+    """A template that cannot be parsed; `hint` says what to write."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -80,7 +79,7 @@ class Template:
 
     __slots__ = ("_pieces", "constant", "text")
 
-    def __init__(self, text: str, pieces: tuple[str | Read, ...], raw: Read | None = None) -> None:
+    def __init__(self, text: str, pieces: tuple[str | Read, ...]) -> None:
         self.text = text
         self._pieces = pieces
         plain = [piece for piece in pieces if isinstance(piece, str)]
@@ -105,7 +104,7 @@ class Template:
 
 
 def literal(text: str) -> Template:
-    """A template whose braces mean nothing."""
+    """A template of text in which braces have no meaning."""
     return Template(text, (text,))
 
 
@@ -156,7 +155,7 @@ def _header_reader(key: str) -> Read:
 
 
 def _text(value: str) -> str:
-    """The text of a header, whose bytes WSGI has as Latin-1: UTF-8, or else Latin-1."""
+    """The text of a header that WSGI decoded as Latin-1: its bytes as UTF-8 if they are valid."""
     try:
         return value.encode("latin-1").decode()
     except UnicodeError:

@@ -41,7 +41,7 @@ class ResponseEdits:
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A compiled transform; `at` is its place in the config, for people."""
+    """A compiled transform; `at` is its place in the config, for messages."""
 
     at: Path = field(compare=False)
     request: RequestEdits = field(default_factory=RequestEdits)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import orjson
 
-from engine.exchange.body import Body, spooled
+from engine.exchange.body import Body, spool
 from engine.exchange.interfaces import Headers
 from engine.spec.media_types import body_kind, essence
 from engine.transforms.body_edits import BodyEdits
@@ -28,7 +28,7 @@ class Spool(Protocol):
 
 
 class OutgoingRequest(Protocol):
-    """What is edited of a request to an upstream (`engine.upstream.client.request`)."""
+    """The editable parts of a request to an upstream (`engine.upstream.client.request`)."""
 
     path: str
     query: str
@@ -41,16 +41,16 @@ class UpstreamEdits:
     `responses` are those that edit responses."""
 
     def __init__(self, transforms: Sequence[Transform] = ()) -> None:
-        self.transforms = tuple(each for each in transforms if each.request)
-        self.responses = tuple(each for each in transforms if each.response)
+        self.transforms = tuple(transform for transform in transforms if transform.request)
+        self.responses = tuple(transform for transform in transforms if transform.response)
 
     def __bool__(self) -> bool:
         return bool(self.transforms)
 
     def apply(self, request: OutgoingRequest, base_path: str, values: TemplateValues) -> None:
         """Edit a request whose path is below `base_path`; `values` get that path. Raises ValueError
-        for a path that no upstream should see, GatewayError 400 for a request whose values cannot
-        stand where a template puts them."""
+        for an unsafe path, GatewayError 400 for a value of the request that is not valid where a
+        template inserts it."""
         body = _RequestBody(request, values.exchange.on_end)
         for transform in self.transforms:
             edits = transform.request
@@ -70,8 +70,8 @@ class UpstreamEdits:
 
 
 class _RequestBody:
-    """The body of a request while it is edited: JSON is parsed once for all transforms. `on_end`
-    gets what frees a body on disk."""
+    """The body of a request while it is edited; JSON is parsed once for all transforms. Callbacks
+    that close a body on disk are added to `on_end`."""
 
     def __init__(self, request: OutgoingRequest, on_end: list[Callable[[], None]]) -> None:
         self._request = request
@@ -98,7 +98,7 @@ class _RequestBody:
             body = self._received()
             edited = edit_multipart(body, self._content_type, edits, values)
             self._request.body = edited if edited.in_memory is None else edited.in_memory
-            self._on_end += [each.close for each in (body, edited) if each.in_memory is None]
+            self._on_end += [spool.close for spool in (body, edited) if spool.in_memory is None]
 
     def close(self) -> None:
         """Give the request its edited JSON."""
@@ -106,7 +106,7 @@ class _RequestBody:
             self._request.body = self._document.text
 
     def _json(self) -> JsonDocument | None:
-        """The JSON of the body; None for a body that is none, which nobody has checked either."""
+        """The JSON of the body; None if it is not JSON, as validation is then off."""
         if self._document is None and self._kind == "json":
             try:
                 self._document = JsonDocument.parse(self._bytes())
@@ -121,4 +121,4 @@ class _RequestBody:
     def _received(self) -> Body:
         """The body with a buffer of all its bytes."""
         body = self._request.body or b""
-        return Body(body) if isinstance(body, bytes) else spooled(body.chunks())
+        return Body(body) if isinstance(body, bytes) else spool(body.chunks())

@@ -62,9 +62,17 @@ class ParameterWriter:
                 effort = effort_of(thinking.budget)
             if effort:
                 config["output_config"] = {"effort": nearest_effort(effort, model.efforts)}
-        if config and (thinking.visible is False or (thinking.visible and model.efforts)):
+        if config and self._demands_call():
+            reason = "the model does not think about a tool call that is demanded"
+            self._lose("thinking", reason, hint="output_config" in config)
+            del config["thinking"]
+        elif config and (thinking.visible is False or (thinking.visible and model.efforts)):
             config["thinking"]["display"] = "summarized" if thinking.visible else "omitted"
         return config
+
+    def _demands_call(self) -> bool:
+        choice = self._request.tool_choice
+        return bool(self._request.tools) and choice is not None and choice.mode == "any"
 
     def _thinking_off(self) -> Json:
         if self._model.thinking == "never":

@@ -23,7 +23,16 @@ from engine.translations.language import (
 from engine.translations.neutral.answer import Assembly
 from engine.translations.neutral.answer_tool import AnswerTool
 from engine.translations.neutral.content import ToolCall
-from engine.translations.neutral.events import BrokenAnswer, End, Event, Law, Open, UpstreamError
+from engine.translations.neutral.events import (
+    BrokenAnswer,
+    End,
+    Event,
+    Law,
+    Open,
+    Start,
+    UpstreamError,
+    without_cache_twice,
+)
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.parameters import with_token_limit
 from engine.translations.neutral.request import ChatRequest
@@ -90,12 +99,15 @@ class Translation:
 
 
 class TranslatedExchange(Struct, frozen=True):
-    """One translated request. `dropped` are the caller's fields that were not carried."""
+    """One translated request. `dropped` are the caller's fields that were not carried;
+    `cache_counted_twice`: the target adds the tokens of the prompt cache to an input that includes
+    them."""
 
     translation: Translation
     request: ChatRequest
     target_request: TargetRequest
     dropped: list[str]
+    cache_counted_twice: bool = False
 
     def answer(self, body: bytes) -> bytes:
         """Translate a complete answer, to a stream if the caller requested one. Raises BrokenAnswer
@@ -110,11 +122,13 @@ class TranslatedExchange(Struct, frozen=True):
         except UNREADABLE as error:
             raise unreadable_answer(error) from error
 
-    def for_answer(self) -> TranslatedExchange:
+    def for_answer(self, *, cache_counted_twice: bool = False) -> TranslatedExchange:
         """The exchange without messages and body, to free their memory while the answer lasts."""
         request = replace(self.request, messages=[], unread=[])
         target_request = replace(self.target_request, body=b"")
-        return TranslatedExchange(self.translation, request, target_request, self.dropped)
+        return TranslatedExchange(
+            self.translation, request, target_request, self.dropped, cache_counted_twice
+        )
 
     def stream(self) -> StreamTranslator:
         """A translator for the events of a streamed answer."""
@@ -193,9 +207,12 @@ class _Output(Protocol):
 
 class _Changes:
     """Reverts changes of the request in the events of the answer: restores the caller's names of
-    tools, and turns the calls of the answer tool into text."""
+    tools, turns the calls of the answer tool into text, and subtracts what the target counts
+    twice."""
 
-    def __init__(self, request: TargetRequest) -> None:
+    def __init__(self, exchange: TranslatedExchange) -> None:
+        request = exchange.target_request
+        self._cache_counted_twice = exchange.cache_counted_twice
         self._law = Law()
         self._names = request.tool_names
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
@@ -206,13 +223,15 @@ class _Changes:
         for event in events if self._answer_tool is None else self._answer_tool.events(events):
             if isinstance(event, Open) and isinstance(event.block, ToolCall):
                 event.block.name = self._names.get(event.block.name, event.block.name)
+            elif self._cache_counted_twice and isinstance(event, Start | End):
+                event.usage = without_cache_twice(event.usage)
             yield event
 
 
 def _output(exchange: TranslatedExchange) -> _Output:
     request, target_request = exchange.request, exchange.target_request
-    needs_changes = target_request.tool_names or target_request.answer_tool
-    changes = _Changes(target_request) if needs_changes else None
+    renames = target_request.tool_names or target_request.answer_tool
+    changes = _Changes(exchange) if renames or exchange.cache_counted_twice else None
     if request.stream:
         return _StreamOutput(exchange.translation.source.stream_writer(request), changes)
     return _WholeOutput(exchange, changes)

@@ -106,7 +106,7 @@ def attempt(
     result = AttemptResult(target, path=request.path)
     if target.state.observers:
         result.open = OpenAttempt(target.state.observers, exchange.record, credential=credential)
-    exchange.upstream_usage = None
+    exchange.upstream_usage, exchange.cache_counted_twice = None, False
     try:
         if credential is not None:
             timeout = _apply(credential, request, timeout)
@@ -154,8 +154,10 @@ def _convert(
     target = result.target
     relays_binary = dialect.transparent or dialect.amazon_streams
     response = result.response = received if relays_binary else with_server_sent_events(received)
+    body_dialect = dialect if translated is None else get(translated.translation.target.dialect)
+    if target.upstream.cache_in_input and body_dialect.meter is not None:
+        exchange.cache_counted_twice = body_dialect.meter.excludes_cache
     if target.edits.responses:
-        body_dialect = dialect if translated is None else get(translated.translation.target.dialect)
         edited = EditedResponse(response, _editor(target, exchange), method, body_dialect)
         result.response = response = edited
         exchange.upstream_usage = edited.usage
@@ -163,9 +165,8 @@ def _convert(
         return None
     result.dropped = translated.dropped
     redaction = target.upstream.redaction
-    answer = translated_response(
-        response, translated.for_answer(), dialect, exchange.request_id, redaction
-    )
+    translated = translated.for_answer(cache_counted_twice=exchange.cache_counted_twice)
+    answer = translated_response(response, translated, dialect, exchange.request_id, redaction)
     result.response = answer
     exchange.upstream_usage = exchange.upstream_usage or answer.usage
     return answer.events

@@ -209,6 +209,7 @@ class Hedging:
                 self._delay.note(side.candidate.target, attempt.seconds)
         source = (winner or sides[0]).exchange
         exchange.upstream_usage = source.upstream_usage
+        exchange.cache_counted_twice = source.cache_counted_twice
         record.upstream, record.model = source.record.upstream, source.record.model
         record.upstream_model = source.record.upstream_model
         record.served_entry = source.record.served_entry

@@ -11,7 +11,7 @@ from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import Strategy, TargetGroup, TargetOrder
-from engine.values.wildcard import ByName, covered
+from engine.values.wildcard import ByName, star_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ServedModel:
         for group in self.groups:
             for target in group.picks(exchange):
                 if self.shortens and target.model == STAR:
-                    yield replace(target, model=covered(exchange.model, self.name))
+                    yield replace(target, model=star_text(exchange.model, self.name))
                 else:
                     yield target
 

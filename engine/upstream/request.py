@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import orjson
 
 from engine.exchange.exchange import Exchange
-from engine.relay.request_headers import Forwarded
+from engine.relay.request_headers import RequestHeaders
 from engine.spec.expression import Expression
 from engine.spec.path_templates import unsafe
 from engine.transforms.template import TemplateValues
@@ -28,7 +28,7 @@ log = logging.getLogger("modelway")
 def build_request(
     target: Target,
     exchange: Exchange,
-    headers: Forwarded,
+    headers: RequestHeaders,
     expression: Expression | None,
     edits: Sequence[Edit] = (),
 ) -> UpstreamRequest:
@@ -148,5 +148,5 @@ def _rename_model(
         repeats = () if unchanged else exchange.model_copies
         copies = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
         if copies or edits:
-            renamed.body = exchange.body.with_replaced(*copies, *edits)
+            renamed.body = exchange.body.with_edits(*copies, *edits)
     return renamed

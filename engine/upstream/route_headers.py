@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, TypeVar
 
 from engine.dialects import Dialect
-from engine.relay.request_headers import Forwarded
+from engine.relay.request_headers import RequestHeaders
 from engine.relay.response_headers import ResponseHeaders
 from engine.upstream.target import Upstream
 
@@ -31,10 +31,10 @@ class RouteHeaders:
 
     def __init__(self, upstreams: Iterable[Upstream]) -> None:
         self._upstreams = {upstream.name: upstream for upstream in upstreams}
-        self._requests: dict[object, _ByUpstream[Forwarded]] = {}
+        self._requests: dict[object, _ByUpstream[RequestHeaders]] = {}
         self._responses: dict[object, _ByUpstream[ResponseHeaders]] = {}
 
-    def requests(self, dialect: Dialect, needed: tuple[str, ...]) -> Mapping[str, Forwarded]:
+    def requests(self, dialect: Dialect, needed: tuple[str, ...]) -> Mapping[str, RequestHeaders]:
         """The rules for requests on a route of a dialect, by upstream. `needed` headers always
         pass."""
         key = dialect.name, needed

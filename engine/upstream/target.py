@@ -12,7 +12,7 @@ from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, UpstreamConfig
 from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.dialects import Dialect
-from engine.relay.request_headers import Forwarded
+from engine.relay.request_headers import RequestHeaders
 from engine.relay.response_headers import ResponseHeaders
 from engine.source.problem import Path
 from engine.transforms.compile import compile_all
@@ -58,6 +58,7 @@ class Upstream:
     heartbeat: float | None
     forward_headers: tuple[str, ...]
     ask_usage: bool = True
+    cache_in_input: bool = False
     url: str = ""
     redaction: Redaction = field(default_factory=lambda: Redaction(()))
     states: dict[tuple[str, ...], TargetState] = field(default_factory=dict)
@@ -66,9 +67,11 @@ class Upstream:
     replicas: Replicas | None = None
     former_states: dict[tuple[str, ...], tuple[float, TargetState]] = field(default_factory=dict)
 
-    def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
+    def headers(
+        self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()
+    ) -> RequestHeaders:
         """The request headers that pass from a route of a dialect; `needed` ones always do."""
-        return Forwarded((*dialect_headers, *self.forward_headers), needed)
+        return RequestHeaders((*dialect_headers, *self.forward_headers), needed)
 
     def response_headers(self, dialect: Dialect, declared: Sequence[str] = ()) -> ResponseHeaders:
         """The rules for response headers on a route of a dialect; `declared` are those of the
@@ -225,6 +228,7 @@ def connect(
         heartbeat=config.heartbeat,
         forward_headers=config.forward_headers,
         ask_usage=config.ask_usage,
+        cache_in_input=config.cache_in_input,
         url=config.url,
         transforms=(
             *header_changes(config.headers, config.at),

@@ -8,7 +8,10 @@ from engine.exchange.exchange import Exchange, Handler, Response
 from engine.metering.estimate import estimate
 from engine.values.usage import Takes
 
-_HEADERS = [("content-type", "application/json"), ("x-modelway-estimate", "tokens")]
+ESTIMATE_HEADER = "x-modelway-estimate"
+"""The header of answers that no upstream gave: what it estimates."""
+
+_HEADERS = [("content-type", "application/json"), (ESTIMATE_HEADER, "tokens")]
 _REQUEST = Takes()
 
 

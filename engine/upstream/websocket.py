@@ -16,7 +16,7 @@ from engine.edge.response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.handshake import deflating, parse_request, switching
+from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
 from engine.relay.websocket.session import Session, SessionLimits, Sessions
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -36,14 +36,14 @@ def converse(
 
     def handle(exchange: Exchange) -> Response:
         request = parse_request(exchange.environ)
-        header, extensions = deflating(request.extensions, limits.compression)
+        header, extensions = negotiate_deflate(request.extensions, limits.compression)
         _require_take_over(exchange)
         upgrade = exchange.upgrade = Upgrade(request, dialect.subprotocols, limits.compression)
         response = forward(exchange)
         if upgrade.response is None:
             return response
         headers = [*response.headers, *common_headers(exchange).items()]
-        head = switching(request.key, upgrade.caller_protocol, header, headers)
+        head = switching_protocols(request.key, upgrade.caller_protocol, header, headers)
         upstream, first = upgrade.response.detach()
         channel = partial(Channel, limit=limits.max_message)
         try:

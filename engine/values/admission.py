@@ -11,7 +11,7 @@ NORMAL = PRIORITIES.index("normal")
 
 
 def check_priority(name: str) -> str:
-    """The name, if it is one of a priority. ValueError for another one."""
+    """Return `name` if it is one of PRIORITIES; raise ValueError otherwise."""
     if name not in PRIORITIES:
         raise ValueError(f"'{name}' is not a priority; write {', '.join(PRIORITIES)}")
     return name
@@ -30,24 +30,25 @@ class Figures(NamedTuple):
 
 
 class Served(NamedTuple):
-    """Of the tickets that were asked about: those that have a place now, and those that ended: shed
-    for a request of higher priority, or out of time. All others still wait."""
+    """The result of `serve`: tickets that have a place now, and tickets that ended because a
+    request of higher priority replaced them or their time ran out. All others still wait."""
 
     admitted: Sequence[int]
     ended: Sequence[int]
 
 
 class AdmissionQueue(Protocol):
-    """The places of one bound and the requests that wait for them, shared by the workers of a
-    machine. A request waits by its ticket, a number. What a dead worker held is free."""
+    """A bounded number of places and the queue of requests that wait for one, shared by the workers
+    of a machine. A ticket is the number of a waiting request. A dead worker's places are free."""
 
     def enter(self, rank: int, bound: int) -> bool:
-        """Take a place, if one is free and not due to others. Of `bound` places at most."""
+        """Take one of at most `bound` places. False if none is free or waiting requests come
+        first."""
         ...
 
     def join(self, rank: int, size: int, until: float) -> int | None:
-        """Wait in the queue of `size` until a time of the monotonic clock, seconds. Returns the
-        ticket; None if the queue is full and nobody of lower priority waits in it."""
+        """Join the queue, which holds `size` requests, until a time of the monotonic clock in
+        seconds. Returns the ticket; None if the queue is full and holds no lower priority."""
         ...
 
     def serve(self, tickets: Sequence[int], bound: int) -> Served:
@@ -55,7 +56,7 @@ class AdmissionQueue(Protocol):
         ...
 
     def leave(self, ticket: int) -> None:
-        """Wait no longer."""
+        """Leave the queue."""
         ...
 
     def release(self) -> None:

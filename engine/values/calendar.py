@@ -36,7 +36,7 @@ class Calendar:
     def __post_init__(self) -> None:
         for value, names in ((self.period, PERIODS), (self.week_starts, WEEKDAYS)):
             if value not in names:
-                raise ValueError(f"'{value}' is none of {', '.join(names)}")
+                raise ValueError(f"'{value}' is not one of {', '.join(names)}")
         object.__setattr__(self, "_zone", _zone_of(self.time_zone))
 
     @property
@@ -45,7 +45,7 @@ class Calendar:
         return PERIODS[self.period] * 86_400
 
     def window(self, now: int) -> tuple[int, int]:
-        """Start and end of the window that holds a time."""
+        """Start and end of the window that contains `now`."""
         day = self._first_day(self._date(now // SECOND))
         start, end = self._start_of(day), self._start_of(self._next(day))
         while end <= now:  # midnight has occurred already, and occurs again
@@ -59,13 +59,13 @@ class Calendar:
         return local.isoformat(timespec="minutes")
 
     def __str__(self) -> str:
-        """As a limit has it: `month`, `week in Europe/Vienna from sunday`."""
+        """As written in a limit: `month`, `week in Europe/Vienna from sunday`."""
         zone = "" if self.time_zone == "UTC" else f" in {self.time_zone}"
-        is_usual = self.period != "week" or self.week_starts == WEEKDAYS[0]
-        return f"{self.period}{zone}" + ("" if is_usual else f" from {self.week_starts}")
+        is_default = self.period != "week" or self.week_starts == WEEKDAYS[0]
+        return f"{self.period}{zone}" + ("" if is_default else f" from {self.week_starts}")
 
     def _first_day(self, day: date) -> date:
-        """The first day of the window that holds a day."""
+        """The first day of the window that contains a day."""
         if self.period == "month":
             return day.replace(day=1)
         if self.period == "week":
@@ -73,7 +73,7 @@ class Calendar:
         return day
 
     def _next(self, day: date) -> date:
-        """The first day of the next window, for the first day of one."""
+        """The first day of the next window. `day` is the first of its window."""
         if self.period == "month":
             return (day + _NEXT_MONTH).replace(day=1)
         return day + timedelta(days=7 if self.period == "week" else 1)
@@ -81,7 +81,7 @@ class Calendar:
     def _start_of(self, day: date) -> int:
         """When a day begins."""
         midnight = datetime.combine(day, _MIDNIGHT, self._zone)
-        # Of a midnight that is skipped, fold 0 is after the change, and fold 1 before it (PEP 495).
+        # If a clock change skips midnight, fold 0 is after the change, fold 1 before it (PEP 495).
         start, before = int(midnight.timestamp()), int(midnight.replace(fold=1).timestamp()) - 1
         while start - before > 1:
             middle = (start + before) // 2
@@ -102,8 +102,7 @@ class CalendarWindows:
         self._edges: dict[Calendar, tuple[int, int, int, int]] = {}
 
     def around(self, calendar: Calendar, now: int) -> tuple[int, int, int, int]:
-        """The start of the window before, the start and the end of the present one, and the end of
-        the next."""
+        """Start of the previous window, start and end of the current one, end of the next one."""
         edges = self._edges.get(calendar)
         if edges is None or not edges[1] <= now < edges[2]:
             start, end = calendar.window(now)

@@ -1,8 +1,8 @@
-"""Content codings (RFC 9110 8.4.1) of responses that are encoded although the request did not allow
-it.
+"""Decoding of responses that an upstream encodes although the request did not allow it (RFC 9110
+8.4.1).
 
-Only gzip and deflate: the standard library of Python 3.11 has no brotli and no zstd, and responses
-in those are relayed without being read.
+Only gzip and deflate: the standard library of Python 3.11 has neither brotli nor zstd, so responses
+in those codings are relayed without reading their usage.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import zlib
 from collections.abc import Iterator
 
 MAX_DECODED = 16_000_000
-"""Decoded bytes of one response that are read: a small response may decode to gigabytes."""
+"""The most bytes decoded of one response: a small response may decode to gigabytes."""
 
 _PIECE = 262_144
-_GZIP = 31  # zlib's numbers for the kinds of frame around deflated data
+_GZIP = 31  # `wbits` of zlib for each kind of frame around deflated data
 _ZLIB = 15
 _RAW = -15
-_MEMBER = b"\x1f"  # how a member of a gzip file begins
+_MEMBER = b"\x1f"  # the first byte of a gzip member (RFC 1952 2.3.1)
 _FRAMES = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
 
 
 class DecodeError(ValueError):
-    """A response that is not what its Content-Encoding says, or longer than MAX_DECODED."""
+    """The body is not in the coding of its Content-Encoding, or longer than MAX_DECODED."""
 
 
 class Decoder:
@@ -62,7 +62,7 @@ class Decoder:
             piece = self._inflate.decompress(data, _PIECE)
         except zlib.error as error:
             if self._started or self._coding != "deflate":
-                raise DecodeError("not what its Content-Encoding says") from error
+                raise DecodeError(f"the body is not {self._coding} data") from error
             # Some servers send raw deflate data under this name (RFC 9110 8.4.1.2).
             self._frame = _RAW
             self._inflate = zlib.decompressobj(_RAW)
@@ -79,7 +79,7 @@ def decoder(encoding: str) -> Decoder | None:
 
 
 def decode_body(encoding: str, data: bytes) -> bytes | None:
-    """Decode a complete body; None when it cannot be decoded, or is truncated."""
+    """Decode a complete body; None if it cannot be decoded or is truncated."""
     if encoding.strip().lower() in ("", "identity"):
         return data
     reader = decoder(encoding)

@@ -1,4 +1,4 @@
-"""The interface of the stores that count limits, exactly, however many workers or machines."""
+"""The interface of the stores that count limits: exact counts across all workers and machines."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple, Protocol
 from engine.values.calendar import Calendar
 
 SLOT_RETRY = 1.0
-"""Seconds after which to ask again for a slot: when a slot becomes free cannot be predicted."""
+"""The `wait` of a refused slot in seconds: nothing predicts when a slot becomes free."""
 
 
 class Limit(NamedTuple):
-    """A quota under the key of its sharers: at most `amount` within any `window` seconds, within
-    each window of a calendar or, where `window` is 0, at one time. Limits of the same key and
-    window share their count; so do those of the same key and calendars of different time zones."""
+    """A quota and the key under which it is counted: at most `amount` within any `window` seconds,
+    within each window of a calendar or, if `window` is 0, at one time. Limits with the same key and
+    window share their count; so do calendars with the same key and different time zones."""
 
     key: str
     amount: int
@@ -22,17 +22,16 @@ class Limit(NamedTuple):
 
 
 class TakeResult(NamedTuple):
-    """The answer to `take`: `denied` is the index of the first limit that refuses, None when all
-    pass. The sequences have one item for each limit, in order: `remaining` is what is left of it
-    (at least 0), `resets` the seconds until its full amount is available again (0 for slots; of a
-    calendar until the window ends) and, only when a limit denies, `waits` the seconds until the
-    request may pass it (the whole window when its cost is more than the amount).
+    """The result of `take`: `denied` is the index of the first limit that refuses, None if all
+    pass. The sequences have one item for each limit, in order: `remaining` is the amount left (at
+    least 0), `resets` the seconds until the full amount is available again (0 for slots; for a
+    calendar, until the window ends) and, only if a limit refuses, `waits` the seconds until the
+    request may pass it (the whole window if its cost is more than the amount).
 
-    `receipt` is for `settle`, which takes it at most once (a second call does nothing), in the
-    worker that took. A request that holds no slots and whose costs need no correction need not
-    settle.
+    Pass `receipt` to `settle` in the same worker; a second call with it does nothing. A request
+    that holds no slots and whose costs need no correction need not settle.
 
-    Neither these sequences nor the costs are changed after they were passed on.
+    Nobody may change these sequences or the costs afterwards.
     """
 
     denied: int | None
@@ -57,24 +56,24 @@ def refusal(denied: int, states: Sequence[LimitState]) -> TakeResult:
 
 
 class CountersAway(Exception):
-    """The store of the counters does not answer in time."""
+    """The store of the counters did not answer in time."""
 
 
 class Counters(Protocol):
-    """A store of counters. A request takes of all its limits, or of none."""
+    """A store of counters. `take` takes from all limits of a request, or from none."""
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
-        """Take `costs`, one number for each limit, at least 0. A cost of 0 passes as long as less
-        than the amount is taken. Raises CountersAway when the store does not answer in time."""
+        """Take `costs`, one number for each limit, at least 0. A cost of 0 passes while less than
+        the amount is taken. Raises CountersAway if the store does not answer in time."""
         ...
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        """End a request: correct what it took to `costs`, one number for each limit (0 refunds; it
-        may be more than was taken), and free its slots, whatever their number is.
+        """End a request: replace what it took by `costs`, one number for each limit (0 refunds; a
+        cost may exceed what was taken), and free its slots, whatever their `costs`.
 
-        A correction counts at the time of the take, or now when that is longer ago than the window.
-        Raises nothing when the store is away; what the store lost cannot be corrected. The receipt
-        of a denied request (None) does nothing."""
+        A correction counts at the time of the take, or now if the take is older than the window.
+        Does not raise if the store is unavailable; counts that the store lost stay uncorrected. The
+        receipt of a refused request (None) does nothing."""
         ...
 
     def close(self) -> None: ...

@@ -39,7 +39,7 @@ class GatewayError(Exception):
 
 
 class Malformed(ValueError):
-    """Text of a request that cannot be decoded at all; the message says what and where."""
+    """A text of a request cannot be decoded; the message says which one and where."""
 
 
 class AbortReason(StrEnum):
@@ -50,7 +50,7 @@ class AbortReason(StrEnum):
     """The rest of the response cannot be sent: its source failed."""
     SHUTDOWN = "the worker ends"
     SESSION_ENDED = "the WebSocket session ended"
-    """Nothing of HTTP may follow on the connection."""
+    """The connection carried WebSocket frames: no HTTP response may follow on it."""
 
 
 class AbortConnection(ConnectionResetError):
@@ -77,4 +77,4 @@ def shutting_down() -> GatewayError:
 
 
 class EventTooLarge(Exception):
-    """An event beyond all bounds: the stream cannot be relayed event by event."""
+    """A server-sent event exceeds the size limit: the stream cannot be relayed event by event."""

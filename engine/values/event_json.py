@@ -1,4 +1,4 @@
-"""The JSON in server-sent events and in other texts that may hold something else."""
+"""JSON in server-sent events and in other texts that may not be JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The limit of file descriptors, and how many callers may be connected under it.
 
-A request needs two descriptors, its caller's and its upstream's. So callers get half of what is
-free when a worker starts, less a few for stores, logs and files.
+A request needs two descriptors, its caller's and its upstream's. So the number of callers is half
+the descriptors that are free when a worker starts, less a reserve for stores, logs and files.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ RESERVE = 64
 """Descriptors for what is neither a caller nor an upstream."""
 
 _LEAST_RESERVE = 22
-"""14 of them for metrics, records and the state that workers share: those open on first use."""
+"""Metrics, records and the state shared by workers open 14 descriptors on first use."""
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _warning = LogThrottle()
 
 
 def raise_limit(connections: int) -> None:
-    """Raise this process's soft limit to what so many callers need, as far as the hard limit
-    allows."""
+    """Raise the soft limit of this process to what `connections` callers need, up to the hard
+    limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = 2 * connections + 4 * RESERVE
     if hard != resource.RLIM_INFINITY:
@@ -35,8 +35,8 @@ def raise_limit(connections: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
-def room() -> tuple[int, int]:
-    """How many callers may connect to this process, by its limit and the descriptors open now; and
+def capacity() -> tuple[int, int]:
+    """How many callers may connect to this process, given its limit and the open descriptors, and
     how many descriptors are reserved for other uses."""
     free = max(0, _limit() - _open())
     reserve = min(RESERVE, max(_LEAST_RESERVE, free // 4))
@@ -70,10 +70,9 @@ def _limit() -> int:
 
 
 def _open() -> int:
-    """The number of open descriptors. Where the system does not list them, the lowest one that is
-    free is near it."""
+    """The number of open descriptors. Without /dev/fd, the lowest free one approximates it."""
     with contextlib.suppress(OSError):
-        return len(os.listdir("/dev/fd")) - 1  # one is of the list itself
+        return len(os.listdir("/dev/fd")) - 1  # `listdir` opens one itself
     spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     os.close(spare)
     return spare

@@ -1,4 +1,4 @@
-"""The garbage collector of Python, off while thousands of objects are made that stay."""
+"""Pausing Python's garbage collector while thousands of long-lived objects are created."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collection(*, keep: bool = False) -> Iterator[None]:
-    """Collect no garbage within: looking for it among objects that stay takes longer than making
-    them. Afterwards all objects are looked through at once, unless what there is by then is to
-    `keep`: it is left to no later collection."""
+    """Disable the cyclic collector in a `with` block: scanning long-lived objects again and again
+    takes longer than creating them.
+
+    With `keep`, `gc.freeze()` then exempts all existing objects from later collections."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

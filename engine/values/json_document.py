@@ -1,7 +1,7 @@
-"""A JSON text and its value, edited together: the text keeps every byte that no edit names.
+"""A JSON text and its parsed value, edited together: bytes outside an edit stay unchanged.
 
-Every path leads to what the value has; of a repeated key the last member counts, as for the parser.
-An edit of a member that is there twice changes both or raises Ambiguous.
+A path refers to the parsed value, where the last member of a repeated key counts. An edit of a
+repeated member changes every copy or raises Ambiguous.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from engine.values.json_edit import JsonPath, cut, edits, member_span, only_member, replaced
+from engine.values.json_edit import JsonPath, apply_edits, cut, edits, member_span, only_member
 
 
 class JsonDocument:
@@ -42,31 +42,32 @@ class JsonDocument:
         return not path or _has(self.holder(path), path[-1])
 
     def get(self, path: JsonPath) -> Any:
-        """The value at `path`, which there is."""
+        """The value at `path`, which must exist."""
         return self.holder(path)[path[-1]] if path else self.value
 
     def replace(self, path: JsonPath, new: bytes) -> None:
-        """Give the value at `path` another text."""
+        """Replace the text of the value at `path`."""
         at = _only(self.text, path)
         changes = edits(self.text, {path: new}) if at is None else [(at[1], at[2], new)]
-        self.text = replaced(self.text, changes)
+        self.text = apply_edits(self.text, changes)
         self.holder(path)[path[-1]] = orjson.loads(new)
 
     def remove(self, paths: Collection[JsonPath]) -> None:
-        """Take out the members and items at these paths. None of them lies below another one."""
+        """Remove the members and items at these paths. No path may lie below another."""
         at = _only(self.text, next(iter(paths))) if len(paths) == 1 else None
         changes = (
             edits(self.text, dict.fromkeys(paths)) if at is None else [cut(self.text, at[0], at[2])]
         )
-        self.text = replaced(self.text, changes)
+        self.text = apply_edits(self.text, changes)
         for path in sorted(paths, key=_index, reverse=True):
             del self.holder(path)[path[-1]]
 
     def rename(self, path: JsonPath, name: str) -> None:
-        """Give the member at `path` a name that its object does not have. Raises Ambiguous."""
+        """Rename the member at `path` to a name that its object does not have yet. Raises
+        Ambiguous."""
         begin, start, _ = self._span(path)
         key = self.text[begin:start].rstrip(b" \t\r\n").removesuffix(b":").rstrip(b" \t\r\n")
-        self.text = replaced(self.text, [(begin, begin + len(key), orjson.dumps(name))])
+        self.text = apply_edits(self.text, [(begin, begin + len(key), orjson.dumps(name))])
         holder = self.holder(path)
         members = [(name if key == path[-1] else key, value) for key, value in holder.items()]
         holder.clear()
@@ -82,7 +83,7 @@ class JsonDocument:
         holder, name = self.holder(path), str(path[-1])
         member = b"".join((b"," if holder else b"", orjson.dumps(name), b":", new))
         end = self._container(path[:-1])[1] - 1
-        self.text = replaced(self.text, [(end, end, member)])
+        self.text = apply_edits(self.text, [(end, end, member)])
         holder[name] = orjson.loads(new)
 
     def insert(self, path: JsonPath, items: Sequence[bytes], *, front: bool) -> None:
@@ -93,7 +94,7 @@ class JsonDocument:
         if array:
             new = new + b"," if front else b"," + new
         at = start + 1 if front else end - 1
-        self.text = replaced(self.text, [(at, at, new)])
+        self.text = apply_edits(self.text, [(at, at, new)])
         place = 0 if front else len(array)
         array[place:place] = [orjson.loads(item) for item in items]
 
@@ -108,7 +109,7 @@ class JsonDocument:
 
 
 def _only(text: bytes, path: JsonPath) -> tuple[int, int, int] | None:
-    """The span of a member whose name the text mentions once, without a walk."""
+    """The span of a member by text search; None if its name occurs more than once."""
     name = path[-1]
     return only_member(text, name) if isinstance(name, str) else None
 

@@ -14,7 +14,7 @@ JsonPath = tuple[str | int, ...]
 """Keys and indexes, from the outermost value inwards."""
 
 Edit = tuple[int, int, bytes]
-"""The start and the end of a span of bytes, and those that replace it."""
+"""Start and end of a span of bytes, and the bytes that replace it."""
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR = re.compile(_STRING + rb"|[^\s{}\[\]:,\"]++", re.DOTALL)
@@ -29,7 +29,7 @@ _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
 
 class Ambiguous(ValueError):
-    """A key on the path to the value is repeated: two parsers may read two values."""
+    """A key on the path is repeated: two parsers may read two different values."""
 
 
 def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
@@ -59,13 +59,13 @@ def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
 def without_members(text: Buffer, paths: Collection[JsonPath]) -> bytes:
     """Remove the members at these paths from valid JSON; all other bytes are unchanged.
 
-    No path lies below another one. Of a repeated key every member is removed.
+    No path may lie below another. Every member of a repeated key is removed.
     """
-    return replaced(text, edits(text, dict.fromkeys(paths)))
+    return apply_edits(text, edits(text, dict.fromkeys(paths)))
 
 
-def replaced(text: Buffer, changes: Iterable[Edit]) -> bytes:
-    """The text with edits made that are in their order and do not overlap."""
+def apply_edits(text: Buffer, changes: Iterable[Edit]) -> bytes:
+    """The edited text. The edits must be sorted and must not overlap."""
     pieces: list[bytes] = []
     position = 0
     for start, end, new in changes:
@@ -75,8 +75,8 @@ def replaced(text: Buffer, changes: Iterable[Edit]) -> bytes:
 
 
 def member_span(text: Buffer, path: JsonPath) -> tuple[int, int, int]:
-    """Start of the member or item at `path`, which there is, and start and end of its value. Raises
-    Ambiguous when a key on the path is repeated."""
+    """Start of the member or item at `path`, which must exist, and start and end of its value.
+    Raises Ambiguous when a key on the path is repeated."""
     start = _after_space(text, 0)
     begin, end = start, len(text)
     for step in path:
@@ -88,8 +88,8 @@ def member_span(text: Buffer, path: JsonPath) -> tuple[int, int, int]:
 
 
 def only_member(text: Buffer, name: str) -> tuple[int, int, int] | None:
-    """As `member_span`, for a member that some object of the text has; None where the text mentions
-    the name more than once, or may spell it with escapes. It takes no walk."""
+    """As `member_span`, but by text search. Some object of the text must have the member; None if
+    its name occurs more than once, or may be spelt with escapes."""
     if _PLAIN.fullmatch(name) is None:
         return None
     quoted = b'"' + name.encode() + b'"'
@@ -102,7 +102,7 @@ def only_member(text: Buffer, name: str) -> tuple[int, int, int] | None:
 
 
 def cut(text: Buffer, begin: int, end: int) -> Edit:
-    """The edit that takes out the entry from `begin` to `end`, with the comma beside it."""
+    """The edit that removes the entry from `begin` to `end` and one comma beside it."""
     after = _after_space(text, end)
     if text[after : after + 1] == b",":
         return begin, _after_space(text, after + 1), b""
@@ -116,8 +116,8 @@ def edits(text: Buffer, changes: Mapping[JsonPath, bytes | None]) -> list[Edit]:
     """The edits (start, end, new bytes) of valid JSON that give the value at each path these bytes,
     or remove the member or item, with its comma, for None.
 
-    They are in their order and do not overlap. No path lies below another one; of a repeated key
-    every member is changed.
+    The edits are sorted and do not overlap. No path may lie below another; every member of a
+    repeated key is changed.
     """
     tree: dict[str | int, Any] = {}
     for path, new in changes.items():
@@ -132,7 +132,7 @@ def edits(text: Buffer, changes: Mapping[JsonPath, bytes | None]) -> list[Edit]:
 
 def _edit(text: Buffer, start: int, tree: dict[str | int, Any], result: list[Edit]) -> None:
     """Append to `result` the edits of the object or array at `start`."""
-    kept_end: int | None = None
+    previous_end: int | None = None  # of the last entry that stays
     cut_from: int | None = None
     end = start + 1
     for step, begin, value, end in _entries(text, start):
@@ -147,13 +147,14 @@ def _edit(text: Buffer, start: int, tree: dict[str | int, Any], result: list[Edi
         if cut_from is not None:
             result.append((cut_from, begin, b""))
             cut_from = None
-        kept_end = end
+        previous_end = end
     if cut_from is not None:
-        result.append((cut_from if kept_end is None else kept_end, end, b""))
+        result.append((cut_from if previous_end is None else previous_end, end, b""))
 
 
 def _entries(text: Buffer, start: int) -> Iterator[tuple[str | int, int, int, int]]:
-    """Key or index, start of the entry, start and end of its value, of what opens at `start`."""
+    """For each entry of the object or array at `start`: its key or index, the start of the entry,
+    the start and end of its value."""
     opener = text[start : start + 1]
     if opener not in (b"{", b"["):
         return
@@ -175,16 +176,16 @@ def _entries(text: Buffer, start: int) -> Iterator[tuple[str | int, int, int, in
 
 @lru_cache(maxsize=256)
 def _quoted(key: str) -> bytes:
-    """A key in quotes; b"" for one that JSON may write in several ways."""
+    """A key in quotes; b"" if JSON has several spellings of it."""
     return f'"{key}"'.encode() if _PLAIN.fullmatch(key) else b""
 
 
 def _only_mention(text: Buffer, quoted: bytes) -> tuple[int, int] | None:
-    """The span of the string value after the only mention of a quoted key in the text; None where
-    a full walk must decide.
+    """The span of the string value after the only occurrence of a quoted key; None if only a full
+    walk can decide.
 
-    With a single mention and no escaped spelling of a letter (`\\u00..`), that mention is the key
-    the parser saw at the top, provided that the caller knows there is one.
+    If the key exists at the top level, occurs once, and no letter is escaped (`\\u00..`), then this
+    occurrence is the key.
     """
     at = text.find(quoted)
     if at < 0 or text.find(quoted, at + 1) >= 0 or text.find(b"\\u00") >= 0:
@@ -236,7 +237,7 @@ def _after_space(text: Buffer, at: int) -> int:
 
 
 def _end(text: Buffer, start: int) -> int:
-    """The end of the value at `start`. In arrays and objects only brackets and strings are read."""
+    """The end of the value at `start`. Of arrays and objects only brackets and strings are read."""
     if text[start : start + 1] not in (b"{", b"["):
         match = _SCALAR.match(text, start)
         assert match is not None

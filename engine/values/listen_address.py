@@ -27,9 +27,9 @@ class ListenAddress(NamedTuple):
         return cls("127.0.0.1" if host == "localhost" else host, int(port))
 
     def overlaps(self, other: ListenAddress) -> bool:
-        """Whether two sockets cannot both be bound, or cannot be told apart.
+        """Whether two sockets cannot both be bound, or `matches` cannot distinguish them.
 
-        A host name may resolve to any address, so two that share a port count as one.
+        A host name may resolve to any address, so it overlaps every address with its port.
         """
         if self.path or other.path:
             return self.path == other.path

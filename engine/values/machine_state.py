@@ -1,6 +1,6 @@
-"""Numbers that the workers of one machine share: what is in flight, averages, who does a task.
+"""Numbers shared by the workers of one machine: requests in flight, averages, leaders of tasks.
 
-`LocalState` is the one of a single process; `stores/machine_state.py` has the one of a machine.
+`LocalState` serves a single process, `stores/machine_state.py` all processes of a machine.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Protocol
 
 
 class SharedCounter(Protocol):
-    """A sum over the workers. Each adds to a part of its own; the part of a worker that died counts
-    as 0."""
+    """A sum over the workers. Each worker changes its own part; a dead worker's part counts as
+    0."""
 
     @property
     def local(self) -> int:
@@ -34,22 +34,21 @@ class SharedNumber(Protocol):
 
 
 class MachineState(Protocol):
-    """The shared numbers by name. Times in them are of `time.monotonic`, which all processes of a
-    machine share. A name is made when it is first asked for, and exists until the machine
-    restarts."""
+    """The shared numbers by name. Times are `time.monotonic`, which all processes of a machine
+    share. A number is created at its first use and exists until the machine restarts."""
 
     def counter(self, name: str) -> SharedCounter: ...
 
     def number(self, name: str) -> SharedNumber: ...
 
     def leads(self, task: str) -> bool:
-        """Whether this worker is the one of the machine that does a task. Once it is, it remains so
-        until it ends; then another one that asks is."""
+        """Whether this worker is the leader of a task: the one that does it for the machine. A
+        leader stays leader until it ends; then the next worker that asks becomes leader."""
         ...
 
     def deciding(self) -> AbstractContextManager[None]:
-        """Keep other workers from deciding by these numbers, for microseconds: what two of them see
-        at once, both would act on. It does not nest."""
+        """A lock around a decision that reads these numbers, held for microseconds: without it, two
+        workers could act on the same reading. Not reentrant."""
         ...
 
     def close(self) -> None: ...
@@ -97,7 +96,7 @@ class LocalState:
         return True
 
     def deciding(self) -> AbstractContextManager[None]:
-        """There is no other process to keep away."""
+        """No lock: there is no other process."""
         return nullcontext()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Runs a function again and again in a greenlet beside the requests."""
+"""Periodic background tasks: a function called at intervals in its own greenlet."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ log = logging.getLogger("modelway")
 
 
 class PeriodicTask:
-    """Calls `work` in a greenlet. It takes the seconds of the wait before it (at first `interval`),
-    and returns those of the next wait. An exception is logged, and the waits go on.
+    """Calls `work(wait)` in a greenlet, at once and then at intervals. `wait` is the last interval
+    in seconds (first `interval`); `work` returns the next one. An exception is logged, and the task
+    goes on with the same interval.
 
-    `once_more`: call it a last time after `stop`.
+    `run_on_stop`: call `work` a last time after `stop`.
     """
 
     def __init__(
-        self, work: Callable[[float], float], interval: float, *, once_more: bool = False
+        self, work: Callable[[float], float], interval: float, *, run_on_stop: bool = False
     ) -> None:
         self._work = work
         self._interval = interval
-        self._once_more = once_more
+        self._run_on_stop = run_on_stop
         self._stopping = Event()
         self._greenlet: Any = None
 
@@ -47,7 +48,10 @@ class PeriodicTask:
                 wait = self._work(wait)
             except Exception:
                 log.exception("a periodic task failed; it runs again in %g s", wait)
-            # Jitter: workers that started together do not call the same server together.
+            # Jitter: workers that started together must not call a server at the same moment.
             stopped = self._stopping.wait(wait * random.uniform(0.8, 1.2))  # noqa: S311
-        if self._once_more:
-            self._work(wait)
+        if self._run_on_stop:
+            try:
+                self._work(wait)
+            except Exception:
+                log.exception("the last run of a periodic task failed")

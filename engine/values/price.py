@@ -33,10 +33,10 @@ TOKENS = {
     "cached_image_input": "cached_input",
     "image_output": "output",
 }
-"""The prices of a million tokens, each with the price that those tokens have without it."""
+"""The prices of a million tokens, each with the price that applies if it is absent."""
 
 PIECES = ("image", "second", "character")
-"""The prices of one piece of what is not counted in tokens."""
+"""The prices of one piece: an image, a second or a character."""
 
 _PARTS = {
     "cached_input": "cached",
@@ -48,18 +48,18 @@ _PARTS = {
     "image_input": "image_input",
     "image_output": "image_output",
 }
-"""The counts of Usage that have a price of their own. Each is part of a count that has the price
-of TOKENS, so that its tokens cost the difference beside it."""
+"""Counts of Usage by the key of their price. Each is included in another count, which is charged at
+the price that TOKENS names, so that only the difference between the two prices is added."""
 
 _CACHED_PARTS = {"audio": "cached_audio", "image": "cached_image"}
-"""Counts of tokens that are part of two others, of the cached ones and of those of a medium."""
+"""Counts included in two others: the cached tokens, and the tokens of the medium."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one unit of each kind costs, in atto-units. `tiers` are the prices of requests with more
-    input, the largest first. `source` is where the price is from: CONFIG, or a provider's name and
-    the date of its prices, `groq 2026-07-02`."""
+    """The price of one unit of each kind, in atto-units. `tiers` are the prices of requests with
+    more input, the largest first. `source` says where the price is from: CONFIG, or a provider's
+    name and the date of its prices, `groq 2026-07-02`."""
 
     input: int = 0
     output: int = 0
@@ -87,12 +87,13 @@ class Price:
         object.__setattr__(self, "_of_pieces", any(getattr(self, key) for key in PIECES))
 
     def _part_prices(self) -> Iterator[tuple[str, int]]:
-        """What a token of each part costs beside the price of the whole."""
+        """Each count of a part, and what its tokens cost in addition to the counts that include
+        it."""
         for key, count in _PARTS.items():
             yield count, getattr(self, key) - getattr(self, TOKENS[key])
         for medium, count in _CACHED_PARTS.items():
-            as_cached_and_medium = self.cached_input + getattr(self, f"{medium}_input") - self.input
-            yield count, getattr(self, f"cached_{medium}_input") - as_cached_and_medium
+            charged = self.cached_input + getattr(self, f"{medium}_input") - self.input
+            yield count, getattr(self, f"cached_{medium}_input") - charged
 
     def cost(self, usage: Usage) -> int:
         """Nano-units for a usage, rounded half up."""
@@ -117,8 +118,8 @@ class PriceTier:
 
 
 class Prices:
-    """The prices of models: those in the config by the name of a target, `upstream/model`, or by
-    name or wildcard of the model; else `defaults`, by upstream and its name for the model."""
+    """The prices of models. The config has them by target (`upstream/model`), or by the name or a
+    wildcard of the model; `defaults`, by upstream and its name for the model, apply after it."""
 
     def __init__(
         self,
@@ -146,8 +147,8 @@ CONFIG = "config"
 
 
 def price_of(prices: Mapping[str, Any], source: str = "") -> Price:
-    """The price of a model as in gateway.yaml: tokens per million, other kinds per piece, and
-    `tiers`, which leave out what does not change."""
+    """The price of a model from gateway.yaml: tokens per million, other kinds per piece, and
+    `tiers`, which name only the prices that differ."""
     tiers = sorted(prices.get("tiers", ()), key=lambda tier: -int(tier["above"]))
     base = {key: value for key, value in prices.items() if key != "tiers"}
     return Price(
@@ -159,14 +160,14 @@ def price_of(prices: Mapping[str, Any], source: str = "") -> Price:
 
 
 def _token_price(prices: Mapping[str, Any], key: str) -> int:
-    """The price of a token, or of the kind that it falls back to. Cached tokens of a medium cost
-    as those that are not cached where nothing is said of a cache."""
+    """The price of a token, or of the kind that it falls back to. Without `cached_input`, cached
+    tokens of a medium cost as much as uncached ones of that medium."""
     if key in prices:
         return _atto(prices[key], _MILLION)
-    other = TOKENS[key]
-    if other == "cached_input" and other not in prices:
-        other = key.removeprefix("cached_")
-    return _token_price(prices, other) if other else 0
+    fallback = TOKENS[key]
+    if fallback == "cached_input" and fallback not in prices:
+        fallback = key.removeprefix("cached_")
+    return _token_price(prices, fallback) if fallback else 0
 
 
 def _atto(value: Any, count: int) -> int:

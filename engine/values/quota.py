@@ -54,20 +54,20 @@ WINDOW_KEYS = {
         "enum": list(WEEKDAYS),
     },
 }
-"""The schemas of the keys that say the window of a quota."""
+"""The schemas of the keys that describe the window of a quota."""
 
 Window = float | Calendar
-"""Seconds of a window that slides, or windows of the calendar."""
+"""The seconds of a sliding window, or windows of the calendar."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaKind:
     """What a quota counts, how it is reported, and how a request beyond it is refused.
 
-    `unit` names an amount for people. A request costs `cost(usage, nanos)`: its estimated usage and
-    price (nano-units of money) before it is sent, the real ones after it; without `cost`, 1.
-    `at_one_time`: an amount at one time, given back when the request ends; the quota has no window.
-    `money`: the amount is nano-units of money. `in_headers`: `x-ratelimit-*` show it.
+    `unit` names an amount for people. A request counts as `cost(usage, price_nano)`, first with its
+    estimated usage and price (nano-units of money), after it ended with the real ones; without
+    `cost` it counts as 1. `at_one_time`: a request gives its amount back when it ends; there is no
+    window. `money`: the amount is nano-units of money. `in_headers`: `x-ratelimit-*` show it.
     `code` and `status` are those of the refusal.
     """
 
@@ -85,11 +85,11 @@ KINDS = {
     "tokens": QuotaKind(
         "tokens",
         "token_budget_exceeded",
-        cost=lambda usage, nanos: usage.input + usage.output,
+        cost=lambda usage, price_nano: usage.input + usage.output,
         in_headers=True,
     ),
     "spend": QuotaKind(
-        "money", "budget_exceeded", 402, cost=lambda usage, nanos: nanos, money=True
+        "money", "budget_exceeded", 402, cost=lambda usage, price_nano: price_nano, money=True
     ),
     "concurrency": QuotaKind(
         "requests at one time", "concurrency_limit_exceeded", at_one_time=True
@@ -101,8 +101,8 @@ this table; a quota of another kind cannot be made."""
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """At most `amount` within any `window` seconds, or in each window of a calendar; `kind` is one
-    of KINDS, else ValueError."""
+    """At most `amount` within any `window` seconds, or in each window of a calendar. Raises
+    ValueError for a `kind` that is not in KINDS."""
 
     kind: str
     amount: int
@@ -139,10 +139,10 @@ TOKEN_FIELDS = {
     "budget": "spend",
     "concurrency": "concurrency",
 }
-"""The kinds of a token's own quotas by their fields, in gateway.yaml and in the database."""
+"""The fields of a token's own quotas, in gateway.yaml and in the database, with their kinds."""
 
 
-def of_token(field: str, value: str | int, currency: str) -> Quota:
+def token_quota(field: str, value: str | int, currency: str) -> Quota:
     """The quota in one of TOKEN_FIELDS: `60/1m`, `20 USD/30d`, 10. ValueError for a wrong value."""
     kind = TOKEN_FIELDS[field]
     if KINDS[kind].at_one_time:
@@ -151,32 +151,32 @@ def of_token(field: str, value: str | int, currency: str) -> Quota:
 
 
 def window_of(options: Mapping[str, Any]) -> Window:
-    """The window that the options of a policy say (see WINDOW_KEYS). ValueError for an unknown time
-    zone, and for keys that the window does not have."""
+    """The window in the options of a policy (see WINDOW_KEYS). ValueError for an unknown time zone,
+    and for keys that this kind of window does not take."""
     per, keys = options["per"], ("time_zone", "week_starts")
     if per not in PERIODS:
         for key in keys:
             if key in options:
-                raise ValueError(f"'{key}' is for windows of the calendar; '{per}' slides")
+                raise ValueError(f"'{key}' is only for day, week or month; '{per}' slides")
         return units.seconds(per)
     if per != "week" and "week_starts" in options:
-        raise ValueError(f"'week_starts' is for weeks; the window is a {per}")
+        raise ValueError(f"'week_starts' is only for week; the window is a {per}")
     return Calendar(per, **{key: options[key] for key in keys if key in options})
 
 
 def window_text(window: Window) -> str:
-    """A window as a limit has it: `30d`, `month in Europe/Vienna`."""
+    """A window as written in a limit: `30d`, `month in Europe/Vienna`."""
     return str(window) if isinstance(window, Calendar) else units.duration_text(window)
 
 
 def window_seconds(window: Window) -> float:
-    """The seconds of a window; of one of the calendar on average."""
+    """The length of a window in seconds; of a calendar window, the average."""
     return window.seconds if isinstance(window, Calendar) else window
 
 
 def window_key(window: Window) -> str:
-    """What the name of a counter has of its window. Windows of the calendar keep their count when
-    the time zone changes."""
+    """The window in the name of a counter. It omits the time zone: calendar windows keep their
+    count when the zone changes."""
     return window.period if isinstance(window, Calendar) else f"{window:g}"
 
 
@@ -202,9 +202,9 @@ def money(text: str, currency: str) -> Quota:
 def _window(text: str) -> Window:
     """The window of a text that WINDOW matches."""
     per, *words = text.split(" ")
-    named = dict(zip(words[::2], words[1::2], strict=True))
+    values = dict(zip(words[::2], words[1::2], strict=True))
     keys = {"in": "time_zone", "from": "week_starts"}
-    return window_of({"per": per} | {keys[word]: value for word, value in named.items()})
+    return window_of({"per": per} | {keys[word]: value for word, value in values.items()})
 
 
 def _positive(quota: Quota, text: str) -> Quota:

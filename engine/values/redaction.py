@@ -65,8 +65,8 @@ class Redaction:
     """Takes a set of secrets out of text. `values` are header or query values, with or without a
     scheme such as `Bearer`; `marker` stands in place of each secret.
 
-    Its pattern is compiled when a text is to be searched that may hold a secret: there may be
-    thousands of upstreams.
+    The pattern is compiled at the first text that may hold a secret: there may be thousands of
+    upstreams.
     """
 
     def __init__(self, values: Iterable[str], marker: str = MARKER) -> None:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _LAYOUT = b"2"
-"""Changes with the layout of any file in it, so that two versions do not share a directory."""
+"""Raise this when the layout of any file in the directory changes: it is part of the path, so two
+versions of the program do not share a directory."""
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the directory in it is checked: owner and mode
 _RUNTIME = ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR")
@@ -80,5 +81,5 @@ def prepare(path: Path) -> None:
         raise PermissionError(
             f"{path}: expected a folder of user {os.getuid()} that is closed to others (0700), "
             f"found one of user {status.st_uid} with mode {stat.S_IMODE(status.st_mode):o}; "
-            "remove it, and its counters start at 0"
+            "remove it; its counters start again at 0"
         )

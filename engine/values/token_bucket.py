@@ -1,4 +1,4 @@
-"""Token buckets: a limit of events in time, and one of unknown tokens for each client address."""
+"""Token buckets: a rate limit of events, and one of unknown tokens by client address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TokenBucket:
         self._as_of = now
 
     def take(self, now: float) -> float:
-        """Count an event. Returns 0 or, for one too many, the seconds until the next may come."""
+        """Count an event. Returns 0 or, above the limit, the seconds until the next is allowed."""
         self._level = min(self._burst, self._level + (now - self._as_of) * self._rate)
         self._as_of = now
         if self._level < 1:
@@ -38,8 +38,8 @@ class GuessLimit:
     """Token buckets of `burst` guesses, refilled with `rate` per second, for the last `size`
     clients. A client is an IPv4 address or an IPv6 /64.
 
-    It decides how an unknown token is refused, never whether a token is looked up: one client
-    behind an address (a NAT, a proxy that is not trusted) cannot lock out the others.
+    It changes only how an unknown token is refused; every token is still looked up. So one client
+    behind a shared address (NAT, an untrusted proxy) cannot lock out the others.
     """
 
     def __init__(

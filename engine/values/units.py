@@ -43,8 +43,8 @@ def duration_text(seconds: float) -> str:
 
 
 def unix_time(text: str, *, end_of_day: bool = True, time_zone: tzinfo = UTC) -> float:
-    """Unix seconds of a time in ISO 8601, in a time zone by default; of a day, `2027-01-31`, its
-    end, or its start. Raises ValueError."""
+    """Unix seconds of a time in ISO 8601. `time_zone` applies to a time without an offset. A day
+    (`2027-01-31`) stands for its end, or for its start without `end_of_day`. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     if len(text) == len("2027-01-31") and end_of_day:
         if moment.date() == date.max:

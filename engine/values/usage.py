@@ -1,11 +1,11 @@
-"""What a request used, and what of a request its usage depends on; `price.py` says what it costs.
+"""The usage of a request, and the request fields that determine it. `price.py` has its cost.
 
 Money is counted in whole nano-units of the configured currency (10**-9), so that sums are exact.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -15,12 +15,13 @@ NANO = Decimal(10**9)
 @dataclass(slots=True, unsafe_hash=True)
 class Usage:
     """What a request used. Tokens: `input` includes `cached` (read from a cache), `cache_write`
-    (stored in one, of these `cache_write_1h` for an hour), `audio_input` and `image_input`;
-    `cached_audio` and `cached_image` are part of two of these. `output` includes `reasoning`,
-    `audio_output` and `image_output`. `seconds` are of audio in or out, `characters` are read
-    aloud. `source` says who counted: `upstream`, `estimated` (by the gateway), or `none`.
+    (stored in one; `cache_write_1h` of these for an hour), `audio_input` and `image_input`;
+    `cached_audio` is in both `cached` and `audio_input`, `cached_image` likewise. `output` includes
+    `reasoning`, `audio_output` and `image_output`. `seconds` are seconds of audio in or out,
+    `characters` the text read aloud. `source` says who counted: `upstream`, `estimated` (the
+    gateway), or `none`.
 
-    Do not change one. It is not frozen, because construction would take three times as long.
+    Treat it as immutable; freezing it would make construction three times as slow.
     """
 
     input: int = 0
@@ -41,7 +42,7 @@ class Usage:
     image_output: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        """The sum; its source is the less certain one of the two."""
+        """The sum. Its source is `estimated` if one of the two is."""
         sums = {
             f.name: getattr(self, f.name) + getattr(other, f.name)
             for f in fields(self)
@@ -51,8 +52,14 @@ class Usage:
         source = "estimated" if "estimated" in sources else "upstream" if sources else "none"
         return Usage(**sums, source=source)
 
+    def without_cache_twice(self) -> Usage:
+        """The usage where the tokens of the prompt cache were added to an input that included
+        them."""
+        cache = self.cached + self.cache_write
+        return replace(self, input=max(self.input - cache, cache))
 
-NOTHING = Usage()
+
+NO_USAGE = Usage()
 
 
 Path = tuple[str, ...]
@@ -61,8 +68,8 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class OutputFields:
-    """The members of a request that bound its output: `limits` are of tokens in one answer,
-    `answers` are how many answers there are. Of each, the first that holds a count applies."""
+    """The members of a request that bound its output: `limits` hold the most tokens of one answer,
+    `answers` the number of answers. Of each tuple, the first member that holds a count applies."""
 
     limits: tuple[Path, ...] = ()
     answers: tuple[Path, ...] = ()
@@ -79,17 +86,18 @@ class OutputFields:
 
     @cached_property
     def simple_limits(self) -> frozenset[str]:
-        """The limits that stand at the top of the body."""
+        """The limits that are top-level members of the body."""
         return frozenset(path[0] for path in self.limits if len(path) == 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """What the requests of an operation contain, read from its document at start-up.
+    """The fields of an operation's requests that determine usage, read from its document at
+    start-up.
 
-    `usage_option`: they can ask for usage in streams. `output`: the fields that bound the answer
-    where it is counted in tokens, else None. `speech`: the member that is read aloud. `images`:
-    the member that says how many images are drawn. `free`: nothing is used.
+    `usage_option`: requests can ask for usage in streams. `output`: the fields that bound an answer
+    counted in tokens, else None. `speech`: the member with the text to read aloud. `images`: the
+    member with the number of images. `free`: the operation uses nothing.
     """
 
     usage_option: bool = False

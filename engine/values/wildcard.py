@@ -13,7 +13,7 @@ _CACHED_NAMES = 1000
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether the pattern covers the name; `*` stands for any text, also for none.
+    """Whether the pattern matches the name; `*` stands for any text, even an empty one.
 
     The pieces between the stars are searched from the left, each once, without backtracking.
     """
@@ -33,15 +33,15 @@ def matches(name: str, pattern: str) -> bool:
     return True
 
 
-def covered(name: str, pattern: str) -> str:
-    """The text that the one star of a pattern stands for in a name that it covers."""
+def star_text(name: str, pattern: str) -> str:
+    """The text that the only star of a pattern stands for in a name that the pattern matches."""
     first, _, last = pattern.partition("*")
     return name[len(first) : len(name) - len(last)]
 
 
 class Patterns:
-    """A set of names and wildcards. Exact names are looked up by their hash; all wildcards with one
-    star, at their end, are compared at once, and so are those with one at their beginning."""
+    """A set of names and wildcards. Exact names are found by hash, all wildcards with a single star
+    at the end in one `startswith`, those with one at the beginning in one `endswith`."""
 
     __slots__ = ("_exact", "_prefixes", "_suffixes", "_wild")
 
@@ -49,12 +49,12 @@ class Patterns:
         patterns = tuple(patterns)
         self._exact = frozenset(pattern for pattern in patterns if "*" not in pattern)
         wild = [pattern for pattern in patterns if "*" in pattern]
-        self._prefixes = tuple(each[:-1] for each in wild if "*" not in each[:-1])
-        self._suffixes = tuple(each[1:] for each in wild if "*" not in each[1:])
-        self._wild = tuple(each for each in wild if "*" in each[1:] and "*" in each[:-1])
+        self._prefixes = tuple(text[:-1] for text in wild if "*" not in text[:-1])
+        self._suffixes = tuple(text[1:] for text in wild if "*" not in text[1:])
+        self._wild = tuple(text for text in wild if "*" in text[1:] and "*" in text[:-1])
 
     def match(self, name: str) -> bool:
-        """Whether one of them is the name or covers it."""
+        """Whether one of the patterns matches the name."""
         if name in self._exact:
             return True
         if name.startswith(self._prefixes) or name.endswith(self._suffixes):
@@ -70,11 +70,11 @@ class ByName(Generic[T]):
         wild = [(name, value) for name, value in values.items() if "*" in name]
         wild.sort(key=lambda pair: -len(pair[0].replace("*", "")))
         self._values = tuple(values.values())
-        # Callers make up names: the cache is bounded.
+        # Callers can send any name, so the cache is bounded.
         self._match = lru_cache(maxsize=_CACHED_NAMES)(partial(_first_match, wild))
 
     def find(self, name: str) -> T | None:
-        """The value for this name."""
+        """The value for a name; None if no entry matches."""
         value = self._exact.get(name)
         return self._match(name) if value is None else value
 

@@ -32,9 +32,11 @@ def test_targets_of_one_upstream_share_its_client(tmp_path):
 
 def test_models_with_transforms_are_those_that_edit_requests(tmp_path):
     config = yaml.safe_load(CONFIG)
-    assert not parts(tmp_path, yaml.safe_dump(config)).transformed
+    assert not parts(tmp_path, yaml.safe_dump(config)).models_with_transform
     config["models"]["big"]["transform"] = TRANSFORM
-    assert [m.name for m in parts(tmp_path, yaml.safe_dump(config)).transformed] == ["big"]
+    assert [m.name for m in parts(tmp_path, yaml.safe_dump(config)).models_with_transform] == [
+        "big"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -57,5 +59,5 @@ def test_a_worker_makes_the_models_that_metrics_show_before_their_first_request(
     models = shared.plan.config.models.values()
     names = [m.name for m in models if is_observed(m.to, m.choose, shared.plan.config)]
     assert names == expected
-    made = {entry for each in shared.upstreams.values() for entry, _ in each.states}
-    assert made == set(expected)
+    entries = {entry for each in shared.upstreams.values() for entry, _ in each.states}
+    assert entries == set(expected)

@@ -21,7 +21,7 @@ def end(services, name: str) -> None:
         observer(exchange)
 
 
-def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):
+def test_a_database_is_created_and_gets_the_ledger(config, opened, tmp_path):
     settings = config("stores: {records: 'sqlite:///deep/er/records.db', journal: deep/journal}\n")
     assert prepare(settings) == ""
     services = opened(settings)
@@ -65,7 +65,7 @@ def test_a_newer_database_is_refused(config, tmp_path):
         prepare(settings)
 
 
-def test_what_is_no_database_is_refused(config, tmp_path):
+def test_a_file_that_is_not_a_database_is_refused(config, tmp_path):
     (tmp_path / "records.db").write_text("not a database, " * 100)
     with pytest.raises(CannotConnect, match="no SQLite database"):
         prepare(config("stores: {records: 'sqlite:///records.db'}\n"))

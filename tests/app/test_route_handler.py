@@ -56,8 +56,8 @@ def test_a_transform_edits_a_request_between_its_model_and_its_limits(tmp_path):
     config.setdefault("policies", []).append(yaml.safe_load(TRANSFORM))
     built = ProjectApp(tmp_path, yaml.safe_dump(config), wrap_stages=note)
     assert built.chat(model="big", messages=TURNS).status_code == 200
-    (sent,) = built.requests
-    assert json.loads(sent.body)["messages"] == [{"role": "system"}, *TURNS]
+    (upstream_request,) = built.requests
+    assert json.loads(upstream_request.body)["messages"] == [{"role": "system"}, *TURNS]
     at = names.index("transform")
     assert names.index("select_model") < at < names.index("meter") < names.index("limit")
 

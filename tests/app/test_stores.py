@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.app.stores import is_metered, prepare, services_of
-from engine.app.telemetry import Observing
+from engine.app.telemetry import WorkerTelemetry
 from engine.plan.route import CannotConnect
 from engine.stores.counters.fallback import FallbackCounters
 from engine.stores.counters.memory import MemoryCounters
@@ -36,7 +36,7 @@ def test_without_stores_there_is_nothing_but_the_tokens(config, opened):
     "more",
     ["policies: [{rate_limit: {requests: 1, per: 1m}}]\n", RATED],
 )
-def test_what_is_limited_is_counted_in_memory(config, opened, more):
+def test_limits_are_counted_in_memory(config, opened, more):
     assert isinstance(opened(config(more)).counters, MemoryCounters)
 
 
@@ -44,7 +44,7 @@ def test_policies_that_count_nothing_need_no_counters(config, opened):
     assert opened(config("policies: [{max_body: 1KB}]\n")).counters is None
 
 
-def test_redis_is_not_asked_before_a_request_is(config, opened):
+def test_redis_is_not_used_before_the_first_request(config, opened):
     more = "stores: {counters: 'redis://127.0.0.1:1/0', on_store_failure: deny}\n"
     services = opened(config(more + "policies: [{concurrency: {requests: 1}}]\n"))
     assert isinstance(services.counters, RedisCounters)
@@ -60,7 +60,9 @@ def test_redis_is_not_asked_before_a_request_is(config, opened):
         (", on_store_failure: deny", RedisCounters, False),
     ],
 )
-def test_what_decides_while_redis_does_not_answer(config, opened, settings, kind, allows):
+def test_on_store_failure_decides_while_redis_does_not_answer(
+    config, opened, settings, kind, allows
+):
     more = f"stores: {{counters: 'redis://127.0.0.1:1/0'{settings}}}\n"
     services = opened(config(more + "policies: [{concurrency: {requests: 1}}]\n"))
     assert (type(services.counters), services.allow_uncounted) == (kind, allows)
@@ -90,13 +92,15 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
         ("telemetry: {metrics: false}\n", True),
     ],
 )
-def test_usage_is_read_where_somebody_is_to_know_it(config, more, metered):
+def test_usage_is_read_if_a_log_metric_trace_or_limit_needs_it(config, more, metered):
     assert is_metered(config(more)) is metered
 
 
-def test_what_workers_share_is_closed_behind_the_last_sample_of_metrics(config):
+def test_shared_state_is_closed_after_the_last_sample_of_metrics(config):
     samples = []
-    telemetry = Observing(closing=[lambda: samples.append(services.machine.counter("a").total())])
+    telemetry = WorkerTelemetry(
+        closing=[lambda: samples.append(services.machine.counter("a").total())]
+    )
     services = services_of(config(""), telemetry)
     services.machine.counter("a").add(2)
     services.close()

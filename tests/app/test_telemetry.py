@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.app.telemetry import observing
+from engine.app.telemetry import telemetry_of
 from engine.plan.make import make_plan
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.recorder import MetricsRecorder
@@ -56,8 +56,8 @@ def names_of(telemetry):
         ("telemetry: {access_log: {format: 'off'}, metrics: false}", ([], [])),
     ],
 )
-def test_there_is_what_is_asked_for(tmp_path, more, observers):
-    telemetry = observing(config(tmp_path, more), tmp_path)
+def test_the_config_switches_logs_and_metrics_on(tmp_path, more, observers):
+    telemetry = telemetry_of(config(tmp_path, more), tmp_path)
     assert names_of(telemetry) == observers
     assert (telemetry.page is not None) == any(
         isinstance(o, MetricsRecorder) for o in telemetry.observers
@@ -67,7 +67,7 @@ def test_there_is_what_is_asked_for(tmp_path, more, observers):
 
 
 def test_without_a_folder_there_are_no_metrics(tmp_path):
-    telemetry = observing(config(tmp_path), None)
+    telemetry = telemetry_of(config(tmp_path), None)
     assert names_of(telemetry) == ([], ["AccessLogWriter"])
     for close in reversed(telemetry.closing):
         close()
@@ -75,7 +75,7 @@ def test_without_a_folder_there_are_no_metrics(tmp_path):
 
 def test_loggers_that_are_not_ours_stay_as_they_are(tmp_path):
     before = logging.getLogger("gunicorn.error").handlers[:]
-    telemetry = observing(config(tmp_path), None, ["modelway"])
+    telemetry = telemetry_of(config(tmp_path), None, ["modelway"])
     assert logging.getLogger("gunicorn.error").handlers == before
     for close in reversed(telemetry.closing):
         close()

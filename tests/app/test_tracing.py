@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
 
-from engine.app.telemetry import Observing
+from engine.app.telemetry import WorkerTelemetry
 from engine.app.tracing import tracing
 from tests.support.collector import collector
 from tests.support.exchanges import new_exchange
@@ -22,7 +22,7 @@ def export(folder, receiver, more="", *, background=True):
     """Export the span of one exchange, and close; the telemetry of its worker."""
     traces = f"telemetry: {{traces: {{endpoint: '{receiver.url}'{more}}}}}\n"
     config = planned(folder, CONFIG + traces).plan.config
-    telemetry = Observing(background=background)
+    telemetry = WorkerTelemetry(background=background)
     begin = tracing(config, config.telemetry.traces, telemetry)
     exchange = new_exchange("GET", "/v1/items/7")
     begin(exchange)

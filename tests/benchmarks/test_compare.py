@@ -10,7 +10,7 @@ from benchmarks.compare.load import Load, LoadFailed, parse
 from benchmarks.compare.proc import TICKS, Stat, below, parse_memory, parse_stat, seconds
 from benchmarks.compare.streaming import between
 from benchmarks.compare.system import Endpoint, System, Upstream
-from benchmarks.compare.table import shown, table, times
+from benchmarks.compare.table import table, text_of, times
 from tests.support import paths
 from tests.support.paths import ROOT
 
@@ -21,7 +21,7 @@ def case(name: str) -> str:
     return (CASES / name).read_text()
 
 
-def test_what_wrk_says_is_read():
+def test_output_of_wrk_is_parsed():
     load = parse(case("wrk.txt"))
     assert load == Load(9168, 5.01, 0.00865, 0.01231)
     assert round(load.rate) == 1830
@@ -99,8 +99,8 @@ def test_a_ratio_shows_its_spread(ratios, says):
 
 
 def test_a_figure_is_shown_in_its_unit():
-    assert shown(Figure("x", "CPU", "us", 1e6, 1), 0.0012345) == "1,234.5"
-    assert shown(Figure("x", "CPU", "us"), None) == "–"
+    assert text_of(Figure("x", "CPU", "us", 1e6, 1), 0.0012345) == "1,234.5"
+    assert text_of(Figure("x", "CPU", "us"), None) == "–"
 
 
 def test_the_table_is_as_the_case_says():
@@ -114,9 +114,9 @@ def test_the_table_is_as_the_case_says():
 
 def test_a_page_keeps_what_stands_around_the_markers():
     text = f"# Performance\n\n{page.BEGIN}\nold\n{page.END}\n\nMethod\n"
-    written = page.replaced(text, "new\n")
-    assert written == f"# Performance\n\n{page.BEGIN}\n\nnew\n\n{page.END}\n\nMethod\n"
-    assert page.replaced(written, "new") == written
+    result = page.replaced(text, "new\n")
+    assert result == f"# Performance\n\n{page.BEGIN}\n\nnew\n\n{page.END}\n\nMethod\n"
+    assert page.replaced(result, "new") == result
     for broken in ("# no markers", f"{page.END}\n{page.BEGIN}"):
         with pytest.raises(ValueError, match="needs the lines"):
             page.replaced(broken, "new")

@@ -1,4 +1,4 @@
-"""The verdicts on counts: what grew fails, what is not alike is not compared."""
+"""Verdicts on counts: growth fails; counts of different installations are not compared."""
 
 from __future__ import annotations
 

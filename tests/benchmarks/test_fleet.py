@@ -16,9 +16,9 @@ from benchmarks.fleet.report import Report
 from tests.support.paths import ROOT
 
 
-def result(sent: float, ended: float, status: int = 200, **more: object) -> Result:
+def result(start: float, end: float, status: int = 200, **more: object) -> Result:
     passed = status == 200
-    return Result(1, "t", "", sent, ended, status, complete=passed, **more)  # type: ignore[arg-type]
+    return Result(1, "t", "", start, end, status, complete=passed, **more)  # type: ignore[arg-type]
 
 
 def test_every_fault_has_a_title_and_states_its_law() -> None:
@@ -75,8 +75,8 @@ def bed(tmp_path):
 
 
 def test_packets_cannot_be_dropped_on_loopback(bed) -> None:
-    one, other = bed.network.node("one"), bed.network.node("other")
-    with pytest.raises(NotOnLoopback), partition(bed.network, one, other):
+    first, second = bed.network.node("one"), bed.network.node("other")
+    with pytest.raises(NotOnLoopback), partition(bed.network, first, second):
         pass
 
 

@@ -1,4 +1,4 @@
-"""A benchmark that a renamed part of the engine has broken is found before somebody needs it."""
+"""Every benchmark can be imported, also after a part of the engine was renamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the soak makes of its samples."""
+"""The figures that the soak computes from its samples."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_a_key_is_not_kept_after_its_answer(store):
     assert store.calls == [["a"], ["a"]]
 
 
-def test_a_key_without_a_value_is_none(store):
+def test_a_key_without_a_value_returns_none(store):
     assert ask(Batches(store.look_up), "a", "none") == ["A", None]
 
 
@@ -74,7 +74,7 @@ def test_at_most_some_calls_run_at_once(store):
     assert [result.get(timeout=PATIENCE) for result in results] == ["A", "B", "C"]
 
 
-def test_a_failure_reaches_everyone_who_waits_and_the_next_batch_starts_anew(store):
+def test_a_failure_is_raised_in_all_waiters_and_the_next_batch_runs(store):
     batches = Batches(store.look_up)
     waiting = [batches.start(key) for key in ("a", "error")]
     for result in waiting:

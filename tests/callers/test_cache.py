@@ -70,14 +70,14 @@ def test_the_tokens_of_the_config_come_first_and_ask_nobody(directory, lookups):
 
 
 @pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
-def test_what_was_said_holds_for_its_time(directory, lookups, clock, hashed, caller):
+def test_a_result_is_valid_for_the_ttl(directory, lookups, clock, hashed, caller):
     for _ in range(4):
         assert directory.get(hashed) is caller
         clock.now += 4.9
     assert lookups.digests == [hashed, hashed]
 
 
-def test_a_token_taken_away_or_made_is_noticed_in_time(directory, lookups, clock):
+def test_created_and_deleted_tokens_are_noticed_after_the_ttl(directory, lookups, clock):
     assert directory.get("a") is ANNA
     assert directory.get("x") is None
     lookups.callers = {"x": BERT}
@@ -87,7 +87,7 @@ def test_a_token_taken_away_or_made_is_noticed_in_time(directory, lookups, clock
 
 
 @pytest.mark.parametrize("kind", ["known", "unknown"])
-def test_what_is_kept_is_bounded_and_the_least_used_goes_first(lookups, clock, kind):
+def test_the_cache_is_bounded_and_evicts_the_least_recently_used(lookups, clock, kind):
     if kind == "known":
         lookups.callers = dict.fromkeys("pqrs", ANNA)
     directory = TokenCache({}, lookups, size=3, clock=clock)
@@ -129,7 +129,7 @@ def test_guesses_that_push_each_other_out_of_memory_are_all_answered(lookups, cl
     assert [greenlet.get(block=False) for greenlet in guesses] == [None] * 100
 
 
-def test_a_known_token_is_asked_about_again_among_guesses(directory, lookups, clock):
+def test_a_known_token_is_looked_up_again_among_guesses(directory, lookups, clock):
     directory.get("a")
     clock.now += 10
     guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(400)]
@@ -139,7 +139,7 @@ def test_a_known_token_is_asked_about_again_among_guesses(directory, lookups, cl
 
 
 @pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
-def test_one_greenlet_asks_and_the_others_wait_for_it(directory, lookups, hashed, caller):
+def test_one_lookup_serves_all_greenlets_that_wait_for_a_token(directory, lookups, hashed, caller):
     goes_on = Event()
     lookups.before = goes_on.wait
     greenlets = [gevent.spawn(directory.get, hashed) for _ in range(50)]
@@ -151,7 +151,7 @@ def test_one_greenlet_asks_and_the_others_wait_for_it(directory, lookups, hashed
     assert lookups.digests == [hashed]
 
 
-def test_one_who_is_killed_while_asking_leaves_nobody_waiting(directory, lookups):
+def test_killing_a_waiting_greenlet_does_not_block_the_others(directory, lookups):
     goes_on = Event()
     lookups.before = goes_on.wait
     first, second = gevent.spawn(directory.get, "a"), gevent.spawn(directory.get, "a")
@@ -161,7 +161,7 @@ def test_one_who_is_killed_while_asking_leaves_nobody_waiting(directory, lookups
     assert second.get(timeout=10) is ANNA
 
 
-def test_different_tokens_are_asked_about_together(directory, lookups):
+def test_different_tokens_are_looked_up_in_one_batch(directory, lookups):
     goes_on = Event()
     lookups.before = goes_on.wait
     greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
@@ -171,7 +171,7 @@ def test_different_tokens_are_asked_about_together(directory, lookups):
     assert [greenlet.get(timeout=10) for greenlet in greenlets] == [ANNA, BERT]
 
 
-def test_who_comes_while_a_batch_is_looked_up_does_not_wait_for_it(directory, lookups):
+def test_a_new_token_does_not_wait_for_a_running_batch(directory, lookups):
     goes_on = Event()
     lookups.before = goes_on.wait
     first = gevent.spawn(directory.get, "a")
@@ -196,7 +196,9 @@ def test_no_more_than_four_batches_are_under_way(directory, lookups):
     assert sorted(lookups.batches) == [1, 1, 1, 1, 6]
 
 
-def test_what_nobody_expected_is_raised_for_all_who_wait_and_blocks_none(directory, lookups):
+def test_an_unexpected_exception_is_raised_in_all_waiters_and_blocks_no_later_lookup(
+    directory, lookups
+):
     lookups.fails = ZeroDivisionError()
     greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
     gevent.joinall(greenlets, timeout=10)
@@ -249,7 +251,7 @@ def test_memory_has_an_end(directory, lookups, clock):
     assert refusal(directory, "a").status == 503
 
 
-def test_records_that_are_away_are_asked_less_and_less_often(directory, lookups, clock):
+def test_lookups_back_off_while_the_records_are_unavailable(directory, lookups, clock):
     lookups.fails = DatabaseAway("gone")
     times = []
     for _ in range(200):
@@ -261,7 +263,7 @@ def test_records_that_are_away_are_asked_less_and_less_often(directory, lookups,
     assert times == pytest.approx([0, 1, 3, 7, 11, 15, 19], abs=0.25)
 
 
-def test_one_only_finds_out_whether_the_records_are_back(directory, lookups, clock):
+def test_a_single_lookup_probes_the_records(directory, lookups, clock):
     lookups.fails = DatabaseAway("gone")
     refusal(directory, "x")
     clock.now += 1
@@ -354,7 +356,7 @@ def test_a_record_that_makes_no_sense_is_refused_and_says_why(directory, lookups
     assert directory.get("a") is ANNA
 
 
-def test_what_ends_in_the_database_ends_here(records, clock):
+def test_revoked_and_rotated_tokens_expire_in_the_cache(records, clock):
     tokens.add(records, [Token("anna", digest("s"), 1.0), Token("bert", digest("t"), 1.0)])
     directory = TokenCache({}, tokens.caller_lookup(records, "USD"), clock=clock)
     assert directory.get(digest("s")).expires is None

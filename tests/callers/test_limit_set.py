@@ -55,7 +55,7 @@ def test_the_price_before_a_request_is_sent_is_that_of_the_first_target(target_m
     ("status", "reached", "costs"),
     [(200, True, [1, 0, 9, 70]), (502, True, [1, 0, 9, 70]), (502, False, [0, 0, 0, 0])],
 )
-def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs):
+def test_a_failure_before_an_upstream_costs_nothing(status, reached, costs):
     record = new_exchange("POST", "/", "", {}).record
     record.status, record.reached_upstream, record.usage, record.cost = (
         status,
@@ -76,7 +76,7 @@ def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled)
     assert (limits(*rules).final_costs(record) is not None) == settled
 
 
-def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
+def test_costs_of_two_callers_are_independent():
     kind, exchange = limits(TOKENS), new_exchange("POST", "/", "", {}, takes=Takes())
     exchange.record.estimate = Usage(100, 50)
     costs = kind.costs(exchange, PRICES)

@@ -30,13 +30,13 @@ def url(records: Database, records_url: str) -> str:
     return records_url
 
 
-def test_it_is_who_would_call(url: str) -> None:
+def test_lookup_returns_the_caller_of_the_token(url: str) -> None:
     caller = lookup.caller(url, "alice", "USD")
     assert (caller.name, caller.models, caller.expires) == ("alice", ("gpt-*",), 9e9)
     assert [limit.kind for limit in caller.limits] == ["requests"]
 
 
-def test_a_revoked_one_is_no_longer_let_in(url: str) -> None:
+def test_a_revoked_token_has_expired(url: str) -> None:
     assert lookup.caller(url, "robert", "USD").expires == 0.0
 
 
@@ -46,7 +46,7 @@ def test_a_near_name_is_named(url: str) -> None:
 
 
 def test_an_empty_database_says_so(records: Database, records_url: str) -> None:
-    assert refusal_of(records_url).endswith("it has none yet")
+    assert refusal_of(records_url).endswith("it has no tokens yet")
 
 
 def test_a_record_that_makes_no_sense_is_no_caller(records: Database, url: str) -> None:
@@ -73,7 +73,7 @@ def test_a_server_that_is_away_is_said_without_its_password() -> None:
     assert "hunter2" not in words
 
 
-def test_what_is_no_database_is_said(tmp_path: Path) -> None:
+def test_an_invalid_database_is_named_in_the_error(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("no database at all, and long enough to see that" * 20)
     assert "no SQLite database" in refusal_of(f"sqlite:///{tmp_path}/x.db")
     assert "is not a supported database" in refusal_of("mysql://host/x")

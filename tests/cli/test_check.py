@@ -56,7 +56,7 @@ def test_strict_fails_for_warnings_but_not_for_infos(folder):
     assert (result.exit_code, "1 info" in result.stdout) == (0, True)
 
 
-def test_what_translated_requests_cannot_carry_is_noted_on_request(tmp_path):
+def test_lost_features_of_translations_are_listed_with_verbose(tmp_path):
     translating(tmp_path)
     file = str(tmp_path / "gateway.yaml")
     assert "MW425" not in modelway("check", "--no-second-opinion", file).stdout

@@ -75,7 +75,7 @@ def test_with_defaults_an_upstream_has_the_values_of_its_provider(folder, monkey
     assert upstream["transform"] == {"request": {"query": {"set": {"trace": "1"}}}}
 
 
-def test_without_defaults_it_has_none_of_them(folder, monkeypatch):
+def test_defaults_can_be_left_out(folder, monkeypatch):
     text = provided(folder, monkeypatch)
     assert "dialect:" not in text.partition("upstreams:")[2]
 

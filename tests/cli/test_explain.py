@@ -71,8 +71,8 @@ def test_upstreams_respond_as_configured():
         (["GET", "/v1/items/7", "-H", "nonsense"], "name: value"),
         (["GET", "/v1/items/7", "--token", "alicia"], "did you mean 'alice'?"),
         (["GET", "/v1/items/7", "--answers", "mian=503"], "did you mean 'main'?"),
-        (["GET", "/v1/items/7", "--answers", "oops"], "no status"),
-        (["GET", "/v1/items/7", "--answers", "999"], "no status"),
+        (["GET", "/v1/items/7", "--answers", "oops"], "is not an answer"),
+        (["GET", "/v1/items/7", "--answers", "999"], "is not an answer"),
         (["GET", "/v1/items/7", "-d", "@no.json"], "cannot be read"),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_file_that_cannot_be_read(folder):
     assert_refused(modelway("import", "litellm", "config.yaml"), "config.yaml:2:1: error: not YAML")
     assert_refused(modelway("import", "litellm", "missing.yaml"), "cannot be read")
     (folder / "list.yaml").write_text("- a\n")
-    assert_refused(modelway("import", "litellm", "list.yaml"), "no mapping of sections")
+    assert_refused(modelway("import", "litellm", "list.yaml"), "not a mapping of sections")
 
 
 def test_an_unknown_source_names_those_there_are(folder):

@@ -1,4 +1,4 @@
-"""Files, names and outputs that nobody plans for: every command says in words what is wrong."""
+"""Unusual files, names and outputs: every command reports the error in words."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ cli.main(sys.argv[1:])
     ],
 )
 def test_a_file_without_permission_is_reported(folder: Path, words: list[str]) -> None:
-    """Root may look at anything, so the file system's refusal is played."""
+    """Root may read every file, so the error of the file system is simulated."""
     (folder / "inside").write_text(SPEC.format("closed/x.yaml"))
     result = run(words, program=["-c", REFUSING], stdout=subprocess.PIPE)
     assert result.returncode in (1, 2), result.stderr

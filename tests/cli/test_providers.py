@@ -22,7 +22,7 @@ def test_one_provider_is_shown_with_its_lines_and_models():
     assert "https://models.dev, 2026-07-02" in output
 
 
-def test_what_is_not_verified_is_said():
+def test_unverified_facts_are_printed():
     assert "not verified: " in modelway("providers", "cohere").output
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_the_config_that_is_in_use_is_printed(on_signal):
     assert (result.exit_code, result.stdout) == (0, "config 0123abcd is now in use\n")
 
 
-def test_it_prints_what_became_of_each_worker(on_signal):
+def test_it_prints_the_state_of_each_worker(on_signal):
     workers = (
         WorkerState(11, "0123abcd", Phase.SERVES, 0.0),
         WorkerState(12, "0123abcd", Phase.FAILED, 1.0, "no journal"),
@@ -64,7 +65,7 @@ def test_it_prints_what_became_of_each_worker(on_signal):
     ]
 
 
-def test_a_refusal_prints_what_the_workers_serve_on(on_signal):
+def test_a_refusal_prints_the_config_that_workers_still_serve(on_signal):
     on_signal(error="no journal", workers=(WorkerState(9, "ffff", Phase.SERVES, 0.0),))
     result = modelway("reload")
     assert (result.exit_code, result.stderr) == (1, "Error: no journal\n")
@@ -88,6 +89,19 @@ def test_a_config_with_errors_sends_no_signal(plans):
 
 def test_without_a_running_gateway_it_fails(folder):
     assert_refused(modelway("reload"), "no running gateway of this user serves gateway.yaml")
+
+
+def test_a_gateway_that_ends_before_the_signal_is_reported(plans, monkeypatch):
+    process = subprocess.Popen(["/bin/true"])
+    process.wait()
+
+    def kill(*_):
+        plans.state = replace(plans.state, pid=process.pid)
+        plans.publish()
+        raise ProcessLookupError
+
+    monkeypatch.setattr("engine.cli.reload.os", SimpleNamespace(kill=kill))
+    assert_refused(modelway("reload"), "has ended")
 
 
 def test_a_gateway_that_died_is_not_running(plans):

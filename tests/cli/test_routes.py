@@ -103,7 +103,7 @@ def listed(tmp_path):
     return run
 
 
-def test_what_a_provider_has_behind_a_wildcard_is_listed(listed):
+def test_models_of_a_provider_behind_a_wildcard_are_listed(listed):
     output = " ".join(listed("[openai.createChatCompletion]").split())
     assert "LISTED MODELS" in output
     assert "groq/compound, groq/compound-mini, " in output

@@ -44,7 +44,7 @@ def test_expanded_it_takes_no_references(weight, right):
     assert not Draft202012Validator(schema).is_valid(value)
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path):
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
     result = run("-o", tmp_path / "nowhere" / "x.json")
     assert result.exit_code == 1
     assert "cannot be written" in result.output

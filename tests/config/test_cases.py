@@ -131,7 +131,7 @@ SECRET = [file for file in FILES if case(file).environ and "SHOP_KEY=\n" not in 
 
 
 @pytest.mark.parametrize("file", SECRET, ids=lambda file: file.stem)
-def test_what_a_variable_holds_is_never_shown(file):
+def test_the_value_of_a_variable_is_never_shown(file):
     case_ = case(file)
     result = planned(case_)
     output = "\n".join(render(problem, texts_without_env(result)) for problem in result.problems)

@@ -25,11 +25,11 @@ def test_a_price_names_its_provider_and_date():
 def test_a_price_of_the_config_comes_first_and_says_so():
     config = read_config(GROQ + "prices: {big: {input: 7}}\n")
     prices = Prices(config.prices, default_prices(config))
-    found = prices.find("big", "fast", "llama-3.3-70b-versatile")
+    price = prices.find("big", "fast", "llama-3.3-70b-versatile")
     other = prices.find("other", "fast", "llama-3.3-70b-versatile")
-    assert found == price_of({"input": 7})
-    assert found is not None
-    assert found.source == "config"
+    assert price == price_of({"input": 7})
+    assert price is not None
+    assert price.source == "config"
     assert other is not None
     assert other.source.startswith("groq ")
 

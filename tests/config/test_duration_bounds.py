@@ -20,7 +20,7 @@ def test_the_bounds_of_a_key_allow_its_default() -> None:
                 assert units.seconds(least) <= seconds <= units.seconds(most or "36500d"), key.name
 
 
-def test_what_is_no_duration_is_left_to_the_schema() -> None:
+def test_an_invalid_duration_is_left_to_the_schema() -> None:
     findings = Findings()
     document = read("upstreams: {u: {health: {every: [], timeout: 5}, pool: 3}, v: null}", "f")
     assert duration_bounds.check(document.value, document, findings) == []

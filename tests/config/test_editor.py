@@ -16,10 +16,10 @@ from engine.cli.schema import text
 from engine.source import files
 from engine.source.reader import read
 from tests.support.each import each
-from tests.support.mutations import WHOLE
+from tests.support.mutations import FULL_PROJECT
 
 SCHEMAS = sorted(files.SCHEMA.parent.glob("*.schema.json"))
-CASES = WHOLE.parent
+CASES = FULL_PROJECT.parent
 FOLDER = "https://example.com/schemas/"
 
 
@@ -62,7 +62,7 @@ def as_written(text):
 
 def good_configs():
     yield files.CONFIG
-    yield WHOLE / "gateway.yaml"
+    yield FULL_PROJECT / "gateway.yaml"
     for path in sorted(CASES.rglob("*.yaml")):
         text = path.read_text("utf-8")
         is_config = re.search("^version: 1$.*^routes:", text, re.MULTILINE | re.DOTALL) is not None
@@ -105,7 +105,7 @@ def places(value, at=()):
 
 def test_every_plain_value_may_be_a_reference():
     """What stands under `tests` is values of requests and answers: those are taken as they are."""
-    config = as_written((WHOLE / "gateway.yaml").read_text("utf-8"))
+    config = as_written((FULL_PROJECT / "gateway.yaml").read_text("utf-8"))
     first, second = judges("gateway.schema.json")
     for at in places(config):
         changed = json.loads(json.dumps(config))

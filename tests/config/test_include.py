@@ -107,7 +107,7 @@ def test_a_name_in_two_included_files_names_both(folder):
         ("routes: [5]\n", "MW103"),
     ],
 )
-def test_what_is_wrong_in_an_included_file_is_told_there_and_nothing_else(folder, text, code):
+def test_a_problem_of_an_included_file_is_noted_once_in_that_file(folder, text, code):
     write(folder, "parts/a.yaml", text)
     assert [(p.file, p.code) for p in plan_here().findings.errors] == [("parts/a.yaml", code)]
 
@@ -191,7 +191,7 @@ def test_secrets_of_an_included_file_are_filled_in_from_its_folder_and_never_sho
         ("['']", "gateway.yaml:2:11", "MW104", Level.ERROR),
     ],
 )
-def test_what_cannot_be_included_is_told_at_its_place(folder, include, place, code, level):
+def test_an_include_that_cannot_be_read_is_noted_at_its_place(folder, include, place, code, level):
     (folder / "parts").mkdir()
     write(folder, "gateway.yaml", MAIN.replace("[parts/*.yaml]", include))
     assert places(plan_here(), level) == [(place, code)]
@@ -212,7 +212,7 @@ def test_a_file_is_read_once_and_gateway_yaml_never_includes_itself(folder):
     assert places(plan_here()) == []
 
 
-def test_files_and_the_part_of_a_value_can_be_asked_for(folder):
+def test_the_source_has_the_files_and_the_part_of_each_value(folder):
     write(folder, "parts/a.yaml", "server: {workers: 3}\nmodels: {m: {to: [{upstream: main}]}}\n")
     source = plan_here().plan.config.source
     assert isinstance(source, JoinedDocument)
@@ -249,7 +249,7 @@ def test_paths_in_values_of_another_shape_are_left_alone(section, odd, tmp_path)
 
 
 @pytest.mark.parametrize("path", ["/etc/x.yaml", "postgresql+psycopg://u@h/d", "sqlite:////abs.db"])
-def test_what_is_no_relative_path_stays(path, tmp_path):
+def test_a_value_that_is_no_relative_path_is_unchanged(path, tmp_path):
     value = {"stores": {"records": path}}
     rebase(value, "parts", tmp_path)
     assert value["stores"]["records"] == path

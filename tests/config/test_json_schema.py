@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine import policies
-from engine.config.json_schema import editor_schema, exact
+from engine.config.json_schema import editor_schema, exact_schema
 from engine.source import files
 
 POLICY = {
@@ -84,9 +84,9 @@ FORMS = [
 def test_a_key_has_two_forms_and_each_leads_to_the_other(plain, form):
     result = editor_schema(wrap_stages(plain), POLICY, CHOICE)
     assert result["properties"]["key"] == form
-    assert exact(result) == wrap_stages(plain)
+    assert exact_schema(result) == wrap_stages(plain)
     assert editor_schema(result, POLICY, CHOICE) == result
-    assert exact(wrap_stages(plain)) == wrap_stages(plain)
+    assert exact_schema(wrap_stages(plain)) == wrap_stages(plain)
 
 
 def test_the_options_of_policies_are_part_of_the_form_for_editors():
@@ -107,4 +107,4 @@ def test_a_key_that_is_added_by_hand_in_the_plain_form_is_composed_with_the_rest
     schema["$defs"]["server"]["properties"]["added"] = added
     result = editor_schema(schema, policies.schema(), CHOICE)
     assert result["$defs"]["server"]["properties"]["added"]["type"] == ["integer", "string"]
-    assert exact(result)["$defs"]["server"]["properties"]["added"] == added
+    assert exact_schema(result)["$defs"]["server"]["properties"]["added"] == added

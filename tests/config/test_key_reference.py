@@ -80,5 +80,5 @@ def test_a_key_has_its_row(row):
 def test_every_key_that_is_no_group_has_a_row():
     text = markdown(keys.root())
     for key in keys.root().all():
-        if not key.below and key.path[-1] != keys.ENTRY:
+        if not key.children and key.path[-1] != keys.ENTRY:
             assert f"{key.path[-1]}` |" in text, key.name

@@ -72,7 +72,7 @@ def test_a_mapping_is_filled_with_the_defaults_of_the_keys_it_lacks():
     assert filled == {"connect": 1.0, "first_byte": 60.0, "idle": 60.0, "total": 600.0}
 
 
-def test_whole_numbers_and_units_are_converted_wherever_they_stand():
+def test_whole_numbers_and_units_are_converted_at_any_depth():
     value = read("{upstreams: {u: {pool: 1e1, heartbeat: 2m, url: 5s}}}", "f").value
     converted = keys.convert(value, keys.root())["upstreams"]["u"]
     assert converted == {"pool": 10, "heartbeat": 120.0, "url": "5s"}

@@ -27,7 +27,7 @@ def names(models):
 
 def test_a_wildcard_lists_what_its_provider_has():
     listed = listed_models(config("{'*': {to: [{upstream: groq}]}}"))
-    assert listed[LLAMA].known is not None
+    assert listed[LLAMA].provider_model is not None
     assert (listed[LLAMA].entry.name, listed[LLAMA].title) == ("*", LLAMA)
     assert list(listed) == sorted(listed)
 
@@ -40,7 +40,7 @@ def test_models_of_the_config_come_first_and_keep_their_entry():
         )
     )
     assert list(listed)[:2] == ["z", LLAMA]
-    assert listed[LLAMA].known is None
+    assert listed[LLAMA].provider_model is None
 
 
 def test_a_wildcard_lists_only_names_that_it_covers_and_takes():
@@ -63,10 +63,10 @@ def test_a_target_with_a_name_of_its_own_lists_nothing():
     assert names(f"{{'*': {{to: [{{upstream: groq, model: {LLAMA}}}]}}}}") == []
 
 
-def test_a_prefix_stands_before_the_names_of_its_provider():
+def test_listed_names_have_the_prefix_of_their_wildcard():
     listed = listed_models(config("{'groq/*': {to: [{upstream: groq, model: '*'}]}}"))
     assert all(name.startswith("groq/") for name in listed)
-    assert listed[f"groq/{LLAMA}"].known.name == LLAMA
+    assert listed[f"groq/{LLAMA}"].provider_model.name == LLAMA
     assert "groq/openai/gpt-oss-20b" in listed
 
 
@@ -77,12 +77,12 @@ def test_deployments_and_deprecated_models_are_not_listed():
     assert "deepseek-ai/DeepSeek-R1" not in together
 
 
-def test_what_a_provider_says_of_a_model_that_no_list_shows():
+def test_a_model_that_is_in_no_list_has_the_facts_of_its_provider():
     both = config("{'*': {to: [{upstream: groq}, {upstream: own}]}}")
-    assert listed_model(LLAMA, both.models["*"], both).known.context == 131072
-    assert listed_model("newer", both.models["*"], both).known is None
+    assert listed_model(LLAMA, both.models["*"], both).provider_model.context == 131072
+    assert listed_model("newer", both.models["*"], both).provider_model is None
     prefixed = config("{'x/*': {to: [{upstream: groq, model: '*'}]}}")
-    assert listed_model(f"x/{LLAMA}", prefixed.models["x/*"], prefixed).known.name == LLAMA
+    assert listed_model(f"x/{LLAMA}", prefixed.models["x/*"], prefixed).provider_model.name == LLAMA
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_a_provider_says_of_a_model_that_no_list_shows():
 def test_the_limits_of_a_model_of_the_config(to, limits):
     model = listed_models(config(f"{{mine: {{to: [{to}]}}}}"))["mine"]
     assert (model.context, model.output) == limits
-    assert model.known is None
+    assert model.provider_model is None
 
 
 def test_a_model_has_the_operations_of_its_task():

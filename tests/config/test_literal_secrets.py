@@ -43,7 +43,7 @@ def test_values_of_another_shape_hold_none(text):
     assert secrets_in(text) == []
 
 
-def test_what_is_filled_in_is_not_written_here_but_a_long_default_is():
+def test_references_are_no_literal_secrets_but_long_defaults_are():
     def expand(text):
         return text.replace("${K}", "sk-out").replace(
             "${L:-sk-a-long-default}", "sk-a-long-default"

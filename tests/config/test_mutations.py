@@ -1,4 +1,4 @@
-"""Whatever is changed in a config: it is refused with a place, or it starts and serves."""
+"""Any mutation of a config is refused with a place, or the config starts."""
 
 import os
 
@@ -6,10 +6,10 @@ import pytest
 
 from engine import policies
 from engine.config import json_schema
-from tests.support.mutations import Mutation, judge, mutations, prepare, whole
+from tests.support.mutations import Mutation, full_config, judge, mutations, prepare
 
 COUNT = int(os.environ.get("MODELWAY_MUTATIONS", "400"))
-"""Changes in all; more of them at a desk: MODELWAY_MUTATIONS=20000."""
+"""The number of mutations; MODELWAY_MUTATIONS=20000 tries more."""
 
 SEED = int(os.environ.get("MODELWAY_MUTATIONS_SEED", "0"))
 _PARTS = 8
@@ -61,11 +61,11 @@ def test_the_config_uses_every_key_of_the_schema():
         all_keys |= set(keys(below, f"#{name}"))
     assert len(all_keys) > 150
     all_keys.remove("#server/grace")  # the short form of server.drain.grace, which excludes it
-    assert all_keys - set(used_keys(schema, whole())) == set()
+    assert all_keys - set(used_keys(schema, full_config())) == set()
 
 
 def test_the_config_uses_every_policy():
-    config = whole()
+    config = full_config()
     listed = [*config["policies"], *(p for r in config["routes"] for p in r.get("policies", []))]
     assert {name for policy in listed for name in policy} == set(policies.names())
 

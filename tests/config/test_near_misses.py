@@ -1,4 +1,4 @@
-"""A name typed wrong by one letter is met with the right suggestion, nine times out of ten."""
+"""Nine of ten typos of one letter get the right suggestion."""
 
 import json
 from pathlib import Path

@@ -7,7 +7,7 @@ import yaml
 
 from engine.config.include import join_includes
 from engine.config.joined import TAGS
-from engine.config.overlays import lay_over, refuse_tags
+from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
 from engine.plan.make import make_plan
 from engine.source.problem import Findings, place_of
@@ -43,10 +43,10 @@ def join(*names):
     """The joined document of files in the working directory, and the problems."""
     findings = Findings()
     first = read_file(Path(names[0]), names[0], expander({}, Path.cwd()), TAGS)
-    findings.take(first)
+    findings.add_source(first)
     base, _ = join_includes(first, Path.cwd(), {}, findings)
     refuse_tags(base, findings)
-    lay_over(base, [Path(name) for name in names[1:]], Path.cwd(), {}, findings)
+    apply_overlays(base, [Path(name) for name in names[1:]], Path.cwd(), {}, findings)
     return base, findings
 
 
@@ -78,8 +78,8 @@ def test_an_overlay_changes_a_base(folder, case):
     ] == expected
     if "value" in content:
         assert joined.value == content["value"]
-        found = {p: str(place_of(joined, steps(p))) for p in content["places"]}
-        assert found == content["places"]
+        places = {p: str(place_of(joined, steps(p))) for p in content["places"]}
+        assert places == content["places"]
 
 
 def test_each_overlay_changes_the_result_of_those_before_it(folder):

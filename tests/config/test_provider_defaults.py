@@ -3,7 +3,7 @@
 import dataclasses
 
 from engine.config import providers
-from engine.config.provider_defaults import credential_text, merge, values_of
+from engine.config.provider_defaults import credential_text, merge, variable_values
 from tests.support.configs import read_config
 from tests.support.each import each
 
@@ -64,6 +64,6 @@ def test_a_default_may_depend_on_another_variable():
         ),
     }
     provider = dataclasses.replace(providers.read("ollama"), variables=variables)
-    assert values_of(provider, {})["host"] == "eu.test"
-    assert values_of(provider, {"place": "all"})["host"] == "one.test"
-    assert values_of(provider, {"host": "mine.test"})["host"] == "mine.test"
+    assert variable_values(provider, {})["host"] == "eu.test"
+    assert variable_values(provider, {"place": "all"})["host"] == "one.test"
+    assert variable_values(provider, {"host": "mine.test"})["host"] == "mine.test"

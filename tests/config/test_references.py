@@ -52,7 +52,7 @@ def test_a_path_may_be_absolute(tmp_path):
     assert expander({}, tmp_path / "elsewhere")(f"${{file:{tmp_path}/secret}}") == "absolute"
 
 
-def test_what_was_filled_in_is_not_looked_at_again(fill):
+def test_expanded_values_are_not_expanded_again(fill):
     assert fill("${ODD}") == "${KEY} $${x} a:b"
 
 
@@ -72,7 +72,7 @@ def test_what_was_filled_in_is_not_looked_at_again(fill):
         ("${file:latin}", "is not UTF-8"),
     ],
 )
-def test_what_cannot_be_filled_in_is_an_error_with_words_and_a_hint(fill, text, words):
+def test_a_reference_that_cannot_be_expanded_raises_a_message_and_a_hint(fill, text, words):
     with pytest.raises(ExpandError) as raised:
         fill(text)
     assert words in str(raised.value)
@@ -99,7 +99,7 @@ def test_a_value_can_never_add_keys_or_other_yaml(tmp_path):
     assert (marked.value, marked.problems) == ({"a": "x\nb: 2\nc: [&y *y]", "b": 1}, [])
 
 
-def test_what_references_stand_for_is_encoded_and_nothing_else(tmp_path):
+def test_only_the_values_of_references_are_encoded(tmp_path):
     (tmp_path / "f").write_text("c")
     expand = expander({"A": "a"}, tmp_path, str.upper)
     assert expand("x ${A} ${B:-b} ${file:f} $${") == "x A B C ${"

@@ -113,7 +113,7 @@ def paths(value, at=()):
 
 
 def value_at(document, at):
-    """What stands at a place."""
+    """The value at a place."""
     for step in at:
         document = document[step]
     return document

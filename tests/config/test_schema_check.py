@@ -155,7 +155,7 @@ def test_every_policy_has_a_described_schema_that_is_a_schema(name):
 
 
 @pytest.mark.parametrize("name", policies.names())
-def test_every_policy_says_how_it_is_written(name):
+def test_every_manual_of_a_policy_begins_with_an_example(name):
     manual = __import__(f"engine.policies.{name}", fromlist=["x"]).__doc__
     assert manual.startswith(f"`{name}:"), "the manual begins with an example"
 
@@ -192,7 +192,7 @@ def test_the_editor_line_of_the_shipped_config_leads_to_the_schema():
         ("", {"minLength": 1}, ("MW104", "this is empty")),
         ([], {"minItems": 1}, ("MW104", "this needs at least 1 entry")),
         ({}, {"minProperties": 1}, ("MW104", "this needs at least 1 key")),
-        ({"a": 1, "b": 2}, {"maxProperties": 1}, ("MW104", "this takes one key only")),
+        ({"a": 1, "b": 2}, {"maxProperties": 1}, ("MW104", "this takes only one key")),
         (0, {"minimum": 1}, ("MW104", "this must be 1 or more")),
         (9, {"maximum": 8}, ("MW104", "this must be 8 or less")),
         (0, {"exclusiveMinimum": 0}, ("MW104", "this must be more than 0")),
@@ -215,7 +215,7 @@ def test_a_breach_is_told_for_the_branch_that_fits_the_value():
     assert problems(7, against)[0][0] == "MW103"
 
 
-def test_all_breaches_are_told_at_once():
+def test_all_errors_are_reported_at_once():
     assert len(findings({"version": 2, "server": {"workers": 0, "x": 1}, "y": 2})) == 6
 
 

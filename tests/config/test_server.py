@@ -20,6 +20,6 @@ def test_the_grace_of_drain_is_that_of_the_server():
     assert read_config("server: {grace: 2m}\n").server == Server(grace=120.0)
 
 
-def test_debug_headers_are_off_unless_asked_for():
+def test_debug_headers_are_off_by_default():
     assert read_config("").server.debug_headers is False
     assert read_config("server: {debug_headers: true}\n").server.debug_headers is True

@@ -35,15 +35,15 @@ def test_a_config_with_all_providers_is_right(tmp_path):
 
 @pytest.mark.parametrize("name", ["groq", "anthropic", "gemini"])
 def test_a_config_of_one_provider_of_each_dialect_is_right(tmp_path, name):
-    made = plan(tmp_path, name)
-    assert list(made.config.models) == ["*"]
-    assert made.config.upstreams[name].provider == name
+    result = plan(tmp_path, name)
+    assert list(result.config.models) == ["*"]
+    assert result.config.upstreams[name].provider == name
 
 
 def test_each_of_several_providers_has_a_prefix(tmp_path):
-    made = plan(tmp_path, "groq", "anthropic", "ollama")
-    assert list(made.config.models) == ["groq/*", "anthropic/*", "ollama/*"]
-    assert "groq/llama-3.3-70b-versatile" in listed_models(made.config)
+    result = plan(tmp_path, "groq", "anthropic", "ollama")
+    assert list(result.config.models) == ["groq/*", "anthropic/*", "ollama/*"]
+    assert "groq/llama-3.3-70b-versatile" in listed_models(result.config)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def header_of(value, environ):
         ("${C}", "plain"),
     ],
 )
-def test_what_a_variable_holds_is_no_template(value, template):
+def test_the_value_of_a_variable_is_no_template(value, template):
     assert header_of(value, {"A": "s{e}cret", "C": "plain"}) == template
 
 

@@ -1,9 +1,9 @@
-"""Examples with the placeholders of the mock filled in."""
+"""Examples with the placeholders of the mock fill_example in."""
 
 import orjson
 import pytest
 
-from engine.console.example_values import filled
+from engine.console.example_values import fill_example
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from engine.console.example_values import filled
     ],
 )
 def test_known_placeholders_are_filled_in(example, expected):
-    assert filled(example) == expected
+    assert fill_example(example) == expected
 
 
 def test_the_document_has_no_placeholders(client):

@@ -27,8 +27,8 @@ def request() -> UpstreamRequest:
 def test_keys_of_the_config_sign_without_a_library() -> None:
     keys = FixedKeys(KEYS, "us-west-2", "bedrock", NOW.timestamp)
     expected = by_botocore(request(), KEYS, "us-west-2", "bedrock")
-    keys.apply(sent := request(), 9.0)
-    assert dict(sent.headers)["authorization"] == expected["authorization"]
+    keys.apply(upstream_request := request(), 9.0)
+    assert dict(upstream_request.headers)["authorization"] == expected["authorization"]
     assert (keys.renew(), keys.secrets) == (False, ())
 
 
@@ -36,7 +36,7 @@ def test_fetched_keys_are_renewed_and_each_request_is_signed_with_the_current_on
     pairs = [Keys("id-1", "secret-1", "session-1"), Keys("id-2", "secret-2", "session-2")]
     following = iter(pairs)
 
-    def fetch(refused: Token | None) -> Token:
+    def fetch(rejected_token: Token | None) -> Token:
         keys = next(following)
         names = ("access_key", "secret_key", "session_token")
         return Token({name: getattr(keys, name) for name in names}, NOW.timestamp())
@@ -45,8 +45,8 @@ def test_fetched_keys_are_renewed_and_each_request_is_signed_with_the_current_on
     keys = FetchedKeys(source, "us-west-2", "bedrock", NOW.timestamp)
     for current in pairs:
         expected = by_botocore(request(), current, "us-west-2", "bedrock")
-        keys.apply(sent := request(), 9.0)
-        assert {name: dict(sent.headers)[name] for name in expected} == expected
+        keys.apply(upstream_request := request(), 9.0)
+        assert {name: dict(upstream_request.headers)[name] for name in expected} == expected
         keys.renew()
     assert keys.secrets == ["secret-1", "session-1", "secret-2", "session-2"]
 
@@ -54,11 +54,11 @@ def test_fetched_keys_are_renewed_and_each_request_is_signed_with_the_current_on
 def test_a_retry_is_signed_again() -> None:
     moments = iter([NOW.timestamp(), NOW.timestamp() + 60])
     keys = FixedKeys(KEYS, "us-west-2", "bedrock", lambda: next(moments))
-    keys.apply(sent := request(), 9.0)
-    first = dict(sent.headers)
-    keys.apply(sent, 9.0)
-    second = dict(sent.headers)
-    assert len(sent.headers) == len(second)
+    keys.apply(upstream_request := request(), 9.0)
+    first = dict(upstream_request.headers)
+    keys.apply(upstream_request, 9.0)
+    second = dict(upstream_request.headers)
+    assert len(upstream_request.headers) == len(second)
     assert first["authorization"] != second["authorization"]
     assert (first["x-amz-date"], second["x-amz-date"]) == ("20150830T123600Z", "20150830T123700Z")
 
@@ -126,5 +126,5 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_rehearsal_shows_no_signature_that_changes() -> None:
     live = read({"aws": STATIC}, url=URL).placeholder()
-    live.apply(sent := request(), 9.0)
-    assert dict(sent.headers)["authorization"].startswith("AWS4-HMAC-SHA256 ")
+    live.apply(upstream_request := request(), 9.0)
+    assert dict(upstream_request.headers)["authorization"].startswith("AWS4-HMAC-SHA256 ")

@@ -36,9 +36,9 @@ def test_the_project_that_pays_is_a_header() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("{", "is no JSON"),
-        ("[]", "is no credential file: its 'type' is not one of "),
-        ('{"type": "riddle"}', "is no credential file: its 'type' is not one of "),
+        ("{", "is not JSON"),
+        ("[]", "is not a credential file: its 'type' is not one of "),
+        ('{"type": "riddle"}', "is not a credential file: its 'type' is not one of "),
         ('{"type": "service_account"}', "of type service_account: client_email is missing"),
         ('{"type": "external_account", "audience": "a"}', "subject_token_type is missing"),
     ],

@@ -22,7 +22,7 @@ def test_a_client_has_its_secret_sent_as_basic_authentication() -> None:
 def test_the_token_url_is_a_url(url: str) -> None:
     [(at, message, _, code)] = problems_of({"oauth2": {**CLIENT, "token_url": url}})
     assert (at, code) == (("oauth2", "token_url"), "MW104")
-    assert message.startswith("this is no URL: ")
+    assert message.startswith("this is not a URL: ")
 
 
 def test_the_authorities_are_a_file(tmp_path: Path) -> None:

@@ -45,13 +45,13 @@ def expected_manifests(case):
     return manifests(expected(case).read_text("utf-8"))
 
 
-def only(kind, found):
-    (manifest,) = (m for m in found if m["kind"] == kind)
+def only(kind, resources):
+    (manifest,) = (m for m in resources if m["kind"] == kind)
     return manifest
 
 
-def pod_of(found):
-    (workload,) = (m for m in found if m["kind"] in ("Deployment", "StatefulSet"))
+def pod_of(resources):
+    (workload,) = (m for m in resources if m["kind"] in ("Deployment", "StatefulSet"))
     return workload["spec"]["template"]["spec"]
 
 
@@ -62,9 +62,9 @@ def case_of(name):
 @needs_helm
 @each_case
 def test_the_manifests_are_those_in_the_repository(case):
-    made = without_version(rendered(case)).splitlines()
+    lines = without_version(rendered(case)).splitlines()
     recorded = expected(case).read_text("utf-8").splitlines()
-    changes = "\n".join(difflib.unified_diff(recorded, made, lineterm=""))
+    changes = "\n".join(difflib.unified_diff(recorded, lines, lineterm=""))
     assert not changes, f"python -m tests.support.chart\n{changes}"
 
 
@@ -144,11 +144,11 @@ def test_probes_ask_for_the_pages_of_health():
 
 
 def test_a_journal_that_persists_is_a_volume_of_each_pod():
-    found = expected_manifests(case_of("journal"))
-    claims = only("StatefulSet", found)["spec"]["volumeClaimTemplates"]
-    mounts = pod_of(found)["containers"][0]["volumeMounts"]
+    resources = expected_manifests(case_of("journal"))
+    claims = only("StatefulSet", resources)["spec"]["volumeClaimTemplates"]
+    mounts = pod_of(resources)["containers"][0]["volumeMounts"]
     (path,) = (m["mountPath"] for m in mounts if m["name"] == claims[0]["metadata"]["name"])
-    overlay = yaml.safe_load(only("ConfigMap", found)["data"]["kubernetes.yaml"])
+    overlay = yaml.safe_load(only("ConfigMap", resources)["data"]["kubernetes.yaml"])
     assert overlay["stores"]["journal"].startswith(f"{path}/")
 
 
@@ -159,8 +159,8 @@ def test_the_network_policy_lets_requests_out_to_the_addresses_of_the_config_onl
 
 
 def test_cilium_lets_requests_out_to_the_hosts_of_the_config_only():
-    found = expected_manifests(case_of("cilium"))
-    rules = only("CiliumNetworkPolicy", found)["spec"]["egress"]
+    resources = expected_manifests(case_of("cilium"))
+    rules = only("CiliumNetworkPolicy", resources)["spec"]["egress"]
     hosts = [rule["toFQDNs"][0]["matchName"] for rule in rules if "toFQDNs" in rule]
     assert hosts == [
         "bedrock-runtime.eu-central-1.amazonaws.com",
@@ -227,9 +227,9 @@ def test_its_grace_is_not_shorter_than_the_default():
 
 @needs_helm
 def test_the_kustomize_base_is_what_the_chart_makes():
-    made = kustomize_base(rendered(case_of(BASE)))
+    lines = kustomize_base(rendered(case_of(BASE)))
     recorded = {file.name: file.read_text("utf-8") for file in KUSTOMIZE.iterdir()}
-    assert recorded == made, "python -m tests.support.chart"
+    assert recorded == lines, "python -m tests.support.chart"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import yaml
 from tests.support.each import each
 from tests.support.metrics import METRICS
 from tests.support.paths import ROOT
-from tests.support.promql import named, series, wrong
+from tests.support.promql import series, vocabulary, wrong
 
 FILE = ROOT / "deploy" / "grafana" / "modelway.json"
 DASHBOARD = json.loads(FILE.read_text("utf-8"))
@@ -26,7 +26,9 @@ def test_an_expression_uses_existing_metrics(expression):
 
 
 def test_every_metric_is_on_the_dashboard():
-    panel_metrics = {series()[name].name for text in EXPRESSIONS for name in named(text).metrics}
+    panel_metrics = {
+        series()[name].name for text in EXPRESSIONS for name in vocabulary(text).metrics
+    }
     assert {metric.name for metric in METRICS} - panel_metrics == set()
 
 

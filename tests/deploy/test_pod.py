@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import pod as pods
 from tests.support.chart import CASES, expected, manifests
-from tests.support.small import until
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(bool(pods.why_not()), reason=pods.why_not())
 

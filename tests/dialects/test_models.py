@@ -26,9 +26,9 @@ from tests.support.dialects import listed
 )
 @pytest.mark.parametrize(("name", "key"), [("anthropic", "limit"), ("gemini", "pageSize")])
 def test_an_invalid_page_size_is_refused(name, key, bad):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         listed(name, **{key: bad})
-    assert (raised.value.status, raised.value.param) == (400, key)
+    assert (excinfo.value.status, excinfo.value.param) == (400, key)
 
 
 @pytest.mark.parametrize(("name", "key"), [("anthropic", "limit"), ("gemini", "pageSize")])

@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"^```(?:sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _WORD = re.compile(r"^--?[A-Za-z]")
 
 
-def shown() -> Iterator[tuple[str, str]]:
+def commands_on_pages() -> Iterator[tuple[str, str]]:
     """The page and the command, for each in a block of a shell or in a code span."""
     for page in PAGES:
         if page.name in GENERATED:
@@ -47,23 +47,23 @@ def commands_of(line: str) -> Iterator[str]:
 def wrong(command: str) -> str:
     """What is wrong with a command, or ""."""
     words = shlex.split(command)[1:]
-    found: click.Command = cli.main
-    context = click.Context(found, info_name="modelway")
+    current: click.Command = cli.main
+    context = click.Context(current, info_name="modelway")
     options = {"--help", "-h", "--version"}
-    while words and isinstance(found, click.Group):
+    while words and isinstance(current, click.Group):
         if words[0].startswith("-"):
             break
-        child = found.get_command(context, words[0])
+        child = current.get_command(context, words[0])
         if child is None:
             return "" if re.fullmatch(r"[A-Z.]+", words[0]) else f"there is no {words[0]}"
-        found, words = child, words[1:]
-    for parameter in found.params:
+        current, words = child, words[1:]
+    for parameter in current.params:
         options |= {*parameter.opts, *parameter.secondary_opts}
     names = [word.partition("=")[0] for word in words if _WORD.match(word)]
     return ", ".join(f"no option {name}" for name in names if name not in options)
 
 
-@each("page, command", sorted(set(shown())))
+@each("page, command", sorted(set(commands_on_pages())))
 def test_a_command_and_its_options_exist(page, command):
     assert wrong(command) == ""
 

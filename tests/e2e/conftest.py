@@ -1,4 +1,4 @@
-"""What all end-to-end tests of a session share: a gateway and a mock, and a browser."""
+"""Fixtures that end-to-end tests share: a gateway and a mock, and a browser."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """The same with a mock that waits 50 ms between two pieces, for live sessions."""
+    """The platform with a mock that waits 50 ms between two pieces, for realtime sessions."""
     with run(tmp_path_factory.mktemp("live"), "--delay", "0.05") as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """The shipped gateway for people at its pages: prices, faults, a mock that takes its time."""
+    """The shipped gateway with prices and faults, and a slow mock, for tests of the pages."""
     with pages.console(tmp_path_factory.mktemp("console")) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def scripted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
-    """The same before an upstream that says what a test wants."""
+    """The shipped gateway in front of a scripted upstream."""
     with pages.scripted(tmp_path_factory.mktemp("scripted")) as running:
         yield running
 
@@ -74,7 +74,7 @@ def port(recorded: RecordedGateway, upstream: Recorder) -> int:
 
 @pytest.fixture(scope="session")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    """A browser's one page."""
+    """A browser with one page."""
     if not CHROMIUM:
         pytest.skip("no Chromium here; `apt-get install chromium` brings one")
     with driver(tmp_path_factory.mktemp("browser")) as opened:
@@ -83,7 +83,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
 
 @pytest.fixture(scope="session")
 def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """axe-core's program."""
+    """The text of axe-core."""
     script = axe_core.script(tmp_path_factory.mktemp("axe"))
     if not script:
         pytest.skip("axe-core cannot be had: npm is missing, or reaches nothing")

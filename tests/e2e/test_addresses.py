@@ -17,9 +17,10 @@ import dns.rcode
 from tests.support.dns_server import dns_server
 from tests.support.recording import ReceivedRequest, Recorder, Wire, answer, ask, recorder
 from tests.support.running import Running, gateway
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
-ANSWER = answer(json.dumps(WHOLE).encode())
+ANSWER = answer(json.dumps(COMPLETION).encode())
 SERVICE = "_http._tcp.models.test"
 
 
@@ -47,13 +48,13 @@ def serving(folder: Path, port: int, keys: str, workers: int = 1) -> Iterator[Ru
 
 
 def details(running: Running) -> dict[str, object]:
-    """What `/readyz` says of the upstream."""
+    """The details of the upstream at `/readyz`."""
     connection = http.client.HTTPConnection("127.0.0.1", running.telemetry, timeout=20)
     connection.request("GET", "/readyz")
     with connection.getresponse() as response:
-        found: dict[str, object] = json.loads(response.read())["upstreams"]["main"]
+        state: dict[str, object] = json.loads(response.read())["upstreams"]["main"]
     connection.close()
-    return found
+    return state
 
 
 def metrics(running: Running, name: str) -> list[float]:
@@ -68,7 +69,7 @@ def metrics(running: Running, name: str) -> list[float]:
     ]
 
 
-def shown(running: Running) -> list[str]:
+def shown_addresses(running: Running) -> list[str]:
     addresses = details(running)["addresses"]
     assert isinstance(addresses, list)
     return [address.rpartition(":")[0] for address in addresses]
@@ -113,14 +114,14 @@ def test_all_addresses_are_used_and_a_changed_answer_is_followed_without_a_loss(
         names.records["models.test", "A"] = ["127.0.0.2", "127.0.0.3"]
         resolve = f'resolve: {{every: 1s, server: "{names.address}"}}'
         with serving(tmp_path, servers[0].port, resolve, workers=2) as running:
-            until(lambda: shown(running) == ["127.0.0.2", "127.0.0.3"], "the addresses")
+            until(lambda: shown_addresses(running) == ["127.0.0.2", "127.0.0.3"], "the addresses")
             with Callers(running) as callers:
                 callers.more(40)
                 assert min(len(server.requests) for server in servers[:2]) > 5
                 names.records["models.test", "A"] = ["127.0.0.4", "127.0.0.5"]
                 until(lambda: min(len(s.requests) for s in servers[2:]) > 5, "the new addresses")
-                asked = names.asked("models.test")
-                until(lambda: names.asked("models.test") >= asked + 4, "both workers")
+                questions = names.question_count("models.test")
+                until(lambda: names.question_count("models.test") >= questions + 4, "both workers")
                 callers.more(10)
                 before = [len(server.requests) for server in servers]
                 callers.more(40)
@@ -142,7 +143,7 @@ def test_a_failing_dns_server_changes_nothing(tmp_path: Path) -> None:
             names.rcode = dns.rcode.SERVFAIL
             until(lambda: details(running)["last_lookup_error"], "the failure")
             assert ask(running.port, chat()).status == 200
-            assert shown(running) == ["127.0.0.2"]
+            assert shown_addresses(running) == ["127.0.0.2"]
             until(lambda: metrics(running, "modelway_upstream_lookup_failures_total"), "a count")
             assert running.output().count("cannot be looked up, the last ones stay in use") == 1
             names.rcode = dns.rcode.NOERROR
@@ -154,7 +155,7 @@ def test_an_address_that_refuses_is_passed_over(tmp_path: Path) -> None:
         names.records["models.test", "A"] = ["127.0.0.2", "127.0.0.9"]
         resolve = f'resolve: {{server: "{names.address}"}}'
         with serving(tmp_path, server.port, resolve) as running:
-            until(lambda: len(shown(running)) == 2, "the addresses")
+            until(lambda: len(shown_addresses(running)) == 2, "the addresses")
             assert Counter(ask(running.port, chat()).status for _ in range(60)) == {200: 60}
 
 
@@ -168,18 +169,18 @@ def test_a_service_is_asked_by_priority_and_has_its_own_ports(tmp_path: Path) ->
         ]
         resolve = f'resolve: {{every: 1s, srv: {SERVICE}, server: "{names.address}"}}'
         with serving(tmp_path, 1, resolve) as running:
-            until(lambda: len(shown(running)) == 2, "the addresses")
+            until(lambda: len(shown_addresses(running)) == 2, "the addresses")
             for _ in range(10):
                 assert ask(running.port, chat()).status == 200
             assert (len(first.requests), len(second.requests)) == (10, 0)
             names.records[SERVICE, "SRV"] = [f"2 1 {second.port} a.test."]
-            until(lambda: len(shown(running)) == 1, "the other address")
+            until(lambda: len(shown_addresses(running)) == 1, "the other address")
             assert ask(running.port, chat()).status == 200
             assert len(second.requests) == 1
 
 
 def replace(path: Path, lines: Sequence[str]) -> None:
-    """Put another file in the place of this one."""
+    """Replace a file by an atomic rename."""
     draft = path.with_suffix(".new")
     draft.write_text("\n".join(lines))
     draft.replace(path)
@@ -194,12 +195,12 @@ def test_a_file_of_addresses_is_watched_and_a_broken_one_changes_nothing(tmp_pat
                 callers.more(10)
                 assert not second.requests
                 replace(file, [f"127.0.0.3:{second.port}"])
-                until(lambda: shown(running) == ["127.0.0.3"], "the other address")
+                until(lambda: shown_addresses(running) == ["127.0.0.3"], "the other address")
                 for lines in ([], ["127.0.0"]):
                     replace(file, lines)
                     until(lambda: details(running)["last_lookup_error"], "the failure")
                     callers.more(10)
-                    assert shown(running) == ["127.0.0.3"]
+                    assert shown_addresses(running) == ["127.0.0.3"]
                     replace(file, [f"127.0.0.3:{second.port}"])
                     until(lambda: not details(running)["last_lookup_error"], "the whole file")
             assert callers.statuses.keys() == {200}
@@ -227,7 +228,7 @@ def test_a_stream_on_an_address_that_went_away_runs_to_its_end(tmp_path: Path) -
             wire.send(chat(stream=True))
             assert wire.head()[0] == 200
             replace(file, [f"127.0.0.3:{second.port}"])
-            until(lambda: shown(running) == ["127.0.0.3"], "the other address")
+            until(lambda: shown_addresses(running) == ["127.0.0.3"], "the other address")
             assert ask(running.port, chat()).status == 200
             assert len(second.requests) == 1
             over.set()
@@ -244,11 +245,11 @@ def test_an_answer_that_alternates_and_one_of_a_thousand_addresses_lose_no_reque
         with serving(tmp_path, servers[0].port, keys) as running, Callers(running) as callers:
             for host in ("127.0.0.3", "127.0.0.2") * 2:
                 names.records["models.test", "A"] = [host]
-                until(lambda host=host: shown(running) == [host], host)
+                until(lambda host=host: shown_addresses(running) == [host], host)
                 callers.more(10)
             crowd = [f"127.0.{n // 250 + 1}.{n % 250 + 1}" for n in range(998)]
             names.records["models.test", "A"] = [*crowd, "127.0.0.2", "127.0.0.3"]
-            until(lambda: len(shown(running)) == 2, "two of the thousand")
+            until(lambda: len(shown_addresses(running)) == 2, "two of the thousand")
             assert details(running)["omitted"] == 998
             callers.more(20)
         assert callers.statuses.keys() == {200}

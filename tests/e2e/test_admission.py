@@ -27,7 +27,8 @@ from tests.support.recording import (
     recorder,
 )
 from tests.support.running import Running, gateway
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 PLACES = 8
 LOW = "mw-" + "d" * 64
@@ -36,7 +37,7 @@ TOKENS = f"""
   - {{name: low, sha256: {digest(LOW)}, priority: low}}
   - {{name: high, sha256: {digest(HIGH)}, priority: high}}
 """
-WHOLE_ANSWER = answer(json.dumps(WHOLE).encode())
+WHOLE_ANSWER = answer(json.dumps(COMPLETION).encode())
 
 
 class Level:
@@ -136,9 +137,9 @@ def test_a_killed_worker_gives_its_places_back(
         until(lambda: level.now == PLACES, "all places are taken")
         assert_error(ask(front.port, chat()), 429, "upstream_busy")
         os.kill(worker_with_requests(front, level), signal.SIGKILL)
-        lost = until(lambda: sum(is_closed(wire.sock) for wire in wires), "its callers are cut")
-        with waiting(front.port, lost, chat()):
-            until(lambda: level.now == PLACES + lost, "its places are taken by others")
+        count = until(lambda: sum(is_closed(wire.sock) for wire in wires), "its callers are cut")
+        with waiting(front.port, count, chat()):
+            until(lambda: level.now == PLACES + count, "its places are taken by others")
             assert_error(ask(front.port, chat()), 429, "upstream_busy")
 
 
@@ -157,7 +158,7 @@ def is_closed(sock: socket.socket) -> bool:
         return True
 
 
-def test_a_full_queue_is_a_429_that_says_when_to_come_again(
+def test_a_full_queue_is_a_429_with_retry_after(
     tmp_path: Path, upstream: Recorder, level: Level
 ) -> None:
     bound = "max_in_flight: 1, queue: {size: 1, wait: 30s}"
@@ -169,9 +170,9 @@ def test_a_full_queue_is_a_429_that_says_when_to_come_again(
         until(lambda: level.now == 1, "the place is taken")
         with waiting(front.port, 1, chat()):
             until(lambda: figure(front, "modelway_queue_waiting") == 1, "one waits")
-            refused = ask(front.port, chat())
-            assert_error(refused, 429, "upstream_busy")
-            assert int(refused.value("retry-after")) >= 1
+            refusal = ask(front.port, chat())
+            assert_error(refusal, 429, "upstream_busy")
+            assert int(refusal.value("retry-after")) >= 1
 
 
 def test_a_wait_that_takes_too_long_is_a_429(

@@ -1,4 +1,4 @@
-"""The vendors' agents work with models of other vendors: a whole task, with two calls of a tool.
+"""The vendors' coding agents do a task with two tool calls, with models of other vendors.
 
 Each agent runs as its user would run it, in an empty home folder, against a real gateway. The
 upstream answers in its vendor's stream format with calls of the agent's own tool, and then a text.
@@ -66,7 +66,7 @@ TASKS = [
 it knows (`gpt-5.5`) than with any other."""
 
 SIGNATURES = {"messages": b'"EqQBCkYIBxg0"', "generate_content": b'"CiQBjz1rX7A0"'}
-"""What the vendors that sign thoughts want back after the first answer."""
+"""The signatures that vendors require to be sent back after the first answer."""
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def require(agent: Agent) -> None:
 
 
 def records(running: Running) -> list[Any]:
-    """The gateway's log of requests."""
+    """The lines of the gateway's access log."""
     return [json.loads(line) for line in running.output().splitlines() if line.startswith("{")]
 
 
@@ -165,7 +165,7 @@ def test_a_tool_of_plain_text_is_called(
     assert "note.txt" in json.dumps(result)
 
 
-def test_a_tool_that_the_agent_found_is_called(
+def test_a_tool_of_a_tool_search_is_called(
     running: Running, upstream: Recorder, tmp_path: Path
 ) -> None:
     require(CODEX)

@@ -1,4 +1,4 @@
-"""The official Anthropic SDK, unmodified but for base URL and key, calls every operation."""
+"""The official Anthropic SDK, with base URL and key, calls every operation."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_message_calls_tools(client: Anthropic) -> None:
         tools=[WEATHER],
         tool_choice={"type": "auto"},
     )
-    # What the SDK gave back is what the next turn sends.
+    # The next turn sends the message that the SDK returned.
     turns = [
         *TURNS,
         {"role": "assistant", "content": answer.content},
@@ -176,16 +176,16 @@ def test_async_client_runs_streams_side_by_side(platform: Platform) -> None:
 
 
 def test_models_are_listed_page_by_page(client: Anthropic) -> None:
-    whole = [model.id for model in client.models.list(limit=1000)]
-    assert {"claude-sonnet", "gpt-4o", "meta-llama/Llama-3:free"} < set(whole)
-    assert "native-gpt" not in whole, "its requests are not translated"
+    all_ids = [model.id for model in client.models.list(limit=1000)]
+    assert {"claude-sonnet", "gpt-4o", "meta-llama/Llama-3:free"} < set(all_ids)
+    assert "native-gpt" not in all_ids, "its requests are not translated"
     first = client.models.list(limit=3)
-    assert [model.id for model in first.data] == whole[:3]
+    assert [model.id for model in first.data] == all_ids[:3]
     assert first.has_more
-    assert (first.first_id, first.last_id) == (whole[0], whole[2])
-    assert [model.id for model in first] == whole  # the SDK asks for page after page
-    before = client.models.list(limit=2, before_id=whole[4])
-    assert [model.id for model in before.data] == whole[2:4]
+    assert (first.first_id, first.last_id) == (all_ids[0], all_ids[2])
+    assert [model.id for model in first] == all_ids  # the SDK asks for page after page
+    before = client.models.list(limit=2, before_id=all_ids[4])
+    assert [model.id for model in before.data] == all_ids[2:4]
 
 
 def test_one_model_is_shown(client: Anthropic) -> None:

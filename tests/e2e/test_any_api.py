@@ -1,4 +1,4 @@
-"""Any API behind `to:` an upstream: each method, status and media type passes as it is."""
+"""An API with `to:` an upstream: each method, status and media type is relayed unchanged."""
 
 from __future__ import annotations
 
@@ -68,23 +68,23 @@ BYTES = bytes(range(256)) * 300
 @pytest.mark.parametrize("method", ["PUT", "POST", "PATCH", "DELETE"])
 def test_method_with_a_body(port: int, upstream: Recorder, method: str, media_type: str) -> None:
     upstream.speak = answer(BYTES, (f"Content-Type: {media_type}",), 200)
-    sent = BYTES[::-1]
+    body = BYTES[::-1]
     target = f"{THING}?x=%7e&y"
-    answered = ask(port, request(target, sent, method=method, token=ALL, media_type=media_type))
-    assert (answered.status, answered.body) == (200, BYTES)
-    assert answered.value("content-type") == media_type
-    assert answered.value("content-length") == str(len(BYTES))
+    response = ask(port, request(target, body, method=method, token=ALL, media_type=media_type))
+    assert (response.status, response.body) == (200, BYTES)
+    assert response.value("content-type") == media_type
+    assert response.value("content-length") == str(len(BYTES))
     received = upstream.last
     assert received.line == f"{method} /base/things/a%2Fb?x=%7e&y HTTP/1.1"
-    assert received.body == sent
+    assert received.body == body
     assert received.values("content-type") == [media_type]
     assert received.values("authorization") == ["Bearer ours"]
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS"])
 def test_method_without_a_body(port: int, upstream: Recorder, method: str) -> None:
-    answered = ask(port, request(THING, method=method, token=ALL))
-    assert (answered.status, answered.body) == (200, b"{}")
+    response = ask(port, request(THING, method=method, token=ALL))
+    assert (response.status, response.body) == (200, b"{}")
     assert upstream.last.line == f"{method} /base/things/a%2Fb HTTP/1.1"
     assert upstream.last.body == b""
 
@@ -94,13 +94,13 @@ def test_head_has_the_headers_of_the_answer_alone(port: int, upstream: Recorder)
         b'HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nETag: "x"\r\nContent-Length: 12345\r\n\r\n'
     )
     with Wire(port) as wire:
-        for _ in range(2):  # on one connection: nothing of a body came in between
+        for _ in range(2):  # on the same connection: the response to HEAD had no body
             wire.send(request(THING, method="HEAD", token=ALL))
-            answered = wire.answer("HEAD")
-            assert answered.status == 200
-            assert answered.value("content-length") == "12345"
-            assert answered.value("content-type") == "image/png"
-            assert answered.value("etag") == '"x"'
+            response = wire.answer("HEAD")
+            assert response.status == 200
+            assert response.value("content-length") == "12345"
+            assert response.value("content-type") == "image/png"
+            assert response.value("etag") == '"x"'
     assert upstream.last.line.startswith("HEAD ")
 
 
@@ -110,11 +110,11 @@ def test_status_without_a_body(port: int, upstream: Recorder, status: int) -> No
     with Wire(port) as wire:
         for _ in range(2):
             wire.send(request(THING, token=ALL, headers=['If-None-Match: W/"x"']))
-            answered = wire.answer()
-            assert answered.status == status
-            assert answered.value("etag") == 'W/"x"'
-            assert answered.values("content-type") == []
-            assert answered.values("transfer-encoding") == []
+            response = wire.answer()
+            assert response.status == status
+            assert response.value("etag") == 'W/"x"'
+            assert response.values("content-type") == []
+            assert response.values("transfer-encoding") == []
     assert upstream.last.values("if-none-match") == ['W/"x"']
 
 
@@ -129,21 +129,21 @@ def test_status_passes_with_its_body(port: int, upstream: Recorder, status: int)
     body = b"<html>as it is</html>"
     upstream.speak = answer(body, ("Content-Type: text/html", "Retry-After: 3"), status)
     for _ in range(3):
-        answered = ask(port, request(THING, token=ALL))
-        assert (answered.status, answered.body) == (status, body)
-        assert answered.value("content-type") == "text/html"
-        assert answered.value("retry-after") == "3"
-        assert answered.values("x-should-retry") == []
+        response = ask(port, request(THING, token=ALL))
+        assert (response.status, response.body) == (status, body)
+        assert response.value("content-type") == "text/html"
+        assert response.value("retry-after") == "3"
+        assert response.values("x-should-retry") == []
     assert len(upstream.requests) == 3
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
-def test_redirect_is_the_callers_to_follow(port: int, upstream: Recorder, status: int) -> None:
+def test_redirect_is_relayed(port: int, upstream: Recorder, status: int) -> None:
     headers = (f"Location: {upstream.url}/base/things/7?y=1", "Content-Type: text/plain")
     upstream.speak = answer(b"over there", headers, status)
-    answered = ask(port, request(THING, token=ALL))
-    assert (answered.status, answered.body) == (status, b"over there")
-    assert answered.value("location") == "/api/things/7?y=1"
+    response = ask(port, request(THING, token=ALL))
+    assert (response.status, response.body) == (status, b"over there")
+    assert response.value("location") == "/api/things/7?y=1"
     assert len(upstream.requests) == 1
 
 
@@ -154,8 +154,8 @@ def test_redirect_that_leaves_the_upstream_loses_its_address(
     port: int, upstream: Recorder, location: str
 ) -> None:
     upstream.speak = answer(b"over there", (f"Location: {location}",), 302)
-    answered = ask(port, request(THING, token=ALL))
-    assert (answered.status, answered.values("location")) == (302, [])
+    response = ask(port, request(THING, token=ALL))
+    assert (response.status, response.values("location")) == (302, [])
 
 
 def test_headers_of_several_values(port: int, upstream: Recorder) -> None:
@@ -172,27 +172,27 @@ def test_headers_of_several_values(port: int, upstream: Recorder) -> None:
             "X-Own: \u00e9",
         ),
     )
-    answered = ask(port, request(THING, token=ALL))
-    assert answered.values("set-cookie") == [
+    response = ask(port, request(THING, token=ALL))
+    assert response.values("set-cookie") == [
         "a=1; Path=/; Expires=Wed, 21 Oct 2037 07:28:00 GMT",
         "b=2; HttpOnly",
     ]
-    assert ", ".join(answered.values("link")) == "</api/1>; rel=next, </api/2>; rel=prev"
-    assert answered.value("vary") == "Accept"
-    assert answered.value("cache-control") == "no-store, private"
-    assert answered.value("content-disposition") == 'attachment; filename="\u00fc.txt"'
-    assert answered.value("x-own") == "\u00e9"
-    assert answered.values("content-type") == []
+    assert ", ".join(response.values("link")) == "</api/1>; rel=next, </api/2>; rel=prev"
+    assert response.value("vary") == "Accept"
+    assert response.value("cache-control") == "no-store, private"
+    assert response.value("content-disposition") == 'attachment; filename="\u00fc.txt"'
+    assert response.value("x-own") == "\u00e9"
+    assert response.values("content-type") == []
 
 
 def test_range_of_a_binary_file(port: int, upstream: Recorder) -> None:
     headers = ("Content-Type: video/mp4", "Content-Range: bytes 5-9/100", "Accept-Ranges: bytes")
     upstream.speak = answer(BYTES[5:10], headers, 206)
     conditions = ["Range: bytes=5-9", 'If-Range: "v1"']
-    answered = ask(port, request(THING, token=ALL, headers=conditions))
-    assert (answered.status, answered.body) == (206, BYTES[5:10])
-    assert answered.value("content-range") == "bytes 5-9/100"
-    assert answered.value("accept-ranges") == "bytes"
+    response = ask(port, request(THING, token=ALL, headers=conditions))
+    assert (response.status, response.body) == (206, BYTES[5:10])
+    assert response.value("content-range") == "bytes 5-9/100"
+    assert response.value("accept-ranges") == "bytes"
     assert upstream.last.values("range") == ["bytes=5-9"]
     assert upstream.last.values("if-range") == ['"v1"']
 
@@ -217,9 +217,9 @@ def test_events_pass_with_all_their_lines(port: int, upstream: Recorder) -> None
     events = b": hello\nretry: 5\n\nid: 7\nevent: x\ndata: 1\ndata: 2\n\ndata:\n\ndata: {"
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     upstream.speak = script(head + events, CLOSE)
-    answered = ask(port, request(THING, token=ALL))
-    assert answered.body == events
-    assert answered.value("content-type") == "text/event-stream"
+    response = ask(port, request(THING, token=ALL))
+    assert response.body == events
+    assert response.value("content-type") == "text/event-stream"
 
 
 def test_caller_who_leaves_ends_the_upstreams_work(port: int, upstream: Recorder) -> None:
@@ -232,7 +232,7 @@ def test_caller_who_leaves_ends_the_upstreams_work(port: int, upstream: Recorder
 
 
 def leave(wire: Wire) -> float:
-    """Hang up; the moment of it."""
+    """Close the connection; the time.monotonic() of it."""
     moment = time.monotonic()
     wire.__exit__()
     return moment
@@ -241,8 +241,8 @@ def leave(wire: Wire) -> float:
 def test_own_errors_have_the_common_shape(port: int, upstream: Recorder) -> None:
     assert_error(ask(port, request(THING)), 401, "invalid_api_key")
     upstream.speak = script(CLOSE)
-    answered = ask(port, request("/api/things/x", token=ALL))
-    assert_error(answered, 502, "upstream_unreachable")
-    assert answered.value("x-should-retry") == "false"
-    answered = ask(port, request("/api/things/x", token=ALL))
-    assert_error(answered, 503, "upstream_unavailable")
+    response = ask(port, request("/api/things/x", token=ALL))
+    assert_error(response, 502, "upstream_unreachable")
+    assert response.value("x-should-retry") == "false"
+    response = ask(port, request("/api/things/x", token=ALL))
+    assert_error(response, 503, "upstream_unavailable")

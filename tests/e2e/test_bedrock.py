@@ -135,23 +135,23 @@ def test_the_vendors_usage_is_in_the_ledger(
     """In Converse, and in Claude's own format out of the same binary frames."""
     body = {"model": model, "max_tokens": 99, "stream": stream, **QUESTION}
     data = request("/v1/messages", json.dumps(body).encode(), token=ALL)
-    [row] = books.left_by(lambda: ask(running.port, data))
+    [row] = books.rows_of(lambda: ask(running.port, data))
     assert [row[name] for name in ("input", "cached", "output")] == [12, 4, 5]
     assert (row["source"], row["stream"]) == ("upstream", stream)
 
 
 def test_bedrock_can_be_a_fallback(running: Running, vendor: BedrockUpstream) -> None:
-    answered = post(running, model="spare")
-    assert answered.json()["choices"][0]["message"]["content"] == "Hello there."
+    response = post(running, model="spare")
+    assert response.json()["choices"][0]["message"]["content"] == "Hello there."
 
 
 def test_an_error_of_the_vendor_is_one_of_the_caller(
     running: Running, vendor: BedrockUpstream
 ) -> None:
     vendor.exception = "ThrottlingException"
-    answered = post(running, model="claude")
-    error = answered.json()["error"]
-    assert (answered.status, error["message"]) == (429, "Wait a little.")
+    response = post(running, model="claude")
+    error = response.json()["error"]
+    assert (response.status, error["message"]) == (429, "Wait a little.")
     assert (error["type"], error["code"]) == ("requests", "ThrottlingException")
 
 
@@ -196,8 +196,8 @@ def test_an_exception_before_content_has_its_status(
     exception: str, status: int, events: int, running: Running, vendor: BedrockUpstream
 ) -> None:
     vendor.exception, vendor.events = exception, events
-    answered = post(running, model="alone", stream=True)
-    assert (answered.status, answered.json()["error"]["message"]) == (status, "Wait a little.")
+    response = post(running, model="alone", stream=True)
+    assert (response.status, response.json()["error"]["message"]) == (status, "Wait a little.")
 
 
 STATUSES = [(400, 400), (403, 502), (404, 404), (408, 408), (424, 502), (500, 500), (503, 503)]
@@ -212,7 +212,7 @@ def test_an_error_has_its_status(
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_the_vendors_id_of_the_request_is_told(stream: bool, running: Running) -> None:
+def test_the_vendors_request_id_is_relayed(stream: bool, running: Running) -> None:
     assert post(running, model="claude", stream=stream).value("x-amzn-requestid") == "aws-1"
 
 
@@ -220,7 +220,7 @@ def test_a_stream_that_is_throttled_before_content_goes_to_the_next_model(
     running: Running, vendor: BedrockUpstream
 ) -> None:
     vendor.exception, vendor.events = "throttlingException", 1
-    answered = post(running, model="pair", stream=True)
-    assert answered.status == 429  # of both
+    response = post(running, model="pair", stream=True)
+    assert response.status == 429  # of both
     models = [each.target.split("/")[2] for each in vendor.upstream.requests]
     assert len(set(models)) == 2

@@ -110,21 +110,21 @@ def test_gemini_embeddings_of_an_openai_model(running: Running, upstream: Record
 
 def test_token_numbers_are_refused_by_name(running: Running, upstream: Recorder) -> None:
     upstream.requests.clear()
-    with _openai(running) as client, pytest.raises(BadRequestError) as caught:
+    with _openai(running) as client, pytest.raises(BadRequestError) as excinfo:
         client.embeddings.create(model="gemini-model", input=[1, 2, 3])
-    assert caught.value.param == "input"
+    assert excinfo.value.param == "input"
     assert not upstream.requests
 
 
 def test_what_is_dropped_of_embeddings_is_named(running: Running) -> None:
     body = b'{"content": {"parts": [{"text": "fox"}]}, "taskType": "CLUSTERING"}'
     path = "/v1beta/models/lossy-model:embedContent"
-    answered = ask(running.port, request(path, body, token=ALL))
-    assert answered.status == 200
-    assert answered.value("x-modelway-dropped") == "taskType"
-    assert answered.json()["embedding"] == {"values": [0.5, -0.25]}
-    refused = ask(running.port, request(path.replace("lossy", "native"), body, token=ALL))
-    assert refused.status == 404
+    response = ask(running.port, request(path, body, token=ALL))
+    assert response.status == 200
+    assert response.value("x-modelway-dropped") == "taskType"
+    assert response.json()["embedding"] == {"values": [0.5, -0.25]}
+    refusal = ask(running.port, request(path.replace("lossy", "native"), body, token=ALL))
+    assert refusal.status == 404
 
 
 def test_tokens_for_another_vendor_are_estimated_and_nothing_is_asked(
@@ -148,15 +148,15 @@ def test_tokens_for_another_vendor_are_estimated_and_nothing_is_asked(
 
 def test_tokens_for_the_vendor_itself_are_counted_by_it(running: Running) -> None:
     path, body = "/v1beta/models/gemini-model:countTokens", b'{"contents":[{"parts":[]}]}'
-    answered = ask(running.port, request(path, body, token=ALL))
-    assert answered.json() == {"totalTokens": 7}
-    assert "x-modelway-estimate" not in dict(answered.headers)
+    response = ask(running.port, request(path, body, token=ALL))
+    assert response.json() == {"totalTokens": 7}
+    assert "x-modelway-estimate" not in dict(response.headers)
 
 
 def test_tokens_are_not_estimated_for_a_model_that_is_not_translated(running: Running) -> None:
     body = b'{"model": "native-model", "messages": [{"role": "user", "content": "Hi"}]}'
-    answered = ask(running.port, request("/v1/messages/count_tokens", body, token=ALL))
-    assert answered.status == 404
+    response = ask(running.port, request("/v1/messages/count_tokens", body, token=ALL))
+    assert response.status == 404
 
 
 def test_every_dialect_lists_the_models_that_can_be_called_in_it(running: Running) -> None:
@@ -176,8 +176,8 @@ def test_every_dialect_lists_the_models_that_can_be_called_in_it(running: Runnin
 
 def test_a_list_shows_what_the_token_may_use(running: Running) -> None:
     for path in ("/v1/models", "/v1beta/models"):
-        answered = ask(running.port, request(path, token=LIMITED))
-        document = answered.json()
+        response = ask(running.port, request(path, token=LIMITED))
+        document = response.json()
         models = document.get("data") or document["models"]
         assert [each.get("id") or each["name"] for each in models] == [
             "gpt-4o-mini" if path == "/v1/models" else "models/gpt-4o-mini"

@@ -44,7 +44,9 @@ UPGRADE = [
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def gateway_and_upstream(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Running, Recorder]]:
     folder = tmp_path_factory.mktemp("browser")
     (folder / "things.yaml").write_text(DOCUMENT)
     with recorder() as upstream:
@@ -68,21 +70,23 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, 
     ],
 )
 def test_a_cookie_opens_nothing_for_another_page(
-    served: tuple[Running, Recorder], socket: bool, origins: list[str], allowed: bool
+    gateway_and_upstream: tuple[Running, Recorder], socket: bool, origins: list[str], allowed: bool
 ) -> None:
-    running, upstream = served
+    running, upstream = gateway_and_upstream
     upstream.reset()
     headers = [COOKIE, *origins, *(UPGRADE if socket else [])]
     target, body = ("/api/live", None) if socket else ("/api/things", b"a=b")
-    answered = ask(running.port, request(target, body, headers=headers, media_type=FORM))
+    response = ask(running.port, request(target, body, headers=headers, media_type=FORM))
     assert (len(upstream.requests) == 1) is allowed
-    assert (answered.status != 403) is allowed
+    assert (response.status != 403) is allowed
     if not allowed:
-        assert answered.json()["error"]["code"] == "origin_not_allowed"
+        assert response.json()["error"]["code"] == "origin_not_allowed"
 
 
-def test_the_password_of_http_basic_is_the_token(served: tuple[Running, Recorder]) -> None:
-    running, upstream = served
+def test_the_password_of_http_basic_is_the_token(
+    gateway_and_upstream: tuple[Running, Recorder],
+) -> None:
+    running, upstream = gateway_and_upstream
     upstream.reset()
 
     def post(pair: str, *more: str) -> HttpAnswer:
@@ -92,8 +96,8 @@ def test_the_password_of_http_basic_is_the_token(served: tuple[Running, Recorder
 
     assert post(f"anybody:{ALL}").status == 200
     assert "authorization" not in upstream.last.names()
-    refused = post(f"{ALL}:wrong")
-    assert refused.status == 401
-    assert refused.value("www-authenticate").startswith("Basic realm=")
+    refusal = post(f"{ALL}:wrong")
+    assert refusal.status == 401
+    assert refusal.value("www-authenticate").startswith("Basic realm=")
     assert post(f"x:{ALL}", "Origin: https://evil.example.com").status == 403
     assert len(upstream.requests) == 1

@@ -1,5 +1,5 @@
-"""Every strategy in front of real upstreams: translated models, wildcards, fallbacks, transforms,
-sessions; and nothing stays in flight."""
+"""Every strategy with translated models, wildcards, fallbacks, transforms and sessions; at the end
+nothing is in flight."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.running import (
     replaced,
     shipped,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 _UPSTREAMS = """
   openai-2:

@@ -1,5 +1,5 @@
-"""Clouds that sell other vendors' models get from the gateway what the SDK sends that is made for
-them: path, query and body are the same, and the credential is where that one puts it.
+"""Requests to clouds that sell other vendors' models equal those of the SDK that is made for the
+cloud: path, query, body and the place of the credential.
 
 Callers use the SDK of the model's own vendor.
 """
@@ -81,19 +81,19 @@ routes:
 """
 STREAMS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 SDK_VERSION = "2026-10-21"
-"""The clouds' own versions, which they document, are older than what the SDK sends since 2.0."""
+"""The API versions that the clouds document; the SDK sends newer ones since 2.0."""
 
 QUESTION = [{"role": "user", "content": "Hi"}]
 
 
 def messages_body(received: ReceivedRequest, version: str) -> Any:
-    """The body of a message without the version of its API, which is this one."""
+    """The body of a message without its API version, which must be `version`."""
     body = json.loads(received.body)
     assert body.pop("anthropic_version") == version
     return body
 
 
-def sent(received: ReceivedRequest) -> tuple[str, Any]:
+def target_and_body(received: ReceivedRequest) -> tuple[str, Any]:
     """The target and the JSON of a request."""
     return received.target, json.loads(received.body)
 
@@ -202,10 +202,10 @@ def test_an_exception_of_bedrock_is_named(aws: BedrockUpstream, bedrock: Running
     aws.exception = "ThrottlingException"
     url = f"http://127.0.0.1:{bedrock.port}/v1"
     client = OpenAI(base_url=url, api_key=ALL, max_retries=0)
-    with pytest.raises(RateLimitError) as error:
+    with pytest.raises(RateLimitError) as excinfo:
         completion(client, "bedrock", stream=False)
-    assert error.value.code == "ThrottlingException"
-    assert "Wait a little." in error.value.message
+    assert excinfo.value.code == "ThrottlingException"
+    assert "Wait a little." in excinfo.value.message
     with pytest.raises(anthropic.RateLimitError, match=r"rate_limit_error.*Wait a little"):
         message(our_anthropic(bedrock.port), "bedrock", stream=False)
 
@@ -213,8 +213,8 @@ def test_an_exception_of_bedrock_is_named(aws: BedrockUpstream, bedrock: Running
 @STREAMS
 def test_converse_is_signed(stream: bool, aws: BedrockUpstream, bedrock: Running) -> None:
     aws.reset()
-    answered = message(our_anthropic(bedrock.port), "converse", stream=stream)
-    assert answered.content[0].text == "Hello there."
+    response = message(our_anthropic(bedrock.port), "converse", stream=stream)
+    assert response.content[0].text == "Hello there."
     received = aws.upstream.last
     assert is_signed(received, ACCESS, SECRET, REGION, "bedrock")
     assert {"content-type", "host", "x-amz-date"} <= {*signed_names(received)}
@@ -312,7 +312,7 @@ def test_a_deployment_of_azure(stream: bool, recorded: RecordedGateway) -> None:
     )
     completion(theirs, "our-deployment", stream=stream)
     from_us, from_sdk = recorded.upstream.requests
-    assert sent(from_us) == sent(from_sdk)
+    assert target_and_body(from_us) == target_and_body(from_sdk)
     assert from_us.values("api-key") == from_sdk.values("api-key") == ["key"]
 
 

@@ -1,4 +1,4 @@
-"""The commands as a user types them."""
+"""The commands as processes."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from tests.support.running import (
     shipped,
     start,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
 FINE = b'{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}'
 VENDOR_KEYS = {f"{name}_API_KEY": "k" for name in ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")}
 ALONE = ("--no-second-opinion",)
-"""Without the examples of the documents, which take most of a check."""
+"""The documents without their examples, which take most of the time of a check."""
 COMMANDS = ["check", "demo", "init", "mock", "routes", "serve", "token"]
 
 
@@ -73,7 +73,7 @@ def changed(folder: Path, old: str, new: str) -> int:
 
 
 def knock(port: int) -> None:
-    """Connect and leave, as load balancers do to see who is alive."""
+    """Connect and close, as a load balancer's TCP health check does."""
     with suppress(OSError):
         socket.create_connection(("127.0.0.1", port), 1).close()
 
@@ -86,7 +86,7 @@ def test_help_lists_every_command() -> None:
     assert [name for name in COMMANDS if f"\n  {name} " not in output] == []
 
 
-def test_version_is_told() -> None:
+def test_version() -> None:
     result = modelway("--version")
     assert (result.returncode, result.stdout.split()[0]) == (0, "modelway,")
 
@@ -207,8 +207,8 @@ def test_new_token_works_when_its_entry_is_pasted(tmp_path: Path) -> None:
         gateway(tmp_path / "project", config, pointed_at(upstream.url)) as running,
     ):
         assert ask(running.port, request(CHAT, FINE, token=secret[1])).status == 200
-        other = FINE.replace(b"gpt-4o", b"whisper-1")
-        assert ask(running.port, request(CHAT, other, token=secret[1])).status == 403
+        other_body = FINE.replace(b"gpt-4o", b"whisper-1")
+        assert ask(running.port, request(CHAT, other_body, token=secret[1])).status == 403
         assert ask(running.port, request(CHAT, FINE, token=ALL)).status == 401
         assert secret[1] not in running.output()
 
@@ -241,9 +241,9 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
     lines = []
     for name in ("anthropic.yaml", "gemini.yaml", "openai.yaml"):
         head, mark, rest = (project / "openapi" / name).read_text().partition("\n  schemas:\n")
-        broken = rest.replace("type: integer", "type: integr", 1)
-        (copy / "openapi" / name).write_text(head + mark + broken)
-        lines.append((name, (head + mark + broken).partition("integr")[0].count("\n") + 1))
+        invalid = rest.replace("type: integer", "type: integr", 1)
+        (copy / "openapi" / name).write_text(head + mark + invalid)
+        lines.append((name, (head + mark + invalid).partition("integr")[0].count("\n") + 1))
     result = modelway("serve", cwd=copy)
     assert result.returncode == 1
     problem = r"gateway.yaml:\d+:\d+: error: anthropic.createMessage cannot be served"
@@ -257,7 +257,7 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
 
 
 def unwritable(folder: Path) -> None:
-    """Give the config a journal that cannot be kept, which only starting it shows."""
+    """Give the config a journal that cannot be created: an error that only a start shows."""
     config = folder / "gateway.yaml"
     more = 'stores: {records: "sqlite:///usage.db", journal: gateway.yaml/in}\n'
     config.write_text(config.read_text() + more)
@@ -291,7 +291,7 @@ def test_a_database_that_never_answers_is_a_warning_and_holds_nothing_up(copy: P
     assert re.search(r"gateway.yaml: warning: unavailable: records: .*MW322", result.stdout)
 
 
-def test_port_in_use_is_told_and_ends_it(copy: Path) -> None:
+def test_port_in_use_is_an_error(copy: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         changed(copy, "127.0.0.1:8080", f"127.0.0.1:{port}")
@@ -342,7 +342,7 @@ def alive(pid: int) -> bool:
 
 
 AGENTS_DEFAULTS = ("gpt-5.5", "gpt-6-sol", "gpt-5.1-codex-max", "codex-mini-latest", "o4-mini")
-"""What coding agents that speak the OpenAI dialect ask for when nobody tells them a model."""
+"""The default models of coding agents that speak the OpenAI dialect."""
 
 
 def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -405,18 +405,18 @@ def test_demo_ends_cleanly_while_a_request_hangs(tmp_path: Path) -> None:
 
 
 def alone(folder: Path) -> str:
-    """The shipped config with one worker: when it answers, no other is still starting."""
+    """The shipped config with one worker: once it answers, all workers have started."""
     return replaced(shipped(folder / "project"), "workers: 2", "workers: 1")
 
 
 def own_gunicorn(port: int, *options: str) -> list[str]:
-    """The command by which others run the application."""
+    """The command of a gunicorn that the operator starts."""
     command = ("-m", "gunicorn", "-k", "gevent", "-b", f"127.0.0.1:{port}")
     return [sys.executable, *command, *options, "engine.wsgi:app"]
 
 
-def ended(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a command says that is not to serve."""
+def failed_start(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """The result of a serving command that must fail."""
     return subprocess.run(
         command,
         cwd=folder,
@@ -446,15 +446,15 @@ def test_own_gunicorn_serves_the_config_named_by_the_environment(
 def test_own_gunicorn_does_not_start_with_a_broken_config(copy: Path) -> None:
     line = changed(copy, "workers: 2", "workerz: 2")
     port = free_port()
-    result = ended(own_gunicorn(port), copy)
+    result = failed_start(own_gunicorn(port), copy)
     assert result.returncode != 0
     assert f"gateway.yaml:{line}:" in result.stderr
     assert not listens(port)
 
 
-def test_own_gunicorn_is_not_to_load_the_application_for_its_workers(copy: Path) -> None:
+def test_own_gunicorn_refuses_preload(copy: Path) -> None:
     port = free_port()
-    result = ended(own_gunicorn(port, "--preload"), copy)
+    result = failed_start(own_gunicorn(port, "--preload"), copy)
     assert result.returncode == 4
     assert "leave out gunicorn's --preload" in result.stderr
     assert "Traceback" not in result.stderr
@@ -488,7 +488,7 @@ def test_a_stream_under_way_is_finished_before_the_end(tmp_path: Path) -> None:
         assert running.process.wait(10) == 0
 
 
-def test_gateway_that_is_knocked_at_while_it_ends_takes_nothing_new(tmp_path: Path) -> None:
+def test_connections_of_port_scanners_do_not_delay_the_end(tmp_path: Path) -> None:
     with gateway(tmp_path / "project", alone(tmp_path)) as running:
         running.process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + 15  # half of the grace
@@ -513,7 +513,7 @@ def test_idle_gateway_ends_at_once(tmp_path: Path) -> None:
 
 def test_mock_asks_for_its_credential(tmp_path: Path) -> None:
     with mock(tmp_path) as running:
-        answered = ask(running.port, request(CHAT, FINE, token="mock-credential"))
-        assert answered.status == 401
-        assert json.loads(answered.body)["error"]["code"] == "invalid_api_key"
+        response = ask(running.port, request(CHAT, FINE, token="mock-credential"))
+        assert response.status == 401
+        assert json.loads(response.body)["error"]["code"] == "invalid_api_key"
         assert f"http://127.0.0.1:{running.port}" in running.output()

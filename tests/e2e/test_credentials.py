@@ -69,7 +69,7 @@ class Stage:
     def ask(self, name: str = "ask") -> Any:
         return ask(self.running.port, request(f"/v1/{name}"))
 
-    def sent(self) -> list[str]:
+    def credentials_received(self) -> list[str]:
         """The credentials that the upstream got."""
         return [v for each in self.upstream.requests for v in each.values("authorization")]
 
@@ -92,20 +92,20 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 def test_a_token_is_fetched_once_for_all_workers(stage: Stage) -> None:
     assert {stage.ask().status for _ in range(20)} == {200}
-    assert set(stage.sent()) == {"Bearer token-1"}
+    assert set(stage.credentials_received()) == {"Bearer token-1"}
     [asked] = stage.tokens.requests
     assert form_of(asked)["scope"] == "chat"
 
 
 def test_a_revoked_token_is_fetched_anew_once(stage: Stage) -> None:
     def revoked(received: Any, sock: Any) -> None:
-        refused = received.values("authorization") == ["Bearer token-1"]
-        (json_answer({"error": "revoked"}, 401) if refused else answer())(received, sock)
+        is_revoked = received.values("authorization") == ["Bearer token-1"]
+        (json_answer({"error": "revoked"}, 401) if is_revoked else answer())(received, sock)
 
     stage.ask()
     stage.upstream.speak = revoked
     assert stage.ask().status == 200
-    assert stage.sent()[-2:] == ["Bearer token-1", "Bearer token-2"]
+    assert stage.credentials_received()[-2:] == ["Bearer token-1", "Bearer token-2"]
     stage.upstream.speak = json_answer({"error": "forbidden"}, 403)
     for _ in range(5):
         assert stage.ask().json()["error"]["code"] == "upstream_credentials"
@@ -113,11 +113,11 @@ def test_a_revoked_token_is_fetched_anew_once(stage: Stage) -> None:
 
 
 def test_a_failure_of_the_token_server_is_named(stage: Stage) -> None:
-    refused = {"error": "invalid_client", "error_description": f"not {SECRET}"}
-    stage.tokens.speak = json_answer(refused, 401)
-    answered = stage.ask()
-    error = answered.json()["error"]
-    assert (answered.status, error["code"]) == (502, "upstream_credentials")
+    error_body = {"error": "invalid_client", "error_description": f"not {SECRET}"}
+    stage.tokens.speak = json_answer(error_body, 401)
+    response = stage.ask()
+    error = response.json()["error"]
+    assert (response.status, error["code"]) == (502, "upstream_credentials")
     assert "the token server answered 401 invalid_client: not [redacted]." in error["message"]
     assert f"{stage.tokens.url}/token" in stage.running.output()
     assert SECRET not in stage.running.output()
@@ -127,7 +127,7 @@ def test_a_failure_of_the_token_server_is_named(stage: Stage) -> None:
 def test_the_next_target_takes_its_place(stage: Stage) -> None:
     stage.tokens.speak = json_answer({}, 500)
     assert {stage.ask("either").status for _ in range(4)} == {200}
-    assert set(stage.sent()) == {"Bearer spare-key"}
+    assert set(stage.credentials_received()) == {"Bearer spare-key"}
     assert stage.ask().status == 503
 
 
@@ -137,9 +137,9 @@ def test_a_token_is_neither_logged_nor_relayed(stage: Stage) -> None:
         json_answer({"error": {"message": f"{token} is not enough"}}, 400)(received, sock)
 
     stage.upstream.speak = repeat
-    answered = stage.ask()
-    assert answered.status == 400
-    assert b"[redacted] is not enough" in answered.body
+    response = stage.ask()
+    assert response.status == 400
+    assert b"[redacted] is not enough" in response.body
     assert "token-1" not in stage.running.output()
 
 
@@ -169,10 +169,10 @@ def test_a_client_certificate_is_shown_and_renewed_without_a_restart(tmp_path: P
     (tmp_path / "api.yaml").write_text(json.dumps(DOCUMENT))
     authority = Authority(tmp_path)
     authority.issue("gateway")
-    shown: list[str] = []
+    credentials_seen: list[str] = []
 
     def note(received: Any, sock: Any) -> None:
-        shown.append(sock.getpeercert()["serialNumber"])
+        credentials_seen.append(sock.getpeercert()["serialNumber"])
         answer()(received, sock)
 
     tls = tls_context(authority.issue("127.0.0.1"), clients=authority.path)
@@ -183,7 +183,7 @@ def test_a_client_certificate_is_shown_and_renewed_without_a_restart(tmp_path: P
                 assert ask(running.port, request("/v1/ask")).status == 200
             authority.issue("gateway")
             assert ask(running.port, request("/v1/ask")).status == 200
-    first, second, renewed = shown
+    first, second, renewed = credentials_seen
     assert first == second
     assert renewed != first
 
@@ -236,15 +236,20 @@ def signing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 def assert_signed(received: ReceivedRequest) -> None:
     """That botocore makes the same signature of what arrived."""
-    sent = dict(received.headers)
-    names = sent["authorization"].partition("SignedHeaders=")[2].partition(",")[0].split(";")
+    headers_received = dict(received.headers)
+    names = (
+        headers_received["authorization"]
+        .partition("SignedHeaders=")[2]
+        .partition(",")[0]
+        .split(";")
+    )
     path, _, query = received.target.partition("?")
-    headers = [(n, sent[n]) for n in names if n not in ("host", "x-amz-date")]
+    headers = [(n, headers_received[n]) for n in names if n not in ("host", "x-amz-date")]
     method = received.line.partition(" ")[0]
-    again = UpstreamRequest(method, sent["host"], path, query, headers, received.body)
-    moment = datetime.datetime.strptime(sent["x-amz-date"], "%Y%m%dT%H%M%S%z")
+    again = UpstreamRequest(method, headers_received["host"], path, query, headers, received.body)
+    moment = datetime.datetime.strptime(headers_received["x-amz-date"], "%Y%m%dT%H%M%S%z")
     expected = by_botocore(again, KEYS, "us-west-2", "bedrock", moment)
-    assert sent["authorization"] == expected["authorization"]
+    assert headers_received["authorization"] == expected["authorization"]
     assert {"host", "x-amz-date"} <= set(names)
 
 
@@ -299,12 +304,12 @@ def test_the_identity_of_a_machine_needs_no_secret(tmp_path: Path) -> None:
         }
         with gateway(tmp_path, MACHINE % {"upstream": upstream.url}, environ) as running:
             for name in names:
-                answered = ask(running.port, request(f"/v1/{name}"))
-                assert answered.status == 200, (answered.body, running.output())
-    sent = [each.values("authorization")[0] for each in upstream.requests]
-    assert sent[0].startswith("AWS4-HMAC-SHA256 Credential=AKIA1/")
+                response = ask(running.port, request(f"/v1/{name}"))
+                assert response.status == 200, (response.body, running.output())
+    credentials_received = [each.values("authorization")[0] for each in upstream.requests]
+    assert credentials_received[0].startswith("AWS4-HMAC-SHA256 Credential=AKIA1/")
     assert upstream.requests[0].values("x-amz-security-token") == ["session"]
-    assert sent[1:] == ["Bearer google-machine", "Bearer azure-machine"]
+    assert credentials_received[1:] == ["Bearer google-machine", "Bearer azure-machine"]
     assert upstream.requests[1].values("x-goog-user-project") == ["p-1"]
 
 
@@ -321,7 +326,7 @@ routes:
 FAULTS: dict[str, tuple[Any, int, str]] = {
     "broken": (json_answer({}, 500), 503, "the token server answered 500."),
     "garbage": (answer(b"<html>"), 503, "the token server's answer has no access token."),
-    "expired": (numbered(life=-1), 503, "its token server gave a token that has ended already."),
+    "expired": (numbered(life=-1), 503, "its token server returned an expired token."),
     "hung-up": (script(CLOSE), 503, "the token server cannot be reached."),
     "refusing": (
         json_answer({"error": "invalid_client"}, 401),
@@ -357,13 +362,13 @@ def test_faults_of_a_token_server_are_named_and_hold_nobody_else(tmp_path: Path)
         ):
             waiting.send(request("/v1/silent"))
             for name, (_, status, message) in FAULTS.items():
-                answered = ask(running.port, request(f"/v1/{name}"))
-                error = answered.json()["error"]
-                assert (answered.status, error["code"]) == (status, "upstream_credentials")
+                response = ask(running.port, request(f"/v1/{name}"))
+                error = response.json()["error"]
+                assert (response.status, error["code"]) == (status, "upstream_credentials")
                 assert message in error["message"]
             assert ask(running.port, request("/v1/free")).status == 200
             late = waiting.answer()
             silent.set()
             assert late.status == 503
-            assert "its token did not come in time" in late.json()["error"]["message"]
+            assert "its token was not fetched in time" in late.json()["error"]["message"]
         assert len(upstream.requests) == 1

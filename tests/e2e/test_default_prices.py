@@ -30,7 +30,7 @@ class Front:
 
     def charge(self, model: str) -> tuple[int, str]:
         """The cost of a request for a model, and the source of its price."""
-        (row,) = self.books.left_by(lambda: ask(self.running.port, chat(model=model)))
+        (row,) = self.books.rows_of(lambda: ask(self.running.port, chat(model=model)))
         return row["cost"], row["price"]
 
 
@@ -48,8 +48,8 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
         return text.replace("models:\n", 'models:\n  "*": {to: [{upstream: main}]}\n', 1)
 
     with recorder() as upstream:
-        whole = {"id": "c", "object": "chat.completion", "choices": [], "usage": USAGE}
-        upstream.speak = answer(json.dumps(whole).encode())
+        completion = {"id": "c", "object": "chat.completion", "choices": [], "usage": USAGE}
+        upstream.speak = answer(json.dumps(completion).encode())
         config = use_provider(project(folder, upstream.url, {"chat": "[]"}, more=MORE), upstream)
         with gateway(folder, config) as running:
             yield Front(running, Books(folder))

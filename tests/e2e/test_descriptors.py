@@ -1,4 +1,4 @@
-"""A worker that runs short of file descriptors answers everybody, and says so once."""
+"""A worker without free file descriptors answers all requests, and logs it once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pathlib import Path
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Wire, answer, ask, recorder, request
 from tests.support.running import Running, start, with_telemetry
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
@@ -26,12 +27,12 @@ EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
 def limited(
     folder: Path, ulimit: str, server: str = ""
 ) -> Iterator[tuple[Running, threading.Event]]:
-    """A gateway of one worker under a limit, and what ends the streams of its upstream."""
+    """A gateway of one worker with a limit of descriptors, and the event that ends its streams."""
     over = threading.Event()
 
     def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         if b'"stream": true' not in received.body:
-            answer(json.dumps(WHOLE).encode())(received, sock)
+            answer(json.dumps(COMPLETION).encode())(received, sock)
             return
         sock.sendall(HEAD + EVENT)
         over.wait(60)
@@ -64,12 +65,12 @@ def test_idle_connections_make_room_for_requests(tmp_path: Path) -> None:
     with limited(tmp_path, "-n 64") as (running, _), ExitStack() as crowd:
         for _ in range(100):
             crowd.enter_context(socket.create_connection(("127.0.0.1", running.port), 20))
-        until(lambda: _served(running), "a place")  # those that came last are fresh for a moment
+        until(lambda: is_served(running), "a place")  # those that came last are fresh for a moment
         assert Counter(ask(running.port, chat()).status for _ in range(50)) == Counter({200: 50})
         assert_calm(running)
 
 
-def _served(running: Running) -> bool:
+def is_served(running: Running) -> bool:
     return ask(running.port, chat()).status == 200
 
 
@@ -81,18 +82,18 @@ def test_without_idle_connections_the_answer_is_503_at_once(tmp_path: Path) -> N
         heads = Counter(wire.head()[0] for wire in wires)
         assert set(heads) == {200, 503}
         assert heads[200] >= 10
-        refused = ask(running.port, chat())
-        assert refused.status == 503
-        assert refused.json()["error"]["code"] == "too_many_connections"
-        assert refused.value("retry-after") == "1"
+        refusal = ask(running.port, chat())
+        assert refusal.status == 503
+        assert refusal.json()["error"]["code"] == "too_many_connections"
+        assert refusal.value("retry-after") == "1"
         over.set()
-        until(lambda: _served(running), "a place")
+        until(lambda: is_served(running), "a place")
         assert_calm(running)
         assert '"code":"too_many_connections"' in running.output()
 
 
-def test_whoever_watches_a_full_gateway_is_answered(tmp_path: Path) -> None:
-    """Else a supervisor would end it for being busy, and all its streams with it."""
+def test_a_full_gateway_answers_health_checks(tmp_path: Path) -> None:
+    """Otherwise a supervisor would restart a busy gateway."""
     with limited(tmp_path, "-n 64") as (running, _), ExitStack() as crowd:
         wires = [crowd.enter_context(Wire(running.port)) for _ in range(30)]
         for wire in wires:

@@ -1,4 +1,4 @@
-"""A gateway that stops first tells so, then accepts no more, then lets requests end."""
+"""A stopping gateway reports itself unready, then stops accepting, then drains its requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from tests.support.recording import (
 )
 from tests.support.running import gateway, start, with_telemetry
 from tests.support.scripted import stream_or_whole
-from tests.support.small import chat, project, until
+from tests.support.small import chat, project
+from tests.support.waiting import until
 
 DRAIN = "drain: {delay: 2s, grace: 20s}"
 
@@ -51,14 +52,14 @@ def open_stream(port: int) -> Iterator[Iterator[bytes]]:
 
 
 def get(port: int, path: str = "/readyz") -> HttpAnswer | None:
-    """The answer, or None if nobody listens."""
+    """The response, or None if the port is closed."""
     try:
         return ask(port, request(path))
     except ConnectionRefusedError:
         return None
 
 
-def refused(port: int) -> bool:
+def refuses_connections(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), 5).close()
     except ConnectionRefusedError:
@@ -69,7 +70,7 @@ def refused(port: int) -> bool:
 
 
 def keep_alive(wire: Wire) -> str:
-    """Ask over a connection that is kept alive; the header `Connection` of the answer."""
+    """Send a request on a keep-alive connection; the header `Connection` of the response."""
     wire.send(chat("chat"))
     status, headers = wire.head()
     assert status == 200
@@ -80,8 +81,8 @@ def keep_alive(wire: Wire) -> str:
 def test_in_the_delay_readiness_is_false_and_connections_are_accepted(
     tmp_path: Path, upstream: Recorder
 ) -> None:
-    with gateway(tmp_path, config(tmp_path, upstream)) as front, Wire(front.port) as kept:
-        assert keep_alive(kept) != "close"
+    with gateway(tmp_path, config(tmp_path, upstream)) as front, Wire(front.port) as kept_wire:
+        assert keep_alive(kept_wire) != "close"
         front.process.send_signal(signal.SIGTERM)
         readiness = until(
             lambda: (page := get(front.telemetry)) is not None and page.status == 503 and page,
@@ -90,8 +91,8 @@ def test_in_the_delay_readiness_is_false_and_connections_are_accepted(
         assert readiness.json()["status"] == "stopping"
         fresh = ask(front.port, chat("chat"))
         assert (fresh.status, fresh.values("connection")) == (200, ["close"])
-        assert keep_alive(kept) == "close"
-        until(lambda: refused(front.port), "no more connections")
+        assert keep_alive(kept_wire) == "close"
+        until(lambda: refuses_connections(front.port), "no more connections")
         assert front.process.wait(10) == 0
 
 
@@ -100,7 +101,7 @@ def test_metrics_and_health_are_served_until_the_last_stream_has_ended(
 ) -> None:
     with gateway(tmp_path, config(tmp_path, upstream)) as front, open_stream(front.port) as events:
         front.process.send_signal(signal.SIGTERM)
-        until(lambda: refused(front.port), "no more connections")
+        until(lambda: refuses_connections(front.port), "no more connections")
         page = get(front.telemetry)
         metrics = get(front.telemetry, "/metrics")
         assert page is not None
@@ -181,7 +182,7 @@ def test_a_gunicorn_of_ones_own_has_the_delay_too(
         front.process.send_signal(signal.SIGTERM)
         until(lambda: get(telemetry) and get(telemetry).status == 503, "the delay")
         assert ask(port, chat("chat")).status == 200
-        until(lambda: refused(port), "no more connections")
+        until(lambda: refuses_connections(port), "no more connections")
         assert front.process.wait(10) == 0
     finally:
         front.stop()

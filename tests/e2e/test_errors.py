@@ -1,4 +1,4 @@
-"""Each vendor's SDK raises its own exception class, and that shows our message."""
+"""Each vendor's SDK raises its exception class with the gateway's message."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def content(platform: Platform, model: str, token: str = ALL, contents: Any = "o
         client.models.generate_content(model=model, contents=contents)
 
 
-# What the caller did wrong
+# Errors of the caller
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ def test_openai_sdk_raises(
     code: str,
     words: str,
 ) -> None:
-    with pytest.raises(kind) as raised:
+    with pytest.raises(kind) as excinfo:
         chat(platform, model, token)
-    assert type(raised.value) is kind
-    assert words in raised.value.message
-    assert code in ("", raised.value.code)
-    assert (raised.value.request_id or "").startswith("req_")
-    assert isinstance(raised.value.type, str)
-    assert isinstance(raised.value.param, str)
+    assert type(excinfo.value) is kind
+    assert words in excinfo.value.message
+    assert code in ("", excinfo.value.code)
+    assert (excinfo.value.request_id or "").startswith("req_")
+    assert isinstance(excinfo.value.type, str)
+    assert isinstance(excinfo.value.param, str)
 
 
 STATUSES = {"close": 502, "garbage": 502, "nowhere": 502, "wrong": 502, "slow": 504}
@@ -117,29 +117,29 @@ STATUSES = {"close": 502, "garbage": 502, "nowhere": 502, "wrong": 502, "slow": 
 
 @pytest.mark.parametrize("model", ["fault-close", "fault-garbage", "nowhere", "wrong", "slow"])
 def test_failure_of_an_upstream_is_502_or_504(platform: Platform, model: str) -> None:
-    with pytest.raises(openai.InternalServerError) as raised:
+    with pytest.raises(openai.InternalServerError) as excinfo:
         chat(platform, model)
-    assert raised.value.status_code == STATUSES[model.removeprefix("fault-")]
-    assert "127.0.0.1" not in raised.value.message
-    assert "not-the-one" not in str(raised.value.body)
+    assert excinfo.value.status_code == STATUSES[model.removeprefix("fault-")]
+    assert "127.0.0.1" not in excinfo.value.message
+    assert "not-the-one" not in str(excinfo.value.body)
 
 
 def test_openai_sdk_shows_the_place_in_the_request(platform: Platform) -> None:
-    with pytest.raises(openai.BadRequestError) as raised:
+    with pytest.raises(openai.BadRequestError) as excinfo:
         chat(platform, "gpt-4o", messages=[{"role": 7, "content": "hi"}])
-    assert raised.value.param == "messages[0].role"
-    assert raised.value.type == "invalid_request_error"
-    assert "messages[0].role" in raised.value.message
+    assert excinfo.value.param == "messages[0].role"
+    assert excinfo.value.type == "invalid_request_error"
+    assert "messages[0].role" in excinfo.value.message
 
 
 def test_openai_sdk_shows_unknown_paths_and_methods(platform: Platform) -> None:
     with of_openai(platform) as client:
         with pytest.raises(openai.NotFoundError, match="/v1/nothing"):
             client.post("/nothing", body={}, cast_to=object)
-        with pytest.raises(openai.APIStatusError, match="POST is") as raised:
+        with pytest.raises(openai.APIStatusError, match="POST is") as excinfo:
             client.get("/chat/completions", cast_to=object)
-        assert raised.value.status_code == 405
-        assert raised.value.response.headers["allow"] == "POST"
+        assert excinfo.value.status_code == 405
+        assert excinfo.value.response.headers["allow"] == "POST"
         with pytest.raises(openai.NotFoundError, match="gpt-4o'"):
             client.models.retrieve("pt-4o")
 
@@ -181,23 +181,23 @@ def test_anthropic_sdk_raises(
     type_: str,
     words: str,
 ) -> None:
-    with pytest.raises(kind) as raised:
+    with pytest.raises(kind) as excinfo:
         message(platform, model, token)
-    body = raised.value.body
+    body = excinfo.value.body
     assert isinstance(body, dict)
     assert body["type"] == "error"
     assert body["error"]["type"] == type_
     assert words in body["error"]["message"]
-    assert words in str(raised.value)
-    assert raised.value.request_id
+    assert words in str(excinfo.value)
+    assert excinfo.value.request_id
     if "status" not in model:
-        assert body["request_id"] == raised.value.request_id
+        assert body["request_id"] == excinfo.value.request_id
 
 
 def test_anthropic_sdk_shows_places_and_unknown_paths(platform: Platform) -> None:
-    with pytest.raises(anthropic.BadRequestError) as raised:
+    with pytest.raises(anthropic.BadRequestError) as excinfo:
         message(platform, "claude-sonnet", messages=[{"role": "user", "content": 7}])
-    body = raised.value.body
+    body = excinfo.value.body
     assert isinstance(body, dict)
     assert body["error"]["param"].startswith("messages[0].content")
     with of_anthropic(platform) as client:
@@ -235,20 +235,20 @@ def test_google_sdk_raises(
     status: str,
     words: str,
 ) -> None:
-    with pytest.raises(kind) as raised:
+    with pytest.raises(kind) as excinfo:
         content(platform, model, token)
-    assert (raised.value.code, raised.value.status) == (code, status)
-    assert words in (raised.value.message or "")
-    assert raised.value.details["error"]["code"] == code
-    assert raised.value.details["error"]["details"][0]["reason"]
+    assert (excinfo.value.code, excinfo.value.status) == (code, status)
+    assert words in (excinfo.value.message or "")
+    assert excinfo.value.details["error"]["code"] == code
+    assert excinfo.value.details["error"]["details"][0]["reason"]
 
 
 def test_google_sdk_shows_places_and_unknown_paths(platform: Platform) -> None:
     bad = types.GenerateContentConfig(http_options={"extra_body": {"contents": [{"parts": 7}]}})
     with of_google(platform) as client:
-        with pytest.raises(errors.ClientError, match=r"contents\[0\]\.parts") as raised:
+        with pytest.raises(errors.ClientError, match=r"contents\[0\]\.parts") as excinfo:
             client.models.generate_content(model="gemini-2.5-flash", contents="x", config=bad)
-        assert raised.value.details["error"]["param"].startswith("contents[0].parts")
+        assert excinfo.value.details["error"]["param"].startswith("contents[0].parts")
     options = types.HttpOptions(base_url=platform.url, api_version="v9")
     with (
         genai.Client(api_key=ALL, http_options=options) as client,
@@ -293,7 +293,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("target", "body", "headers", "status", "dialect"), SHAPES)
-def test_error_object_is_whole(
+def test_error_object_has_all_members(
     platform: Platform,
     target: str,
     body: bytes | None,
@@ -301,24 +301,24 @@ def test_error_object_is_whole(
     status: int,
     dialect: str,
 ) -> None:
-    answered = ask(platform.port, request(target, body, headers=headers))
-    error = assert_error(answered, status)
-    document = answered.json()
+    response = ask(platform.port, request(target, body, headers=headers))
+    error = assert_error(response, status)
+    document = response.json()
     if dialect == "openai":
         assert set(document) == {"error"}
         assert set(error) == {"message", "type", "param", "code"}
         assert isinstance(error["code"], str)
     elif dialect == "anthropic":
         assert document["type"] == "error"
-        assert document["request_id"] == answered.value("x-request-id")
-        assert answered.value("request-id") == answered.value("x-request-id")
+        assert document["request_id"] == response.value("x-request-id")
+        assert response.value("request-id") == response.value("x-request-id")
         assert isinstance(error["code"], str)
     else:
         assert type(error["code"]) is int
         assert error["code"] == status
         assert error["status"]
         assert isinstance(error["details"][0]["reason"], str)
-    assert (status == 401) == (answered.values("www-authenticate") == ["Bearer"])
+    assert (status == 401) == (response.values("www-authenticate") == ["Bearer"])
 
 
 def test_success_has_a_request_id_too(platform: Platform) -> None:
@@ -331,12 +331,12 @@ def test_success_has_a_request_id_too(platform: Platform) -> None:
 
 
 def consume(stream: Any, into: list[Any] | None = None) -> None:
-    """Read a stream to its end, keeping what came before it breaks."""
+    """Read a stream to its end; the pieces before an exception stay in the list."""
     events = [] if into is None else into
     events.extend(stream)
 
 
-# Each with a number of events of which the last ones have content.
+# Each with a number of events; the last ones have content.
 OPENAI_STREAMS: list[tuple[Callable[[OpenAI, str], Any], int]] = [
     (lambda c, m: c.chat.completions.create(model=m, messages=TURNS, stream=True), 2),
     (lambda c, m: c.completions.create(model=m, prompt="one two three four", stream=True), 2),
@@ -370,9 +370,9 @@ def test_openai_stream_that_breaks_raises(
 def test_stream_that_breaks_before_its_content_is_an_answer_of_its_own(
     platform: Platform, model: str, status: int, code: str
 ) -> None:
-    with of_openai(platform) as client, pytest.raises(openai.InternalServerError) as raised:
+    with of_openai(platform) as client, pytest.raises(openai.InternalServerError) as excinfo:
         client.responses.create(model=model, input="one two three four", stream=True)
-    assert (raised.value.status_code, raised.value.code) == (status, code)
+    assert (excinfo.value.status_code, excinfo.value.code) == (status, code)
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_other_answer_that_breaks_is_cut_and_never_ended(
     assert not raw.endswith(b"0\r\n\r\n")
 
 
-# Whether asking again can help
+# Retries
 
 
 class Counting:
@@ -451,7 +451,7 @@ class Counting:
 
 
 @pytest.mark.parametrize(
-    ("model", "sent"),
+    ("model", "attempts"),
     [
         ("fault-status-429-retry-after-0.05", 3),
         ("fault-status-400", 1),
@@ -459,17 +459,19 @@ class Counting:
         ("pt-4o", 1),
     ],
 )
-def test_sdk_asks_again_only_where_that_can_help(platform: Platform, model: str, sent: int) -> None:
+def test_sdk_retries_only_errors_that_may_pass(
+    platform: Platform, model: str, attempts: int
+) -> None:
     counting = Counting()
     client = OpenAI(
         base_url=f"{platform.url}/v1", api_key=ALL, max_retries=2, http_client=counting.client
     )
     with client, pytest.raises(openai.APIStatusError):
         client.chat.completions.create(model=model, messages=TURNS)
-    assert counting.sent == sent
+    assert counting.sent == attempts
 
 
-def test_sdk_asks_again_after_a_server_error(platform: Platform) -> None:
+def test_sdk_retries_after_a_server_error(platform: Platform) -> None:
     counting = Counting()
     client = OpenAI(
         base_url=f"{platform.url}/v1", api_key=ALL, max_retries=1, http_client=counting.client
@@ -480,15 +482,15 @@ def test_sdk_asks_again_after_a_server_error(platform: Platform) -> None:
 
 
 def test_retry_after_of_the_upstream_comes_through(platform: Platform) -> None:
-    with pytest.raises(openai.RateLimitError) as raised:
+    with pytest.raises(openai.RateLimitError) as excinfo:
         chat(platform, "fault-status-429-retry-after-2")
-    assert raised.value.response.headers["retry-after"] == "2"
-    with pytest.raises(anthropic.RateLimitError) as raised_too:
+    assert excinfo.value.response.headers["retry-after"] == "2"
+    with pytest.raises(anthropic.RateLimitError) as second_excinfo:
         message(platform, "fault-status-429-retry-after-2")
-    assert raised_too.value.response.headers["retry-after"] == "2"
+    assert second_excinfo.value.response.headers["retry-after"] == "2"
 
 
-# Upstreams that answer in shapes of their own
+# Upstreams with error objects of another shape
 
 
 @pytest.fixture(scope="module")
@@ -519,11 +521,11 @@ def test_error_in_another_shape_is_put_into_ours(
     running, upstream = odd
     headers = (f"Content-Type: {kind}", "Location: https://elsewhere.invalid/")
     upstream.speak = answer(body, headers, status)
-    with of_openai(running) as client, pytest.raises(openai.APIStatusError, match=words) as raised:
+    with of_openai(running) as client, pytest.raises(openai.APIStatusError, match=words) as excinfo:
         client.chat.completions.create(model="gpt-4o", messages=TURNS)
-    assert raised.value.status_code == (502 if status in (302, 401, 403) else status)
-    assert "secret" not in str(raised.value.body)
-    assert raised.value.response.headers["content-type"] == "application/json"
+    assert excinfo.value.status_code == (502 if status in (302, 401, 403) else status)
+    assert "secret" not in str(excinfo.value.body)
+    assert excinfo.value.response.headers["content-type"] == "application/json"
     with of_anthropic(running) as other, pytest.raises(anthropic.APIStatusError, match=words):
         other.messages.create(model="claude-sonnet", max_tokens=9, messages=TURNS)
     with of_google(running) as third, pytest.raises(errors.APIError, match=words):
@@ -555,16 +557,16 @@ UPGRADE = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 
 )
 @pytest.mark.parametrize("token", [ALL, ""])
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])
-def test_a_websocket_where_only_post_is_is_426(
+def test_a_websocket_handshake_for_a_post_operation_is_426(
     platform: Platform, path: str, token: str, headers: list[str]
 ) -> None:
     with Wire(platform.port) as wire:
         wire.send(request(path, token=token, headers=headers))
-        refused = wire.answer()
-        assert_error(refused, 426)
-        assert refused.value("upgrade") == "HTTP/1.1"
-        assert refused.value("connection").lower() == "upgrade"
-        assert refused.value("allow") == "POST"
+        refusal = wire.answer()
+        assert_error(refusal, 426)
+        assert refusal.value("upgrade") == "HTTP/1.1"
+        assert refusal.value("connection").lower() == "upgrade"
+        assert refusal.value("allow") == "POST"
         wire.send(request("/v1/models", token=ALL))  # the connection goes on
         assert wire.answer().status == 200
 
@@ -578,7 +580,7 @@ def test_a_websocket_where_only_post_is_is_426(
         ("GET", "/v1/models", UPGRADE, 200),  # a server may ignore Upgrade (RFC 9110 7.8)
     ],
 )
-def test_an_upgrade_changes_nothing_elsewhere(
+def test_an_upgrade_header_of_a_post_is_ignored(
     platform: Platform, method: str, path: str, headers: list[str], status: int
 ) -> None:
     data = request(path, method=method, token=ALL, headers=headers)

@@ -1,4 +1,4 @@
-"""What reaches an upstream of a request, and what comes back of its answer, byte by byte."""
+"""The bytes of a request at the upstream, and of its response at the caller."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.support.running import (
     replaced,
     shipped,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
@@ -112,10 +112,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
         yield running
 
 
-def passed(port: int, upstream: Recorder, data: bytes) -> ReceivedRequest:
-    """Send a request that is answered 200, and what reached the upstream of it."""
-    answered = ask(port, data)
-    assert answered.status == 200, answered
+def forwarded(port: int, upstream: Recorder, data: bytes) -> ReceivedRequest:
+    """Send a request with the status 200; the request that the upstream received."""
+    response = ask(port, data)
+    assert response.status == 200, response
     assert len(upstream.requests) == 1
     return upstream.last
 
@@ -144,38 +144,38 @@ JSON_BODIES = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "expected"), JSON_BODIES)
+@pytest.mark.parametrize(("body", "expected"), JSON_BODIES)
 def test_json_is_changed_in_the_models_name_alone(
-    port: int, upstream: Recorder, sent: bytes, expected: bytes | None
+    port: int, upstream: Recorder, body: bytes, expected: bytes | None
 ) -> None:
-    sent = sent.replace(b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]')
-    if b'"messages"' not in sent or b'"messages" : [ ]' in sent:
+    body = body.replace(b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]')
+    if b'"messages"' not in body or b'"messages" : [ ]' in body:
         target = "/v1/responses"  # nothing is required there
     else:
         target = CHAT
-    expected = expected or sent.replace(b'"renamed"', b'"the-real-name"')
+    expected = expected or body.replace(b'"renamed"', b'"the-real-name"')
     expected = expected.replace(
         b'"messages":[]', b'"messages":[{"role":"user","content":"renamed"}]'
     )
-    received = passed(port, upstream, request(target, sent, token=ALL))
+    received = forwarded(port, upstream, request(target, body, token=ALL))
     assert received.body == expected
     assert received.values("content-length") == [str(len(expected))]
 
 
 def test_json_is_not_touched_where_the_name_stays(port: int, upstream: Recorder) -> None:
     body = b' {"model" : "gpt-\\u0034o", "messages":[ {"role":"user","content":"hi"} ] }'
-    assert passed(port, upstream, request(CHAT, body, token=ALL)).body == body
+    assert forwarded(port, upstream, request(CHAT, body, token=ALL)).body == body
 
 
 def test_name_of_any_characters_is_written_as_json(port: int, upstream: Recorder) -> None:
     body = FINE.replace(b"gpt-4o", b"quoted")
-    received = passed(port, upstream, request(CHAT, body, token=ALL))
+    received = forwarded(port, upstream, request(CHAT, body, token=ALL))
     assert json.loads(received.body)["model"] == '\u00fcn"q\\/\U0001f600'
 
 
-def test_name_deep_in_the_body(port: int, upstream: Recorder) -> None:
+def test_model_name_deep_in_the_body_is_changed(port: int, upstream: Recorder) -> None:
     body = b'{"mod/el": 1, "deep": [ {"mod/el" : "odd-one"}, {"mod/el": "odd-one"} ]}'
-    received = passed(port, upstream, request("/odd/nested", body, token=ALL))
+    received = forwarded(port, upstream, request("/odd/nested", body, token=ALL))
     assert received.body == body.replace(b"odd-one", b"the real/name", 1)
 
 
@@ -187,7 +187,7 @@ def test_chunked_body_arrives_with_a_length(port: int, upstream: Recorder) -> No
         headers=["Content-Type: application/json", "Transfer-Encoding: chunked"],
     )
     chunks = b"".join(b"1;ext=1\r\n%c\r\n" % byte for byte in FINE)
-    received = passed(port, upstream, head + chunks + b"0\r\nX-Trailer: dropped\r\n\r\n")
+    received = forwarded(port, upstream, head + chunks + b"0\r\nX-Trailer: dropped\r\n\r\n")
     assert received.body == FINE
     assert received.values("content-length") == [str(len(FINE))]
     assert {"transfer-encoding", "x-trailer", "trailer"}.isdisjoint(received.names())
@@ -204,7 +204,7 @@ DECOY = ('name="prompt"', b'name="model"\r\n\r\nrenamed')
 
 
 @pytest.mark.parametrize(
-    ("sent", "expected"),
+    ("parts", "expected"),
     [
         ((MODEL, FILE), (REAL, FILE)),
         ((FILE, MODEL), (FILE, REAL)),
@@ -214,11 +214,11 @@ DECOY = ('name="prompt"', b'name="model"\r\n\r\nrenamed')
 def test_multipart_is_changed_in_the_models_name_alone(
     port: int,
     upstream: Recorder,
-    sent: tuple[tuple[str, bytes], ...],
+    parts: tuple[tuple[str, bytes], ...],
     expected: tuple[tuple[str, bytes], ...],
 ) -> None:
-    data = request(TRANSCRIBE, multipart(*sent), token=ALL, media_type=MULTIPART)
-    received = passed(port, upstream, data)
+    data = request(TRANSCRIBE, multipart(*parts), token=ALL, media_type=MULTIPART)
+    received = forwarded(port, upstream, data)
     assert received.body == multipart(*expected)
     assert received.values("content-type") == [MULTIPART]
 
@@ -230,7 +230,7 @@ def test_form_is_changed_in_the_models_name_alone(port: int, upstream: Recorder)
         token=ALL,
         media_type="application/x-www-form-urlencoded",
     )
-    body = passed(port, upstream, data).body
+    body = forwarded(port, upstream, data).body
     assert body in (
         b"a=%7e+%20&model=the%20real%2Fname&b=model&&c",
         b"a=%7e+%20&model=the+real%2Fname&b=model&&c",
@@ -244,24 +244,24 @@ IMAGE = ('name="image"; filename="a.png"\r\nContent-Type: image/png', b"\x89PNG"
 
 
 @pytest.mark.parametrize(
-    "sent", [b'{"input":"hi"}', b' { "input" : "hi" } ', b'{"model":null,"input":"hi"}']
+    "body", [b'{"input":"hi"}', b' { "input" : "hi" } ', b'{"model":null,"input":"hi"}']
 )
-def test_default_model_is_written_into_json(port: int, upstream: Recorder, sent: bytes) -> None:
-    received = passed(port, upstream, request("/v1/moderations", sent, token=ALL))
+def test_default_model_is_written_into_json(port: int, upstream: Recorder, body: bytes) -> None:
+    received = forwarded(port, upstream, request("/v1/moderations", body, token=ALL))
     assert json.loads(received.body) == {"input": "hi", "model": "omni-moderation-latest"}
-    if b"null" not in sent:
-        assert received.body.replace(b'"model":"omni-moderation-latest",', b"") == sent
+    if b"null" not in body:
+        assert received.body.replace(b'"model":"omni-moderation-latest",', b"") == body
 
 
 def test_default_model_is_written_into_a_form(port: int, upstream: Recorder) -> None:
     body = multipart(PART, IMAGE)
     data = request("/v1/images/edits", body, token=ALL, media_type=MULTIPART)
-    received = passed(port, upstream, data)
+    received = forwarded(port, upstream, data)
     assert received.body == multipart(('name="model"', b"gpt-image-1"), PART, IMAGE)
 
 
 def test_default_model_is_written_into_the_query(port: int, upstream: Recorder) -> None:
-    assert passed(port, upstream, request("/odd/query?a=%7e", token=ALL)).target == (
+    assert forwarded(port, upstream, request("/odd/query?a=%7e", token=ALL)).target == (
         "/base/query?a=%7e&model=the%20real%2Fname&k%20y=s%2Fcret"
     )
 
@@ -271,12 +271,12 @@ def test_default_model_is_written_into_the_query(port: int, upstream: Recorder) 
 
 def test_path_and_query_arrive_as_they_were(port: int, upstream: Recorder) -> None:
     target = f"{CHAT}?api-version=1&x=%7e%20+&empty=&flag&x=2"
-    assert passed(port, upstream, request(target, FINE, token=ALL)).target == target
+    assert forwarded(port, upstream, request(target, FINE, token=ALL)).target == target
 
 
 def test_absolute_target_is_taken_by_its_path(port: int, upstream: Recorder) -> None:
     data = request(f"http://gateway{CHAT}", FINE, token=ALL)
-    assert passed(port, upstream, data).target == CHAT
+    assert forwarded(port, upstream, data).target == CHAT
 
 
 @pytest.mark.parametrize("mount", ["/v1beta", "/v1", "/v1alpha"])
@@ -284,32 +284,32 @@ def test_mount_is_replaced_by_the_upstreams_own_path(
     port: int, upstream: Recorder, mount: str
 ) -> None:
     target = f"{mount}/models/gemini-2.5-flash:generateContent?key={ALL}"
-    assert passed(port, upstream, request(target, CONTENTS)).target == GENERATE
+    assert forwarded(port, upstream, request(target, CONTENTS)).target == GENERATE
 
 
 def test_models_name_in_the_path_is_replaced(port: int, upstream: Recorder) -> None:
     target = f"/v1/models/g%2Drenamed:streamGenerateContent?alt=sse&key={ALL}&x=%7e"
-    assert passed(port, upstream, request(target, CONTENTS)).target == (
+    assert forwarded(port, upstream, request(target, CONTENTS)).target == (
         "/v1beta/models/the%2Freal%3An%C3%A4me:streamGenerateContent?alt=sse&x=%7e"
     )
 
 
 def test_models_name_in_the_query_is_replaced(port: int, upstream: Recorder) -> None:
     target = "/odd/query?a=%7e&model=odd%2Done&b=model"
-    assert passed(port, upstream, request(target, token=ALL)).target == (
+    assert forwarded(port, upstream, request(target, token=ALL)).target == (
         "/base/query?a=%7e&model=the%20real%2Fname&b=model&k%20y=s%2Fcret"
     )
 
 
 def test_models_name_in_a_header_is_replaced(port: int, upstream: Recorder) -> None:
     data = request("/odd/header", token=ALL, headers=["X-Model: odd-one"])
-    received = passed(port, upstream, data)
+    received = forwarded(port, upstream, data)
     assert received.values("x-model") == ["the real/name"]
     assert received.body == b""
     assert "content-length" not in received.names()
 
 
-SENT = {
+HEADERS = {
     "Accept": "application/json",
     "Content-Language": "en",
     "Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -343,8 +343,8 @@ KEPT_HERE = [
 
 
 def test_headers_pass_by_an_allow_list(port: int, upstream: Recorder) -> None:
-    headers = [f"{name}: {value}" for name, value in SENT.items()] + KEPT_HERE
-    received = passed(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
+    headers = [f"{name}: {value}" for name, value in HEADERS.items()] + KEPT_HERE
+    received = forwarded(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
     own_headers = {
         "host": f"127.0.0.1:{upstream.port}",
         "authorization": f"Bearer {CREDENTIAL}",
@@ -353,7 +353,7 @@ def test_headers_pass_by_an_allow_list(port: int, upstream: Recorder) -> None:
         "content-type": "application/json",
         "content-length": str(len(FINE)),
     }
-    expected = {**own_headers, **{name.lower(): value for name, value in SENT.items()}}
+    expected = {**own_headers, **{name.lower(): value for name, value in HEADERS.items()}}
     received_headers = dict(received.headers)
     assert received_headers.pop("x-request-id").startswith("req_")
     assert received_headers == expected
@@ -386,7 +386,7 @@ def test_headers_by_which_clients_correlate_requests_pass(
     header_lines = CORRELATION[target]
     lines = [f"{name}: {value}" for name, value in header_lines.items()]
     body = {CHAT: FINE, MESSAGES: MESSAGES_REQUEST, GENERATE: CONTENTS}[target]
-    passed(port, upstream, request(target, body, headers=[*lines, *KEPT_HERE, carrier(target)]))
+    forwarded(port, upstream, request(target, body, headers=[*lines, *KEPT_HERE, carrier(target)]))
     for name, value in header_lines.items():
         assert upstream.last.values(name) == [value]
     removed_pairs = {
@@ -396,10 +396,10 @@ def test_headers_by_which_clients_correlate_requests_pass(
 
 
 @pytest.mark.parametrize("split", [0, 60, 130, 150])
-def test_correlation_ids_with_an_underscore_are_taken_for_those_with_a_dash(
+def test_correlation_ids_with_an_underscore_are_accepted(
     port: int, upstream: Recorder, split: int
 ) -> None:
-    """Older agents send them; a head may come in pieces."""
+    """Older agents send them. The head may come in pieces."""
     lines = ["session_id: s-1", "Conversation_id: c-1", "thread_id: t-1"]
     data = request(CHAT, FINE, token=ALL, headers=lines)
     with Wire(port) as wire:
@@ -417,16 +417,16 @@ def test_other_names_with_an_underscore_are_refused(port: int, upstream: Recorde
     assert upstream.requests == []
 
 
-def test_header_that_connection_names_is_of_one_hop(port: int, upstream: Recorder) -> None:
+def test_header_named_in_connection_is_not_forwarded(port: int, upstream: Recorder) -> None:
     """RFC 9110 section 7.6.1."""
     headers = ["Connection: keep-alive, Idempotency-Key", "Idempotency-Key: i-1"]
-    received = passed(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
+    received = forwarded(port, upstream, request(CHAT, FINE, token=ALL, headers=headers))
     assert received.values("idempotency-key") == []
 
 
 def test_anthropic_headers_pass(port: int, upstream: Recorder) -> None:
     headers = [f"x-api-key: {ALL}", "anthropic-version: 2023-06-01", "anthropic-beta: a,b"]
-    received = passed(
+    received = forwarded(
         port, upstream, request(f"{MESSAGES}?beta=true", MESSAGES_REQUEST, headers=headers)
     )
     assert received.target == f"{MESSAGES}?beta=true"
@@ -438,7 +438,7 @@ def test_anthropic_headers_pass(port: int, upstream: Recorder) -> None:
 
 def test_forward_headers_pass_to_their_upstream(port: int, upstream: Recorder) -> None:
     headers = ["X-Custom: 1", "x-other: 2", "X-Third: 3", "X-Model: odd-same"]
-    received = passed(port, upstream, request("/odd/header", token=ALL, headers=headers))
+    received = forwarded(port, upstream, request("/odd/header", token=ALL, headers=headers))
     assert (received.values("x-custom"), received.values("x-other")) == (["1"], ["2"])
     assert received.values("x-third") == []
 
@@ -466,7 +466,7 @@ def test_token_never_reaches_the_upstream(
 ) -> None:
     body = {CHAT: FINE, MESSAGES: MESSAGES_REQUEST}.get(target, CONTENTS)
     data = request(target, None if target.startswith("/odd") else body, headers=headers)
-    received = passed(port, upstream, data)
+    received = forwarded(port, upstream, data)
     everything = repr(received)
     assert ALL not in everything
     assert LIMITED not in everything
@@ -476,7 +476,7 @@ def test_token_never_reaches_the_upstream(
         assert everything.count(CREDENTIAL) == 1
 
 
-def test_expectation_is_ours_to_meet(port: int, upstream: Recorder) -> None:
+def test_expect_is_answered_by_the_gateway(port: int, upstream: Recorder) -> None:
     data = request(CHAT, FINE, token=ALL, headers=["Expect: 100-continue"])
     with Wire(port) as wire:
         wire.send(data[: -len(FINE)])
@@ -509,16 +509,16 @@ def test_answer_comes_back_as_it_is(port: int, upstream: Recorder) -> None:
             "Proxy-Authenticate: Basic",
         ),
     )
-    answered = ask(port, request(CHAT, FINE, token=ALL))
-    assert answered.body == body
-    assert answered.value("content-length") == str(len(body))
-    assert answered.value("content-type") == "application/json; charset=utf-8"
-    assert answered.value("openai-processing-ms") == "7"
-    assert answered.values("x-ratelimit-remaining-requests") in (["5", "6"], ["5, 6"], ["5,6"])
-    assert answered.value("x-upstream-request-id") == "upstreams-own"
-    assert answered.value("x-request-id").startswith("req_")
-    assert answered.values("server") == []
-    assert answered.value("date") != "theirs"
+    response = ask(port, request(CHAT, FINE, token=ALL))
+    assert response.body == body
+    assert response.value("content-length") == str(len(body))
+    assert response.value("content-type") == "application/json; charset=utf-8"
+    assert response.value("openai-processing-ms") == "7"
+    assert response.values("x-ratelimit-remaining-requests") in (["5", "6"], ["5, 6"], ["5,6"])
+    assert response.value("x-upstream-request-id") == "upstreams-own"
+    assert response.value("x-request-id").startswith("req_")
+    assert response.values("server") == []
+    assert response.value("date") != "theirs"
     removed_headers = (
         "set-cookie",
         "openai-organization",
@@ -526,28 +526,28 @@ def test_answer_comes_back_as_it_is(port: int, upstream: Recorder) -> None:
         "keep-alive",
         "proxy-authenticate",
     )
-    assert [name for name in removed_headers if answered.values(name)] == []
+    assert [name for name in removed_headers if response.values(name)] == []
 
 
 def test_upstream_is_told_the_request_id_of_the_answer(port: int, upstream: Recorder) -> None:
-    answered = ask(port, request(CHAT, FINE, token=ALL))
-    assert upstream.last.values("x-request-id") == [answered.value("x-request-id")]
+    response = ask(port, request(CHAT, FINE, token=ALL))
+    assert upstream.last.values("x-request-id") == [response.value("x-request-id")]
 
 
 def test_packed_answer_stays_packed(port: int, upstream: Recorder) -> None:
     packed = gzip.compress(b'{"a": 1}')
     upstream.speak = answer(packed, ("Content-Type: application/json", "Content-Encoding: gzip"))
-    answered = ask(port, request(CHAT, FINE, token=ALL))
-    assert (answered.body, answered.value("content-encoding")) == (packed, "gzip")
+    response = ask(port, request(CHAT, FINE, token=ALL))
+    assert (response.body, response.value("content-encoding")) == (packed, "gzip")
 
 
 def test_binary_answer_is_untouched(port: int, upstream: Recorder) -> None:
     data = bytes(range(256)) * 1000
     upstream.speak = chunked([data[:7], data[7:100_000], data[100_000:]], "audio/mpeg")
     body = b'{"model":"tts-1","input":"x","voice":"v"}'
-    answered = ask(port, request("/v1/audio/speech", body, token=ALL))
-    assert answered.body == data
-    assert answered.value("content-type") == "audio/mpeg"
+    response = ask(port, request("/v1/audio/speech", body, token=ALL))
+    assert response.body == data
+    assert response.value("content-type") == "audio/mpeg"
 
 
 def test_trailers_are_dropped(port: int, upstream: Recorder) -> None:
@@ -651,9 +651,9 @@ def test_events_are_cleaned(
 ) -> None:
     pieces = [DIRTY[at : at + size] for at in range(0, len(DIRTY), size)]
     upstream.speak = chunked(pieces, "text/event-stream")
-    answered = ask(port, request(target, body, token="", headers=[carrier(target)]))
-    assert answered.body == expected
-    assert answered.value("cache-control") == "no-cache"
+    response = ask(port, request(target, body, token="", headers=[carrier(target)]))
+    assert response.body == expected
+    assert response.value("cache-control") == "no-cache"
 
 
 def test_events_with_names_keep_them(port: int, upstream: Recorder) -> None:
@@ -714,14 +714,14 @@ def test_memory_stays_flat_under_a_large_upload(
     data = request(TRANSCRIBE, body, token=ALL, media_type=MULTIPART)
     before = [anonymous(pid) for pid in running.workers()]
     grown = []
-    answered: list[HttpAnswer] = []
-    sending = threading.Thread(target=lambda: answered.append(ask(running.port, data)))
+    response: list[HttpAnswer] = []
+    sending = threading.Thread(target=lambda: response.append(ask(running.port, data)))
     sending.start()
     while sending.is_alive():
         now = [anonymous(pid) for pid in running.workers()]
         grown.append(max(after - at for after, at in zip(now, before, strict=True)))
         sending.join(0.005)
-    assert answered[0].status == 200
+    assert response[0].status == 200
     assert len(upstream.last.body) == len(body) - len("renamed") + len("the-real-name")
     assert max(grown) < 8_000_000, f"{max(grown)} bytes more"
 
@@ -744,7 +744,7 @@ def test_large_answer_is_relayed_piece_by_piece(
     assert max(after - at for after, at in zip(now, before, strict=True)) < 8_000_000
 
 
-# What the tests above are made of
+# Helpers
 
 
 def carrier(target: str) -> str:
@@ -768,7 +768,7 @@ def chunked(pieces: list[bytes], media_type: str, trailer: bytes = b"") -> Speak
 
 
 def open_files(running: Running) -> int:
-    """How many files without a name, which is what spools are, the workers have open."""
+    """How many unnamed files (spools of bodies) the workers have open."""
     count = 0
     for pid in running.workers():
         for link in Path(f"/proc/{pid}/fd").iterdir():
@@ -780,7 +780,7 @@ def open_files(running: Running) -> int:
 
 
 def anonymous(pid: int) -> int:
-    """Bytes of a process's memory that stand in no file."""
+    """Bytes of a process's anonymous memory."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     memory = next(line for line in lines if line.startswith("RssAnon:"))
     return int(memory.split()[1]) * 1024

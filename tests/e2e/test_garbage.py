@@ -1,4 +1,4 @@
-"""However a request ends, nothing of it is left to the garbage collector."""
+"""However a request ends, it leaves no reference cycles to the garbage collector."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDS = {
 
 
 @pytest.fixture(scope="module")
-def left():
+def garbage():
     result = subprocess.run(
         [sys.executable, "-m", "tests.support.garbage"],
         cwd=ROOT,
@@ -46,9 +46,9 @@ def left():
 
 
 @pytest.mark.parametrize(("way", "outcome"), ENDS.items())
-def test_a_request_is_gone_when_it_is_over(left, way, outcome):
-    assert left[way] == [outcome, 0]
+def test_a_request_is_gone_when_it_is_over(garbage, way, outcome):
+    assert garbage[way] == [outcome, 0]
 
 
-def test_every_way_is_expected(left):
-    assert left.keys() == ENDS.keys()
+def test_every_way_is_expected(garbage):
+    assert garbage.keys() == ENDS.keys()

@@ -21,9 +21,10 @@ from tests.support.crowd import crowd
 from tests.support.recording import ReceivedRequest, Recorder, Speak, Wire, answer, ask, recorder
 from tests.support.running import Running, gateway
 from tests.support.scripted import STALL, script, until_it_leaves
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
-GOOD = answer(json.dumps(WHOLE).encode())
+GOOD = answer(json.dumps(COMPLETION).encode())
 BAD = answer(b'{"error": {"message": "broken"}}', status=503)
 WORKERS = 4
 DETAILS = b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -96,7 +97,7 @@ def details_of_some(front: Running) -> list[dict[str, Any]]:
 
 
 def requests_at(replica: Replica, front: Running, count: int = 60) -> int:
-    """How many of so many requests, from as many connections, reach a replica."""
+    """How many of `count` requests on new connections reach a replica."""
     before = replica.counts["requests"]
     assert crowd([front.port], chat(), count, callers=count) == {200: count}
     return replica.counts["requests"] - before
@@ -138,7 +139,7 @@ def test_a_replica_that_accepts_and_never_answers_is_out_for_all_workers(
 
 
 def call(port: int) -> None:
-    """Ask, and accept that no answer comes."""
+    """Send a request; a missing response is no error."""
     with contextlib.suppress(OSError, AssertionError):
         ask(port, chat())
 
@@ -148,7 +149,7 @@ def test_a_replica_without_requests_left_is_asked_last_by_all_workers(
 ) -> None:
     limits = [f"x-ratelimit-{part}" for part in ("limit-requests: 100", "remaining-requests: 0")]
     replicas[0].requests = answer(
-        json.dumps(WHOLE).encode(),
+        json.dumps(COMPLETION).encode(),
         ["Content-Type: application/json", *limits, "x-ratelimit-reset-requests: 10m0s"],
     )
     with serving(tmp_path, replicas, "ejection: {max_out: 0}") as front:

@@ -14,9 +14,10 @@ import pytest
 
 from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder
 from tests.support.running import gateway
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
-WHOLE_ANSWER = answer(json.dumps(WHOLE).encode())
+WHOLE_ANSWER = answer(json.dumps(COMPLETION).encode())
 MODEL = "one: {to: [{upstream: main, weight: 1000000}, {upstream: other}]}"
 
 
@@ -55,10 +56,10 @@ def rows(folder: Path, count: int) -> list[dict[str, Any]]:
         connection = sqlite3.connect(folder / "records.db")
         connection.row_factory = sqlite3.Row
         try:
-            found = connection.execute("SELECT * FROM usage ORDER BY id").fetchall()
+            selected = connection.execute("SELECT * FROM usage ORDER BY id").fetchall()
         finally:
             connection.close()
-        return [dict(row) for row in found] if len(found) >= count else []
+        return [dict(row) for row in selected] if len(selected) >= count else []
 
     return list(until(read, f"{count} rows of the ledger"))
 
@@ -69,11 +70,11 @@ def test_a_slow_request_is_answered_by_the_second_target_and_both_are_in_the_led
     upstream.speak = speak = FirstIsSlow()
     text = config(tmp_path, upstream.url, "{after: 50ms, idempotent: true}")
     with gateway(tmp_path, text) as front:
-        answered = ask(front.port, chat())
-        assert answered.status == 200
+        response = ask(front.port, chat())
+        assert response.status == 200
         assert speak.closed.wait(20), "the connection of the slower attempt is closed"
         request, cancelled = rows(tmp_path, 2)
-    assert request["id"] == answered.value("x-request-id")
+    assert request["id"] == response.value("x-request-id")
     assert (request["upstream"], request["attempts"], request["input"]) == ("other", 2, 7)
     assert (cancelled["id"], cancelled["upstream"]) == (f"{request['id']}.1", "main")
     assert (cancelled["input"], cancelled["cost"], cancelled["source"]) == (0, 0, "none")

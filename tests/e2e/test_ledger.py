@@ -1,4 +1,4 @@
-"""One row for each request, whatever became of it: real workers, real SDKs, bad peers."""
+"""One row for each request, however it ends: real workers, real SDKs, bad peers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ from tests.support.running import (
     shipped,
 )
 from tests.support.scripted import CLOSE, RESET, STALL, script
-from tests.support.small import WHOLE, until
+from tests.support.small import COMPLETION
+from tests.support.waiting import until
 
 ONCE = "retry: {attempts: 1}, breaker: {failures: 1000}"
 UPSTREAMS = """
@@ -81,7 +82,7 @@ THINGS = {
     },
 }
 MESSAGE = "one two three four"
-"""What is said: the mock counts 7 tokens in and 4 out."""
+"""A text for which the mock counts 7 input and 4 output tokens."""
 TURNS: Any = [{"role": "user", "content": MESSAGE}]
 
 
@@ -100,8 +101,8 @@ class Front:
         return self.running.url
 
     def row(self, work: Callable[[], Any]) -> Row:
-        """The one row that some work leaves."""
-        return self.books.left_by(work)[0]
+        """The single row of `work`."""
+        return self.books.rows_of(work)[0]
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +280,7 @@ def test_what_is_cached_is_cheaper(front: Front) -> None:
         "prompt_tokens_details": {"cached_tokens": 800},
         "completion_tokens_details": {"reasoning_tokens": 60},
     }
-    front.odd.speak = answer(json.dumps({**WHOLE, "usage": usage}).encode())
+    front.odd.speak = answer(json.dumps({**COMPLETION, "usage": usage}).encode())
     row = front.row(lambda: ask(front.port, chat("odd")))
     holds(row, input=1000, cached=800, output=100, reasoning=60)
     holds(row, cost=200 * 2_500 + 800 * 1_250 + 100 * 10_000)
@@ -342,7 +343,7 @@ def test_any_other_api(front: Front) -> None:
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(404, "refused"), (500, "failed")])
-def test_what_any_other_api_answers(front: Front, status: int, outcome: str) -> None:
+def test_outcomes_of_any_other_api(front: Front, status: int, outcome: str) -> None:
     front.odd.speak = answer(b"no", ["Content-Type: text/plain"], status)
     row = front.row(lambda: ask(front.port, request("/things/7", token=ALL)))
     holds(row, status=status, outcome=outcome, bytes_out=2)
@@ -355,7 +356,7 @@ def test_a_kept_connection_leaves_one_row_for_each_request(front: Front) -> None
                 wire.send(words)
                 wire.answer("POST")
 
-    rows = front.books.left_by(work, 4)
+    rows = front.books.rows_of(work, 4)
     assert [row["status"] for row in rows] == [200, 404, 401, 200]
     assert len({row["id"] for row in rows}) == 4
 
@@ -461,7 +462,7 @@ def test_cut_by_the_upstream(front: Front, stream: bool) -> None:
 # Callers who leave
 
 
-def test_left_before_the_first_byte(front: Front) -> None:
+def test_caller_leaves_before_the_first_byte(front: Front) -> None:
     arrived = threading.Event()
     wait = script(STALL)
 
@@ -483,7 +484,7 @@ def test_left_before_the_first_byte(front: Front) -> None:
     assert row["cost"] == row["input"] * 2_500
 
 
-def test_left_in_mid_stream(front: Front) -> None:
+def test_caller_leaves_in_mid_stream(front: Front) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     event = b'data: {"choices":[{"index":0,"delta":{"content":"four by four!"}}]}\n\n'
     front.odd.speak = script(head + event, STALL)
@@ -502,13 +503,13 @@ def test_left_in_mid_stream(front: Front) -> None:
 
 
 def test_everything_is_in_the_database_exactly_once(front: Front) -> None:
-    """Also what other tests left, whichever ran before in this process."""
-    front.books.left_by(lambda: [ask(front.port, chat()) for _ in range(20)], 20)
-    written = front.books.written()
-    names = sorted(row["id"] for row in written)
+    """With the rows of other tests that ran before in this process."""
+    front.books.rows_of(lambda: [ask(front.port, chat()) for _ in range(20)], 20)
+    rows = front.books.journal_rows()
+    names = sorted(row["id"] for row in rows)
     assert len(set(names)) == len(names) >= 20
-    until(lambda: len(front.books.entered()) >= len(names), "all rows in the database")
-    assert sorted(front.books.entered()) == names
-    assert sum(front.books.entered("cost")) == sum(row["cost"] for row in written) >= 20 * 57_500
+    until(lambda: len(front.books.column()) >= len(names), "all rows in the database")
+    assert sorted(front.books.column()) == names
+    assert sum(front.books.column("cost")) == sum(row["cost"] for row in rows) >= 20 * 57_500
     output = front.running.output()
     assert "Traceback" not in output, output

@@ -15,19 +15,20 @@ from tests.support.crowd import crowd, traffic
 from tests.support.postgres import Postgres, running
 from tests.support.recording import Recorder, answer, ask, recorder
 from tests.support.running import gateway, modelway
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
     with recorder() as recording:
-        recording.speak = answer(json.dumps(WHOLE).encode())
+        recording.speak = answer(json.dumps(COMPLETION).encode())
         yield recording
 
 
 @pytest.fixture
 def database() -> Iterator[Postgres]:
-    """One that may be stopped: no other test's."""
+    """A PostgreSQL that only this test uses, and may stop."""
     with running() as server:
         yield server
 
@@ -50,12 +51,12 @@ def test_no_answered_request_is_lost_with_a_killed_worker(
                 os.kill(until(front.workers, "a worker")[0], signal.SIGKILL)
             until(lambda: load.count(200) >= (kills + 1) * 100, "answers after the last kill")
         books = Books(tmp_path)
-        answered = load.ids[200]
+        response_ids = load.ids[200]
         assert set(load.ids) == {200}, {k: len(v) for k, v in load.ids.items()}
-        until(lambda: set(answered) <= set(books.entered()), "the rows of killed workers")
-        entered = books.entered()
+        until(lambda: set(response_ids) <= set(books.column()), "the rows of killed workers")
+        entered = books.column()
     assert len(set(entered)) == len(entered)
-    unheard = len(set(entered) - set(answered))
+    unheard = len(set(entered) - set(response_ids))
     assert unheard <= callers * (kills + 1), "only those under way at a kill, or at the end"
 
 
@@ -78,15 +79,15 @@ def test_rows_wait_for_a_database_that_is_away(
         assert set(load.ids) == {200}, {k: len(v) for k, v in load.ids.items()}
         assert not load.broken
         books = Books(tmp_path, database.url)
-        until(lambda: len(books.entered()) == len(load.ids[200]), "all rows", 40)
-        assert set(books.entered()) == set(load.ids[200])
+        until(lambda: len(books.column()) == len(load.ids[200]), "all rows", 40)
+        assert set(books.column()) == set(load.ids[200])
         assert front.output().count("the ledger's rows wait in") <= 2, "once a minute, each worker"
 
 
 def test_the_next_start_ships_what_a_killed_gateway_left(
     tmp_path: Path, upstream: Recorder, database: Postgres
 ) -> None:
-    """Its rows were not in the database, which was away when all its processes were killed."""
+    """All its processes are killed while the database is away."""
     config = project(tmp_path, upstream.url, {"chat": "[]"}, more=stores(database.url), workers=2)
     with gateway(tmp_path, config) as front:
         with traffic(front.port, chat(), 4) as load:
@@ -103,8 +104,8 @@ def test_the_next_start_ships_what_a_killed_gateway_left(
     database.start()
     books = Books(tmp_path, database.url)
     with gateway(tmp_path, config):
-        until(lambda: set(load.ids[200]) <= set(books.entered()), "all rows", 40)
-    assert len(set(books.entered())) == len(books.entered()) == len(load.ids[200])
+        until(lambda: set(load.ids[200]) <= set(books.column()), "all rows", 40)
+    assert len(set(books.column())) == len(books.column()) == len(load.ids[200])
     assert list((tmp_path / "var" / "journal").glob("*.rows")) == []
 
 
@@ -122,14 +123,14 @@ def test_a_gateway_that_is_told_to_end_ships_its_rows_first(
         front.process.wait(30)
     assert statuses == {200: 600}
     books = Books(tmp_path, "" if kind == "sqlite" else url)
-    assert len(set(books.entered())) == 600
+    assert len(set(books.column())) == 600
     assert list((tmp_path / "var" / "journal").glob("*.rows")) == []
 
 
 def test_a_gateway_begins_without_its_database(
     tmp_path: Path, upstream: Recorder, database: Postgres
 ) -> None:
-    """Tokens of the config work at once, the others and the rows when the database is there."""
+    """Tokens of the config work at once, those of the database once it has started."""
     database.stop()
     config = project(tmp_path, upstream.url, {"chat": "[]"}, more=stores(database.url))
     with gateway(tmp_path, config) as front:
@@ -141,14 +142,14 @@ def test_a_gateway_begins_without_its_database(
         assert unknown.value("retry-after") == "1"
         database.start()
         books = Books(tmp_path, database.url)
-        until(lambda: len(entered(books)) == 6, "the rows of before", 40)
+        until(lambda: len(ids_in_database(books)) == 6, "the rows of before", 40)
         until(lambda: ask(front.port, chat(token="mw-nobody")).status == 401, "a look-up")
 
 
-def entered(books: Books) -> list[str]:
-    """The rows; none as long as there are no tables."""
+def ids_in_database(books: Books) -> list[str]:
+    """The ids of the rows; none before the tables exist."""
     try:
-        return books.entered()
+        return books.column()
     except Exception as error:
         if "no tables" in str(error):
             return []

@@ -1,4 +1,4 @@
-"""Limits as callers meet them: real workers, real SDKs, exact counts."""
+"""Limits with real workers and SDKs, by exact counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from tests.support.running import (
     replaced,
     shipped,
 )
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 PRICES = """
 prices:
@@ -73,22 +74,22 @@ def front(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Itera
 @pytest.fixture(autouse=True)
 def _fresh(upstream: Recorder) -> None:
     upstream.reset()
-    upstream.speak = answer(json.dumps(WHOLE).encode())
+    upstream.speak = answer(json.dumps(COMPLETION).encode())
 
 
 def statuses(port: int, *requests: bytes) -> list[int]:
     return [ask(port, data).status for data in requests]
 
 
-def error(answered: HttpAnswer) -> dict[str, str]:
-    return dict(answered.json()["error"])
+def error(response: HttpAnswer) -> dict[str, str]:
+    return dict(response.json()["error"])
 
 
-# Exactly as many as the limit says
+# The count is exact
 
 
 def cpu(pid: int) -> int:
-    """What a process has used, in ticks."""
+    """CPU of a process, in clock ticks."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 
@@ -112,10 +113,10 @@ def test_of_ten_thousand_requests_through_four_workers_a_thousand_pass(
     assert len(busy) > 1, "one worker answered all: this tells nothing of counting together"
 
 
-# What an answer says
+# Headers
 
 
-def test_answers_say_how_a_limit_stands(front: Running) -> None:
+def test_headers_have_the_state_of_a_limit(front: Running) -> None:
     every = [ask(front.port, chat("plain")) for _ in range(4)]
     assert [each.status for each in every] == [200, 200, 200, 429]
     assert [each.value("x-ratelimit-limit-requests") for each in every] == ["3"] * 4
@@ -129,20 +130,20 @@ def test_answers_say_how_a_limit_stands(front: Running) -> None:
     assert error(every[3])["message"] == "Limit reached: 3 requests per 1 hour for this token."
 
 
-def test_what_is_nearest_is_told_when_there_are_several(front: Running) -> None:
-    answered = ask(front.port, chat("several"))
-    assert answered.value("x-ratelimit-limit-requests") == "5"
+def test_headers_describe_the_limit_nearest_to_its_end(front: Running) -> None:
+    response = ask(front.port, chat("several"))
+    assert response.value("x-ratelimit-limit-requests") == "5"
 
 
 def test_an_unknown_token_takes_nothing_of_a_limit(front: Running) -> None:
     data = chat("several", token="mw-nobody")
-    refused = [ask(front.port, data) for _ in range(12)]
-    assert {each.status for each in refused} == {401}
-    assert not any(each.values("x-ratelimit-limit-requests") for each in refused)
+    refusals = [ask(front.port, data) for _ in range(12)]
+    assert {each.status for each in refusals} == {401}
+    assert not any(each.values("x-ratelimit-limit-requests") for each in refusals)
     assert ask(front.port, chat("several")).status == 200
 
 
-# Who shares it
+# Shared limits
 
 
 @pytest.mark.parametrize(
@@ -165,8 +166,8 @@ def test_an_unknown_token_takes_nothing_of_a_limit(front: Running) -> None:
 def test_who_shares_a_limit(
     front: Running, name: str, requests: list[tuple[str, str]], expected: list[int]
 ) -> None:
-    sent = [chat(name, model=model, token=token) for model, token in requests]
-    assert statuses(front.port, *sent) == expected
+    data = [chat(name, model=model, token=token) for model, token in requests]
+    assert statuses(front.port, *data) == expected
 
 
 def test_a_token_of_the_database_has_limits_of_its_own(front: Running) -> None:
@@ -179,10 +180,10 @@ def test_a_token_of_the_database_has_limits_of_its_own(front: Running) -> None:
     assert ask(front.port, chat("own")).status == 200
 
 
-# What is given back, and what is not
+# Refunds
 
 
-def test_what_never_reached_an_upstream_is_given_back(front: Running) -> None:
+def test_a_request_that_reached_no_upstream_is_not_counted(front: Running) -> None:
     assert statuses(front.port, *[chat("refunded", model="gone")] * 5) == [502] * 5
     assert statuses(front.port, *[chat("refunded")] * 3) == [200, 200, 429]
 
@@ -203,14 +204,15 @@ def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
             wire.send(chat("left"))
             assert arrived.wait(10)
     leave.set()
-    upstream.speak = answer(json.dumps(WHOLE).encode())
-    # It is over when the gateway has seen the caller leave; until then it holds what it took.
+    upstream.speak = answer(json.dumps(COMPLETION).encode())
+    # Until the gateway has seen the caller leave, the request holds its reservation.
     assert ask(front.port, chat("left")).status == 429
 
     books = Books(front.log.parent)
 
     def rows_of_left() -> list[Row]:
-        return [r for r in books.written() if (r["operation"], r["status"]) == ("small.left", 499)]
+        cancelled = ("small.left", 499)
+        return [r for r in books.journal_rows() if (r["operation"], r["status"]) == cancelled]
 
     until(lambda: len(rows_of_left()) == 2, "rows of those who left")
     rows = rows_of_left()
@@ -220,14 +222,14 @@ def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
     assert all(row["input"] > 0 and row["source"] == "estimated" for row in rows)
 
 
-# At one time
+# Concurrency
 
 
 @contextmanager
 def in_progress(front: Running, upstream: Recorder, name: str, count: int) -> Iterator[list[Wire]]:
-    """So many requests under way, each on a connection of its own."""
+    """`count` requests in flight, each on a connection of its own."""
     arrived, go_on = threading.Semaphore(0), threading.Event()
-    respond = answer(json.dumps(WHOLE).encode())
+    respond = answer(json.dumps(COMPLETION).encode())
 
     def hold(received: object, sock: object) -> None:
         arrived.release()
@@ -248,14 +250,14 @@ def in_progress(front: Running, upstream: Recorder, name: str, count: int) -> It
             wire.__exit__()
 
 
-def test_so_many_at_one_time(front: Running, upstream: Recorder) -> None:
+def test_a_concurrency_limit_is_exact(front: Running, upstream: Recorder) -> None:
     with in_progress(front, upstream, "slots", 2) as wires:
-        refused = [ask(front.port, chat("slots")) for _ in range(4)]
-        assert {each.status for each in refused} == {429}
-        assert error(refused[0])["code"] == "concurrency_limit_exceeded"
-        assert "2 for everybody together" in error(refused[0])["message"]
-        assert refused[0].value("retry-after") == "1"
-        wires[0].__exit__()  # one leaves
+        refusals = [ask(front.port, chat("slots")) for _ in range(4)]
+        assert {each.status for each in refusals} == {429}
+        assert error(refusals[0])["code"] == "concurrency_limit_exceeded"
+        assert "2 for all callers together" in error(refusals[0])["message"]
+        assert refusals[0].value("retry-after") == "1"
+        wires[0].__exit__()  # one request ends
         until(lambda: ask(front.port, chat("slots")).status == 200, "the slot of one who left")
         assert len(upstream.requests) == 3
     until(lambda: statuses(front.port, *[chat("slots")] * 3) == [200] * 3, "all slots")
@@ -272,7 +274,7 @@ def test_slots_of_a_killed_worker_come_back(front: Running, upstream: Recorder) 
 
 
 def passes(port: int, data: bytes) -> bool:
-    """Whether a request passes, also while no worker is there to answer."""
+    """Whether a request passes; False while no worker answers."""
     try:
         return ask(port, data).status == 200
     except (OSError, AssertionError):
@@ -292,41 +294,41 @@ def test_money_is_402(front: Running) -> None:
     assert set(every) <= {200, 402}
     assert every[-1] == 402
     assert every == sorted(every), "once it is used up it stays so"
-    refused = ask(front.port, data)
-    assert error(refused)["code"] == "budget_exceeded"
-    assert "The budget of this token for 30 days is used up" in error(refused)["message"]
-    assert int(refused.value("retry-after")) > 86_400
-    assert refused.value("x-should-retry") == "false"
+    refusal = ask(front.port, data)
+    assert error(refusal)["code"] == "budget_exceeded"
+    assert "The budget of this token for 30 days is used up" in error(refusal)["message"]
+    assert int(refusal.value("retry-after")) > 86_400
+    assert refusal.value("x-should-retry") == "false"
 
 
 def test_a_budget_reserves_an_estimate_and_charges_what_was_used(front: Running) -> None:
     data = chat("budget", max_tokens=100)
     first = ask(front.port, data)
-    left = int(first.value("x-ratelimit-remaining-tokens"))
+    tokens_left = int(first.value("x-ratelimit-remaining-tokens"))
     assert first.value("x-ratelimit-limit-tokens") == "200"
-    assert 60 < left < 100, "100 of output and the body are held back"
+    assert 60 < tokens_left < 100, "100 of output and the body are held back"
     second = ask(front.port, data)
-    assert int(second.value("x-ratelimit-remaining-tokens")) == left - 10, "10 were used"
+    assert int(second.value("x-ratelimit-remaining-tokens")) == tokens_left - 10, "10 were used"
 
 
-def test_a_request_that_may_use_more_than_there_ever_is(front: Running) -> None:
+def test_a_request_whose_estimate_exceeds_the_whole_budget(front: Running) -> None:
     with (
         openai.OpenAI(base_url=f"{front.url}/v1/budget", api_key=ALL) as client,
-        pytest.raises(openai.RateLimitError, match="Ask for fewer") as raised,
+        pytest.raises(openai.RateLimitError, match="Ask for fewer") as excinfo,
     ):
         client.chat.completions.create(
             model="one", messages=[{"role": "user", "content": "x"}], max_tokens=100_000
         )
-    assert raised.value.code == "token_budget_exceeded"
-    assert "the limit of this token is 200 per 1 day" in str(raised.value)
-    assert raised.value.response.headers["x-should-retry"] == "false"
-    assert "retry-after" not in raised.value.response.headers
+    assert excinfo.value.code == "token_budget_exceeded"
+    assert "the limit of this token is 200 per 1 day" in str(excinfo.value)
+    assert excinfo.value.response.headers["x-should-retry"] == "false"
+    assert "retry-after" not in excinfo.value.response.headers
 
 
-# Over a restart
+# Restarts
 
 
-def test_a_limit_counts_on_over_sighup_and_a_restart(tmp_path: Path, upstream: Recorder) -> None:
+def test_a_count_survives_sighup_and_a_restart(tmp_path: Path, upstream: Recorder) -> None:
     config = project(tmp_path, upstream.url, {"kept": ROUTES["kept"]})
     with gateway(tmp_path, config) as running:
         assert statuses(running.port, chat("kept")) == [200]
@@ -355,8 +357,8 @@ def test_the_count_of_a_month_lasts_over_a_restart_in_another_time_zone(
         assert time.time() + reset == pytest.approx(end / SECOND, abs=20)
     with gateway(tmp_path, monthly("Asia/Tokyo")) as running:
         assert statuses(running.port, *[chat("monthly")] * 3) == [200, 200, 429]
-        refused = ask(running.port, chat("monthly"))
-    assert "The next month begins at " in error(refused)["message"]
+        refusal = ask(running.port, chat("monthly"))
+    assert "The next month begins at " in error(refusal)["message"]
 
 
 # The official SDKs
@@ -381,9 +383,9 @@ def test_openai_raises_its_rate_limit_error(limited: Platform) -> None:
         turn = {"role": "user", "content": "hello"}
         response = client.chat.completions.with_raw_response.create(model="gpt-4o", messages=[turn])
         assert response.headers["x-ratelimit-remaining-requests"] == "0"
-        with pytest.raises(openai.RateLimitError, match="1 requests per 1 hour") as raised:
+        with pytest.raises(openai.RateLimitError, match="1 requests per 1 hour") as excinfo:
             client.chat.completions.create(model="gpt-4o", messages=[turn])
-        assert raised.value.code == "rate_limit_exceeded"
+        assert excinfo.value.code == "rate_limit_exceeded"
         with pytest.raises(openai.RateLimitError, match="1 requests per 1 hour"):
             client.chat.completions.create(model="gpt-4o", messages=[turn], stream=True)
 
@@ -392,16 +394,16 @@ def test_anthropic_raises_its_rate_limit_error(limited: Platform) -> None:
     with anthropic.Anthropic(base_url=limited.url, api_key=ALL, max_retries=0) as client:
         turn = {"role": "user", "content": "hello"}
         client.messages.create(model="claude-sonnet", max_tokens=9, messages=[turn])
-        with pytest.raises(anthropic.RateLimitError, match="1 requests per 1 hour") as raised:
+        with pytest.raises(anthropic.RateLimitError, match="1 requests per 1 hour") as excinfo:
             client.messages.create(model="claude-sonnet", max_tokens=9, messages=[turn])
-        assert raised.value.body["error"]["type"] == "rate_limit_error"  # type: ignore[index]
+        assert excinfo.value.body["error"]["type"] == "rate_limit_error"  # type: ignore[index]
 
 
 def test_gemini_raises_429(limited: Platform) -> None:
     options = genai.types.HttpOptions(base_url=limited.url)
     client = genai.Client(api_key=ALL, http_options=options)
     client.models.generate_content(model="gemini-2.5-flash", contents="hello")
-    with pytest.raises(genai.errors.ClientError, match="1 requests per 1 hour") as raised:
+    with pytest.raises(genai.errors.ClientError, match="1 requests per 1 hour") as excinfo:
         client.models.generate_content(model="gemini-2.5-flash", contents="hello")
-    assert raised.value.code == 429
-    assert raised.value.status == "RESOURCE_EXHAUSTED"
+    assert excinfo.value.code == 429
+    assert excinfo.value.status == "RESOURCE_EXHAUSTED"

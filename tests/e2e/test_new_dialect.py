@@ -22,7 +22,7 @@ from tests.support.running import (
     modelway,
     start,
 )
-from tests.support.small import until
+from tests.support.waiting import until
 
 DIALECT = '''
 """Acme's dialect: errors `{"fault": {...}}`, usage in `spent`, models in `catalog`."""
@@ -157,8 +157,8 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "acme.py").write_text(DIALECT)
     site = tmp_path_factory.mktemp("site")
     (site / "sitecustomize.py").write_text(SITE.format(folder=str(folder)))
-    known = os.environ.get("PYTHONPATH")
-    return {"PYTHONPATH": os.pathsep.join([str(site), *([known] if known else [])])}
+    python_path = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join([str(site), *([python_path] if python_path else [])])}
 
 
 @pytest.fixture(scope="module")
@@ -186,8 +186,8 @@ def running(environ: dict[str, str], folder: Path) -> Iterator[Running]:
 
 def say(running: Running, model: str, **fields: object) -> tuple[int, bytes]:
     body = json.dumps({"model": model, "prompt": "hello dear bird", **fields}).encode()
-    answered = ask(running.port, request("/acme/say", body, token=ALL))
-    return answered.status, answered.body
+    response = ask(running.port, request("/acme/say", body, token=ALL))
+    return response.status, response.body
 
 
 def tokens(running: Running, model: str) -> dict[str, float]:
@@ -214,8 +214,8 @@ def test_a_stream_and_its_usage(running: Running) -> None:
 def test_an_error_has_its_shape(running: Running) -> None:
     status, body = say(running, "fault-status-503")
     assert (status, json.loads(body)["fault"]["status"]) == (503, 503)
-    answered = ask(running.port, request("/acme/say", b"{}", token=ALL))
-    assert (answered.status, json.loads(answered.body)["fault"]["status"]) == (400, 400)
+    response = ask(running.port, request("/acme/say", b"{}", token=ALL))
+    assert (response.status, json.loads(response.body)["fault"]["status"]) == (400, 400)
 
 
 def test_an_error_in_mid_stream(running: Running) -> None:
@@ -230,13 +230,13 @@ def test_an_error_before_content_has_a_status(running: Running) -> None:
 
 
 def test_the_model_list(running: Running) -> None:
-    answered = ask(running.port, request("/acme/models", token=ALL))
-    assert json.loads(answered.body) == {"catalog": [{"called": "bird"}]}
+    response = ask(running.port, request("/acme/models", token=ALL))
+    assert json.loads(response.body) == {"catalog": [{"called": "bird"}]}
 
 
 def test_a_path_that_does_not_exist(running: Running) -> None:
-    answered = ask(running.port, request("/nowhere", headers=["X-Acme: 1"]))
-    assert (answered.status, list(json.loads(answered.body))) == (404, ["fault"])
+    response = ask(running.port, request("/nowhere", headers=["X-Acme: 1"]))
+    assert (response.status, list(json.loads(response.body))) == (404, ["fault"])
 
 
 def test_the_console(running: Running) -> None:

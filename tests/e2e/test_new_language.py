@@ -142,8 +142,8 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "zebra" / "__init__.py").write_text(LANGUAGE)
     site = tmp_path_factory.mktemp("site")
     (site / "sitecustomize.py").write_text(SITE.format(folder=str(folder)))
-    known = os.environ.get("PYTHONPATH")
-    return {"PYTHONPATH": os.pathsep.join([str(site), *([known] if known else [])])}
+    python_path = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join([str(site), *([python_path] if python_path else [])])}
 
 
 @pytest.fixture(scope="module")
@@ -169,9 +169,12 @@ def test_its_callers_talk_to_models_of_another_language(
     body = {"model": "claude", "prompt": "Stripes?", "stream": stream}
     report = explained(folder, environ, "/v1/zebra/say", body)
     assert (report["status"], report["error"]) == (200, None)
-    (sent,) = report["outgoing"]
-    assert (sent["url"], sent["model"]) == ("http://claude.test/v1/messages", "claude-sonnet-4-5")
-    assert "Stripes?" in json.dumps(sent["body"]["translated"]["messages"])
+    (outgoing,) = report["outgoing"]
+    assert (outgoing["url"], outgoing["model"]) == (
+        "http://claude.test/v1/messages",
+        "claude-sonnet-4-5",
+    )
+    assert "Stripes?" in json.dumps(outgoing["body"]["translated"]["messages"])
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -182,10 +185,10 @@ def test_callers_of_another_language_talk_to_its_models(
     body = {"model": "zebra", "max_tokens": 9, "messages": turns, "stream": stream}
     report = explained(folder, environ, "/v1/messages", body)
     assert (report["status"], report["error"]) == (200, None)
-    (sent,) = report["outgoing"]
-    assert sent["url"] == "http://zebra.test/v1/zebra/say"
+    (outgoing,) = report["outgoing"]
+    assert outgoing["url"] == "http://zebra.test/v1/zebra/say"
     expected = {"model": "zebra", "prompt": "Stripes?", "stream": stream}
-    assert sent["body"]["translated"] == expected
+    assert outgoing["body"]["translated"] == expected
 
 
 def test_what_it_cannot_say_is_refused_by_name(folder: Path, environ: dict[str, str]) -> None:

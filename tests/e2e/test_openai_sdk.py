@@ -1,4 +1,4 @@
-"""The official OpenAI SDK, unmodified but for base URL and key, calls every operation there is."""
+"""The official OpenAI SDK, with base URL and key, calls every operation."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_chat_calls_tools(client: OpenAI) -> None:
     assert call.type == "function"
     assert call.function.name
     assert json.loads(call.function.arguments)
-    # What the SDK gave back is what the next turn sends.
+    # The next turn sends the message that the SDK returned.
     turns = [*TURNS, message, {"role": "tool", "tool_call_id": call.id, "content": "17 degrees"}]
     again = client.chat.completions.create(
         model="gpt-4o", messages=[*turns, {"role": "user", "content": "and?"}], tools=[WEATHER]
@@ -216,7 +216,7 @@ def test_moderation_without_a_model_takes_the_routes_own(client: OpenAI) -> None
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_rerank_by_the_sdks_own_post(client: OpenAI, version: str) -> None:
-    """Clients of the vendor ask below either version."""
+    """Clients of the vendor use the paths of both versions."""
     body = {"model": "rerank-v3.5", "query": "q", "documents": ["a", "b"], "top_n": 2}
     path = str(client.base_url.copy_with(path=f"/{version}/rerank"))
     answer = client.post(path, body=body, cast_to=object)
@@ -244,10 +244,10 @@ def test_nothing_else_is_served_below_v2(client: OpenAI) -> None:
 def test_what_is_no_chat_model_is_not_found_for_chat_and_says_what_it_can_do(
     client: OpenAI, model: str, has: str
 ) -> None:
-    with pytest.raises(openai.NotFoundError) as raised:
+    with pytest.raises(openai.NotFoundError) as excinfo:
         client.chat.completions.create(model=model, messages=[{"role": "user", "content": "x"}])
-    assert raised.value.code == "model_not_found"
-    assert f"it has {has}." in raised.value.message
+    assert excinfo.value.code == "model_not_found"
+    assert f"it has {has}." in excinfo.value.message
 
 
 # Images
@@ -427,11 +427,11 @@ def test_one_model_is_shown(client: OpenAI, name: str) -> None:
 
 
 def test_realtime_over_plain_http_is_told_that_it_is_a_websocket(client: OpenAI) -> None:
-    with pytest.raises(openai.APIStatusError, match="WebSocket") as raised:
+    with pytest.raises(openai.APIStatusError, match="WebSocket") as excinfo:
         client.get("/realtime", cast_to=object, options={"params": {"model": "gpt-realtime"}})
-    assert raised.value.status_code == 426
-    assert raised.value.code == "upgrade_required"
-    assert raised.value.response.headers["upgrade"] == "websocket"
+    assert excinfo.value.status_code == 426
+    assert excinfo.value.code == "upgrade_required"
+    assert excinfo.value.response.headers["upgrade"] == "websocket"
 
 
 def test_every_answer_has_a_request_id_for_the_sdk(client: OpenAI) -> None:

@@ -1,4 +1,4 @@
-"""A gateway of a base and an overlay: started in each way, reloaded, and asked by the commands."""
+"""A base and an overlay: served in each way, reloaded, and read by the commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from engine.values.runtime_dir import runtime_directory
 from tests.support.ports import free_port
 from tests.support.recording import answer, ask, recorder
 from tests.support.running import Running, engine, modelway, start
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 FILES = {"MODELWAY_CONFIG": "gateway.yaml:prod.yaml"}
 OPTIONS = ("-c", "gateway.yaml", "-c", "prod.yaml")
@@ -34,14 +35,14 @@ models:
 def folder(tmp_path: Path) -> Iterator[Path]:
     """A folder with a base, whose address is nobody's."""
     with recorder() as upstream:
-        upstream.speak = answer(json.dumps(WHOLE).encode())
+        upstream.speak = answer(json.dumps(COMPLETION).encode())
         config = project(tmp_path, upstream.url, {"chat": "[]"})
         (tmp_path / "gateway.yaml").write_text(config.replace("{listen}", "127.0.0.1:1"))
         yield tmp_path
 
 
 def overlay(folder: Path) -> int:
-    """Write the overlay, and return the port that it says."""
+    """Write the overlay; its port."""
     port = free_port()
     (folder / "prod.yaml").write_text(OVERLAY.format(port=port, telemetry=free_port()))
     return port

@@ -1,4 +1,4 @@
-"""Each provider through the whole gateway: three lines of config, and what reaches its address."""
+"""Each provider through the gateway: three lines of config, and the request at its address."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ REQUESTS = {
     ),
     "embeddings": ("/v1/embeddings", {"input": "hi"}),
 }
-"""A request in the language of the provider: nothing but what the provider changes is changed."""
+"""A request in the language of the provider, which only the provider's own settings change."""
 
 
 def entry(name: str) -> dict[str, Any]:
-    """The entry of a provider under `upstreams`, with a credential in the place that it says."""
+    """The entry of a provider under `upstreams`, with a credential in its place."""
     provider = providers.read(name)
-    written: dict[str, Any] = {"provider": name}
+    upstream_config: dict[str, Any] = {"provider": name}
     variables = {n: "ours" for n, variable in provider.variables.items() if not variable.default}
     if variables:
-        written["variables"] = variables
+        upstream_config["variables"] = variables
     if provider.credential is not None:
         places = {key: provider.credential.get(key) for key in ("header", "query")}
         place = {key: value for key, value in places.items() if value}
-        written["credential"] = {**place, "value": "key"} if place else {"bearer": "key"}
-    return written
+        upstream_config["credential"] = {**place, "value": "key"} if place else {"bearer": "key"}
+    return upstream_config
 
 
 def url_of(name: str) -> str:
@@ -61,8 +61,8 @@ def url_of(name: str) -> str:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGateway]:
     """A gateway with every provider, each at the path of its own address."""
     folder = tmp_path_factory.mktemp("providers") / "project"
-    made = modelway("init", folder, *(word for name in NAMES for word in ("--provider", name)))
-    assert made.returncode == 0, made.stdout + made.stderr
+    process = modelway("init", folder, *(word for name in NAMES for word in ("--provider", name)))
+    assert process.returncode == 0, process.stdout + process.stderr
     config = yaml.safe_load((folder / "gateway.yaml").read_text("utf-8"))
     config["server"]["listen"] = "{listen}"
     for name in NAMES:
@@ -73,8 +73,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
         yield running
 
 
-def sent(name: str, recorded: RecordedGateway) -> ReceivedRequest:
-    """What reaches the upstream of a chat request, or one for embeddings, for the model `m`."""
+def request_to_upstream(name: str, recorded: RecordedGateway) -> ReceivedRequest:
+    """The request at the upstream for a chat, or for embeddings, with the model `m`."""
     expected = EXPECTED[name]
     language = "embeddings" if "embeddings" in expected["url"] else expected.get("language")
     path, body = REQUESTS[language or str(providers.read(name).upstream["dialect"])]
@@ -95,7 +95,7 @@ def test_every_provider_is_in_the_table() -> None:
 def test_the_request_has_the_address_and_the_credential_of_the_provider(
     name: str, recorded: RecordedGateway
 ) -> None:
-    expected, received = EXPECTED[name], sent(name, recorded)
+    expected, received = EXPECTED[name], request_to_upstream(name, recorded)
     parts = urlsplit(url_of(name))
     assert f"{parts.scheme}://{parts.netloc}{received.target}" == expected["url"]
     header, _, value = expected.get("header", "").partition(": ")

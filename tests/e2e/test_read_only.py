@@ -24,7 +24,7 @@ NO_MEMORY = "mount -t tmpfs -o ro tmpfs /dev/shm"
 
 
 def isolated(folder: Path, *mounts: str) -> list[str]:
-    """The command that serves the config in a folder after some mounts."""
+    """The command that runs some mounts, and then serves the config in a folder."""
     serve = shlex.join([sys.executable, "-m", "engine", "serve", "-c", "gateway.yaml"])
     steps = " && ".join([READ_ONLY.format(folder=folder), *mounts, f"cd {folder}"])
     return ["unshare", "--mount", "bash", "-c", f"{steps} && exec {serve}"]
@@ -48,8 +48,8 @@ def write(folder: Path, url: str, port: int, more: str = "") -> None:
     (folder / "gateway.yaml").write_text(config.replace("{listen}", f"127.0.0.1:{port}"))
 
 
-def ended(folder: Path, *mounts: str) -> str:
-    """What a gateway says that cannot serve."""
+def failed_start(folder: Path, *mounts: str) -> str:
+    """The output of a gateway that cannot start."""
     result = subprocess.run(
         isolated(folder, *mounts),
         env=environment({"TMPDIR": ""}),
@@ -81,7 +81,7 @@ def test_a_tmpfs_in_memory_is_all_that_serving_needs(folder: Path) -> None:
 
 def test_without_any_writable_folder_one_sentence_says_what_is_needed(folder: Path) -> None:
     write(folder, "http://127.0.0.1:9", free_port())
-    output = ended(folder, NO_MEMORY)
+    output = failed_start(folder, NO_MEMORY)
     assert "no folder can be written for the gateway's runtime files: mount a tmpfs" in output
     assert output.count("\n") == 1
 
@@ -90,7 +90,7 @@ def test_a_journal_that_cannot_be_written_is_said_before_anything_is_served(fold
     records = 'stores: {records: "sqlite:////dev/shm/modelway-test-read-only.db"}'
     write(folder, "http://127.0.0.1:9", free_port(), records)
     try:
-        output = ended(folder)
+        output = failed_start(folder)
     finally:
         for path in Path("/dev/shm").glob("modelway-test-read-only.db*"):
             path.unlink()

@@ -1,4 +1,4 @@
-"""A browser holds a live session: its token stands in a subprotocol, since it can set no header."""
+"""Realtime sessions of a browser, with the token in a subprotocol: it cannot set headers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Page(BaseHTTPRequestHandler):
         self.wfile.write(b"<!doctype html><title>live</title>")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Nothing: the test's output is its own."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The official OpenAI SDK holds live sessions through the gateway with the mock."""
+"""Realtime sessions of the official OpenAI SDK through the gateway with the mock."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def message(text: str) -> dict[str, Any]:
 
 
 def until(connection: Any, kind: str) -> list[Any]:
-    """The events up to the first of a kind, which comes within PATIENCE seconds; each is valid."""
+    """The events up to the first of a kind, each valid. At most PATIENCE seconds."""
     events = []
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
@@ -133,7 +133,7 @@ def test_an_interruption_in_the_middle(client: OpenAI) -> None:
             "client_cancelled",
         )
         assert LONG.startswith(response.output[0].content[0].text)
-        # What was cancelled would have gone on for twenty seconds.
+        # Without the cancel the reply would take twenty seconds.
         assert seconds < 10
         assert text_turn(connection, "again")[-1].response.output[0].content[0].text == "again"
 
@@ -233,7 +233,7 @@ def test_pings_are_answered_while_the_upstream_is_silent(live: Platform) -> None
 
 
 def end(connection: Any) -> tuple[list[dict[str, Any]], int, str]:
-    """All events to the end, and the close frame's code and reason."""
+    """All events until the close frame, and its code and reason."""
     events = []
     try:
         while True:
@@ -298,11 +298,11 @@ def refusal(live: Platform, model: str, token: str) -> tuple[int, dict[str, Any]
     """The HTTP answer to a handshake that is refused: its status and its error."""
     with (
         OpenAI(base_url=f"{live.url}/v1", api_key=token, **WAYS) as client,
-        pytest.raises(InvalidStatus) as raised,
+        pytest.raises(InvalidStatus) as excinfo,
         client.realtime.connect(model=model),
     ):
         pass
-    response = raised.value.response
+    response = excinfo.value.response
     assert response.headers["content-type"] == "application/json"
     assert response.headers["x-request-id"].startswith("req_")
     error = json.loads(response.body)["error"]
@@ -332,33 +332,31 @@ def refusal(live: Platform, model: str, token: str) -> tuple[int, dict[str, Any]
 def test_a_refusal_is_plain_http_and_the_same_as_for_a_chat(
     live: Platform, model: str, token: str, status: int, code: str | None
 ) -> None:
-    refused, error = refusal(live, model, token)
-    assert refused == status
+    refusal_status, error = refusal(live, model, token)
+    assert refusal_status == status
     assert code in (None, error["code"])
     with (
         OpenAI(base_url=f"{live.url}/v1", api_key=token, **WAYS) as client,
-        pytest.raises(openai.APIStatusError) as raised,
+        pytest.raises(openai.APIStatusError) as excinfo,
     ):
         client.chat.completions.create(model=model, messages=[{"role": "user", "content": "x"}])
-    chat = raised.value
+    chat = excinfo.value
     assert (chat.status_code, chat.code, chat.type) == (status, error["code"], error["type"])
 
 
 def test_no_socket_opens_where_each_frame_names_a_model(live: Platform) -> None:
-    """The right to a model is checked once, when a socket opens: the model is in the URL then."""
+    """The right to a model is checked once, by the URL of the handshake."""
     with (
         OpenAI(base_url=f"{live.url}/v1", api_key=ALL, **WAYS) as client,
-        pytest.raises(InvalidStatus) as raised,
+        pytest.raises(InvalidStatus) as excinfo,
         client.responses.connect(),
     ):
         pass
-    assert raised.value.response.status_code == 426
+    assert excinfo.value.response.status_code == 426
 
 
 @pytest.mark.parametrize(("server", "token"), [("gateway", ALL), ("mock", CREDENTIAL)])
-def test_a_request_that_asks_for_no_upgrade_is_told_so(
-    live: Platform, server: str, token: str
-) -> None:
+def test_a_request_without_upgrade_is_426(live: Platform, server: str, token: str) -> None:
     port = getattr(live, server).port
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         headers = {"authorization": f"Bearer {token}"}
@@ -371,8 +369,8 @@ def test_a_request_that_asks_for_no_upgrade_is_told_so(
 def test_the_mock_knows_its_credential(live: Platform) -> None:
     with (
         OpenAI(base_url=f"{live.mock.url}/v1", api_key=ALL, **WAYS) as client,
-        pytest.raises(InvalidStatus) as raised,
+        pytest.raises(InvalidStatus) as excinfo,
         client.realtime.connect(model="gpt-realtime"),
     ):
         pass
-    assert raised.value.response.status_code == 401
+    assert excinfo.value.response.status_code == 401

@@ -1,4 +1,4 @@
-"""Limits counted in Redis: exact through two gateways, and what happens while it is away."""
+"""Limits counted in Redis: exact through two gateways, and bounded during outages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from tests.support.crowd import crowd, traffic
 from tests.support.recording import SOON, Recorder, Wire, answer, assert_refused, recorder
 from tests.support.redis_server import RedisServer
 from tests.support.running import Running, gateway
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT)
 
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
     with recorder() as recording:
-        recording.speak = answer(json.dumps(WHOLE).encode())
+        recording.speak = answer(json.dumps(COMPLETION).encode())
         yield recording
 
 
@@ -79,7 +80,7 @@ def test_redis_goes_away_and_comes_back(
     with ExitStack() as stack:
         more = f", on_store_failure: {how}"
         front = serve(stack, tmp_path / "one", upstream, redis, more)
-        # Each connection stays with one worker: so many that both are asked.
+        # Each connection stays with one worker: with so many, both workers are used.
         wires = [stack.enter_context(Wire(front.port)) for _ in range(6)]
         until(lambda: counted(wires) == {True}, "limits")
         redis.pause()
@@ -101,11 +102,11 @@ def test_redis_goes_away_and_comes_back(
 
 
 TIMEOUT = 2.0
-"""Seconds that a request waits for a Redis that answers nobody."""
+"""Seconds that a request waits for a Redis that does not answer."""
 
 
 def counted(wires: list[Wire]) -> set[bool]:
-    """Whether answers tell how a limit stands: they do when it has been counted."""
+    """Whether responses have headers of the limit: they do if Redis counted it."""
     states = set()
     for wire in wires:
         wire.send(chat())
@@ -114,16 +115,16 @@ def counted(wires: list[Wire]) -> set[bool]:
 
 
 def away(wire: Wire, status: int) -> float:
-    """Seconds that a request took while the counters are away."""
+    """Seconds of a request during an outage of Redis."""
     start = time.monotonic()
     wire.send(chat())
-    answered = wire.answer("POST")
+    response = wire.answer("POST")
     seconds = time.monotonic() - start
-    assert answered.status == status
-    assert not answered.values("x-ratelimit-limit-requests")
+    assert response.status == status
+    assert not response.values("x-ratelimit-limit-requests")
     if status == 503:
-        assert_refused(answered, 503, "counters_unavailable")
-        assert answered.value("retry-after") == "1"
+        assert_refused(response, 503, "counters_unavailable")
+        assert response.value("retry-after") == "1"
     return seconds
 
 
@@ -165,7 +166,7 @@ def killed(redis: RedisServer) -> None:
 
 
 def slow(redis: RedisServer) -> None:
-    """Every now and then it needs longer than a request waits."""
+    """Block Redis repeatedly for longer than a request waits."""
     for _ in range(8):
         redis.say("DEBUG SLEEP 0.4")
         time.sleep(0.3)
@@ -193,6 +194,6 @@ def test_three_hundred_callers_get_no_more_than_twice_the_limit(
 
 
 def evaluations(redis: RedisServer) -> int:
-    """How many scripts it has run since it was started."""
+    """The number of scripts that Redis has run since its start."""
     match = re.search(rb"cmdstat_evalsha:calls=(\d+)", redis.say("INFO commandstats"))
     return int(match[1]) if match else 0

@@ -1,4 +1,4 @@
-"""A running gateway takes another config: planned first, all or nothing, and nobody is lost."""
+"""Reloads: planned and tried first, all or nothing, without lost requests."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from tests.support.each import each
 from tests.support.ports import free_port
 from tests.support.recording import ReceivedRequest, Recorder, answer, ask, recorder, request
 from tests.support.running import Running, engine, environment, gateway, modelway
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
 PACE, EVENTS = 0.1, 30
 
 
 def speak(received: ReceivedRequest, sock: socket.socket) -> None:
-    """A whole answer, or a stream of three seconds for who asks for one."""
+    """Answer with a completion, or with a stream of three seconds."""
     if b'"stream": true' not in received.body:
-        answer(json.dumps(WHOLE).encode())(received, sock)
+        answer(json.dumps(COMPLETION).encode())(received, sock)
         return
     sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
     for _ in range(EVENTS):
@@ -72,7 +73,7 @@ class Deployment:
         return state is not None and {w.phase for w in state.workers} == {Phase.SERVES}
 
     def hup(self, patience: float = 20.0) -> None:
-        """Send SIGHUP and wait for what comes of it."""
+        """Send SIGHUP, and wait for the result of the reload."""
         before = self.state().tried
         self.running.process.send_signal(signal.SIGHUP)
         until(lambda: self.state().tried > before, "an answer to SIGHUP", patience)
@@ -86,137 +87,142 @@ def upstream() -> Iterator[Recorder]:
 
 
 @pytest.fixture
-def served(tmp_path: Path, upstream: Recorder) -> Iterator[Deployment]:
+def deployment(tmp_path: Path, upstream: Recorder) -> Iterator[Deployment]:
     config = project(tmp_path, upstream.url, {"chat": "[]"})
     with gateway(tmp_path, config) as running:
-        deployment = Deployment(running, tmp_path / "gateway.yaml")
-        until(deployment.serves, "the master's word that all workers serve")
-        yield deployment
+        new_deployment = Deployment(running, tmp_path / "gateway.yaml")
+        until(new_deployment.serves, "the master's word that all workers serve")
+        yield new_deployment
 
 
 NEW = ("  one: {to", "  new: {to: [{upstream: main}]}\n  one: {to")
 BAD = ("upstream: main}", "upstream: mian}")
 
 
-def test_a_good_config_takes_over(served: Deployment) -> None:
-    assert served.status("new") == 404
-    before = served.state()
-    served.edit(*NEW)
-    result = modelway("reload", "-c", served.config)
+def test_a_good_config_takes_over(deployment: Deployment) -> None:
+    assert deployment.status("new") == 404
+    before = deployment.state()
+    deployment.edit(*NEW)
+    result = modelway("reload", "-c", deployment.config)
     assert result.returncode == 0, result.stderr
-    after = served.state()
+    after = deployment.state()
     assert after.hash != before.hash
     assert f"config {after.hash} is now in use" in result.stdout
     phases = [(worker.config, worker.phase) for worker in after.workers]
     assert phases[-2:] == [(after.hash, Phase.SERVES)] * 2
     assert set(phases[:-2]) <= {(before.hash, Phase.ENDS)}
     ending = {worker.pid for worker in after.workers if worker.phase is Phase.ENDS}
-    for worker in set(served.running.workers()) - ending:
+    for worker in set(deployment.running.workers()) - ending:
         assert f"  worker {worker}  config {after.hash}  serves since " in result.stdout
-    until(lambda: served.status("new") == 200, "the new config")
-    assert f"config {after.hash} is served" in served.running.output()
+    until(lambda: deployment.status("new") == 200, "the new config")
+    assert f"config {after.hash} is now served" in deployment.running.output()
 
 
-def test_a_bad_config_changes_nothing_and_says_so(served: Deployment) -> None:
-    before, workers = served.state(), set(served.running.workers())
-    served.edit(*BAD)
-    result = modelway("reload", "-c", served.config)
+def test_a_bad_config_changes_nothing_and_is_reported(deployment: Deployment) -> None:
+    before, workers = deployment.state(), set(deployment.running.workers())
+    deployment.edit(*BAD)
+    result = modelway("reload", "-c", deployment.config)
     assert result.returncode == 1
     place = r"gateway\.yaml:\d+:\d+: error: "
     assert re.search(f"{place}.*unknown upstream 'mian'", result.stdout), result.stdout
-    assert served.state() == before  # it was not even asked
-    served.hup()
-    state = served.state()
+    assert deployment.state() == before  # the new upstream was not asked
+    deployment.hup()
+    state = deployment.state()
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert "gateway.yaml" in state.error
     assert "unknown upstream 'mian'" in state.error
-    assert "the last good one is served on" in served.running.output()
-    details = ask(served.running.telemetry, request("/readyz")).json()["config"]
+    assert "the last good one is still served" in deployment.running.output()
+    details = ask(deployment.running.telemetry, request("/readyz")).json()["config"]
     assert details["hash"] == before.hash
     assert "unknown upstream 'mian'" in details["last_reload_error"]
-    counted = ask(served.running.telemetry, request("/metrics")).body.decode()
+    counted = ask(deployment.running.telemetry, request("/metrics")).body.decode()
     assert "modelway_config_reload_success 0" in counted
-    assert set(served.running.workers()) == workers
-    assert served.status("one") == 200
+    assert set(deployment.running.workers()) == workers
+    assert deployment.status("one") == 200
 
 
 def test_a_worker_that_dies_after_a_bad_edit_starts_on_the_last_good_plan(
-    served: Deployment,
+    deployment: Deployment,
 ) -> None:
-    served.edit(*BAD)
-    served.hup()
-    victims = set(served.running.workers())
+    deployment.edit(*BAD)
+    deployment.hup()
+    victims = set(deployment.running.workers())
     for pid in victims:
         os.kill(pid, signal.SIGKILL)
     until(
-        lambda: len(served.running.workers()) == 2 and not victims & set(served.running.workers()),
+        lambda: (
+            len(deployment.running.workers()) == 2
+            and not victims & set(deployment.running.workers())
+        ),
         "other workers",
     )
-    assert served.status("one") == 200
+    assert deployment.status("one") == 200
 
 
-def test_after_a_bad_config_a_good_one_is_taken(served: Deployment) -> None:
-    served.edit(*BAD)
-    served.hup()
-    served.edit(BAD[1], BAD[0])
-    served.edit(*NEW)
-    served.hup()
-    assert served.state().error == ""
-    until(lambda: served.status("new") == 200, "the new config")
+def test_after_a_bad_config_a_good_one_is_taken(deployment: Deployment) -> None:
+    deployment.edit(*BAD)
+    deployment.hup()
+    deployment.edit(BAD[1], BAD[0])
+    deployment.edit(*NEW)
+    deployment.hup()
+    assert deployment.state().error == ""
+    until(lambda: deployment.status("new") == 200, "the new config")
 
 
-def test_an_address_that_is_taken_is_a_bad_config(served: Deployment) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        served.edit(f":{served.running.port}", f":{other.getsockname()[1]}")
-        served.hup()
-        assert "cannot listen on" in served.state().error
-    assert served.status("one") == 200
+def test_an_address_that_is_taken_is_a_bad_config(deployment: Deployment) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        deployment.edit(f":{deployment.running.port}", f":{sock.getsockname()[1]}")
+        deployment.hup()
+        assert "cannot listen on" in deployment.state().error
+    assert deployment.status("one") == 200
 
 
-def metrics_of(served: Deployment) -> Path:
+def metrics_of(deployment: Deployment) -> Path:
     """The folder without which no worker of this master can start."""
-    pid = served.running.process.pid
+    pid = deployment.running.process.pid
     (folder,) = folder_of(pid).parent.glob(f"modelway-metrics-*-{pid}-*")
     until(lambda: len(list(folder.glob("*.lock"))) == 2, "both workers")
     return folder
 
 
 def hidden(folder: Path) -> Path:
-    """The folder under another name, so that nobody finds it."""
+    """Rename the folder during the block."""
     return folder.rename(folder.with_name(f"hidden-{folder.name}"))
 
 
-def test_a_config_that_cannot_be_started_changes_nothing(served: Deployment) -> None:
-    """`check` finds nothing wrong with it: what is wrong is on the disk."""
-    (served.config.parent / "taken").write_text("")
-    workers, before = set(served.running.workers()), served.state()
-    served.edit("\nroutes:", '\nstores: {records: "sqlite:///u.db", journal: taken/in}\nroutes:')
-    assert modelway("check", "-c", served.config).returncode == 0
-    result = modelway("reload", "-c", served.config)
+def test_a_config_that_cannot_be_started_changes_nothing(deployment: Deployment) -> None:
+    """`check` accepts the config: the error is on the disk."""
+    (deployment.config.parent / "taken").write_text("")
+    workers, before = set(deployment.running.workers()), deployment.state()
+    deployment.edit(
+        "\nroutes:", '\nstores: {records: "sqlite:///u.db", journal: taken/in}\nroutes:'
+    )
+    assert modelway("check", "-c", deployment.config).returncode == 0
+    result = modelway("reload", "-c", deployment.config)
     assert result.returncode == 1
     assert "journal cannot be kept" in result.stderr
-    assert "Traceback" not in result.stderr + served.running.output()
-    assert served.state().hash == before.hash
-    assert set(served.running.workers()) == workers
-    assert served.status("one") == 200
+    assert "Traceback" not in result.stderr + deployment.running.output()
+    assert deployment.state().hash == before.hash
+    assert set(deployment.running.workers()) == workers
+    assert deployment.status("one") == 200
 
 
-def test_workers_that_do_not_boot_give_way_to_those_before(served: Deployment) -> None:
-    """The trial went well, and then there is something that only workers find."""
-    workers, before = set(served.running.workers()), served.state()
-    metrics = metrics_of(served)
+def test_workers_that_do_not_boot_give_way_to_those_before(deployment: Deployment) -> None:
+    """The trial succeeds, and the workers fail to boot."""
+    workers, before = set(deployment.running.workers()), deployment.state()
+    metrics = metrics_of(deployment)
     away = hidden(metrics)
-    served.edit(*NEW)
-    with traffic(served.running.port, chat("chat")) as callers:
-        result = modelway("reload", "-c", served.config)
+    deployment.edit(*NEW)
+    with traffic(deployment.running.port, chat("chat")) as callers:
+        result = modelway("reload", "-c", deployment.config)
     assert result.returncode == 1
     assert "No such file or directory" in result.stderr
-    assert (served.state().hash, served.state().loaded) == (before.hash, before.loaded)
-    assert set(served.running.workers()) == workers
+    assert (deployment.state().hash, deployment.state().loaded) == (before.hash, before.loaded)
+    assert set(deployment.running.workers()) == workers
     assert (callers.lost, set(callers.ids)) == (0, {200})
     away.rename(metrics)
-    served.hup()
-    until(lambda: served.status("new") == 200, "the new config")
+    deployment.hup()
+    until(lambda: deployment.status("new") == 200, "the new config")
 
 
 def records_at(silent: socket.socket) -> str:
@@ -226,17 +232,17 @@ def records_at(silent: socket.socket) -> str:
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(served: Deployment, sig: int) -> None:
+def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(deployment: Deployment, sig: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        served.edit("\nroutes:", f"\n{records_at(silent)}\nroutes:")
-        served.running.process.send_signal(signal.SIGHUP)
+        deployment.edit("\nroutes:", f"\n{records_at(silent)}\nroutes:")
+        deployment.running.process.send_signal(signal.SIGHUP)
         silent.settimeout(20.0)
         with silent.accept()[0]:  # from the trial, which waits for an answer now
-            served.running.process.send_signal(sig)
-            assert served.running.process.wait(20.0) == 0
-    assert "the config was not reloaded" in served.running.output()
+            deployment.running.process.send_signal(sig)
+            assert deployment.running.process.wait(20.0) == 0
+    assert "the config was not reloaded" in deployment.running.output()
     with pytest.raises(ProcessLookupError):
-        os.killpg(served.running.process.pid, 0)
+        os.killpg(deployment.running.process.pid, 0)
 
 
 @pytest.mark.parametrize("command", [["serve"], ["check", "--boot"]], ids=["serve", "check"])
@@ -266,29 +272,29 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Deployment) -> None:
-    metrics = metrics_of(served)
+def test_a_worker_that_cannot_boot_does_not_end_the_gateway(deployment: Deployment) -> None:
+    metrics = metrics_of(deployment)
     away = hidden(metrics)
-    first, second = served.running.workers()
+    first, second = deployment.running.workers()
     os.kill(first, signal.SIGKILL)
     until(
-        lambda: "a worker failed, the next one starts in" in served.running.output(),
+        lambda: "a worker failed; the next worker starts in" in deployment.running.output(),
         "a worker that fails",
     )
-    assert served.status("one") == 200
+    assert deployment.status("one") == 200
     os.kill(second, signal.SIGKILL)
     away.rename(metrics)
-    until(lambda: len(served.running.workers()) == 2, "other workers")
-    assert served.status("one") == 200
+    until(lambda: len(deployment.running.workers()) == 2, "other workers")
+    assert deployment.status("one") == 200
 
 
-def test_another_address_is_taken_and_the_old_one_left(served: Deployment) -> None:
+def test_another_address_is_taken_and_the_old_one_left(deployment: Deployment) -> None:
     port = free_port()
-    served.edit(f":{served.running.port}", f":{port}")
-    served.hup()
+    deployment.edit(f":{deployment.running.port}", f":{port}")
+    deployment.hup()
     assert ask(port, chat("chat", "one")).status == 200
     until(
-        lambda: why_unavailable({"server.listen": f"127.0.0.1:{served.running.port}"}) is None,
+        lambda: why_unavailable({"server.listen": f"127.0.0.1:{deployment.running.port}"}) is None,
         "a free address",
     )
 
@@ -308,20 +314,20 @@ def test_another_address_is_taken_and_the_old_one_left(served: Deployment) -> No
     ],
 )
 def test_a_bad_policy_has_a_place_and_leaves_the_gateway_as_it_is(
-    served: Deployment, policy: str
+    deployment: Deployment, policy: str
 ) -> None:
     good, bad = "policies: []", f"policies: [{policy}]"
-    served.edit(good, bad)
+    deployment.edit(good, bad)
     try:
-        served.hup()
-        assert re.search(r"gateway\.yaml:\d+:\d+: error: ", served.state().error)
-        assert served.status("one") == 200
-        assert "Traceback" not in served.running.output()
+        deployment.hup()
+        assert re.search(r"gateway\.yaml:\d+:\d+: error: ", deployment.state().error)
+        assert deployment.status("one") == 200
+        assert "Traceback" not in deployment.running.output()
     finally:
-        served.edit(bad, good)
+        deployment.edit(bad, good)
 
 
-def test_nobody_to_reload_is_said(tmp_path: Path, upstream: Recorder) -> None:
+def test_reload_without_a_running_gateway_fails(tmp_path: Path, upstream: Recorder) -> None:
     text = project(tmp_path, upstream.url, {"chat": "[]"})
     (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:1"))
     result = modelway("reload", "-c", tmp_path / "gateway.yaml")
@@ -333,16 +339,16 @@ def test_nobody_to_reload_is_said(tmp_path: Path, upstream: Recorder) -> None:
 def test_a_watched_config_is_taken_when_it_changes(
     tmp_path: Path, upstream: Recorder, linked: bool
 ) -> None:
-    """`linked`: as Kubernetes does it, a link to a folder is swapped for another."""
+    """`linked`: a link to a folder is replaced, as Kubernetes does."""
     first, second = tmp_path / "..1", tmp_path / "..2"
     first.mkdir()
     text = project(first, upstream.url, {"chat": "[]"})
     text = text.replace("workers: 2", "workers: 2, watch: true")
     if not linked:
         with gateway(first, text) as running:
-            deployment = Deployment(running, first / "gateway.yaml")
-            deployment.edit(*NEW)
-            until(lambda: deployment.status("new") == 200, "the new config")
+            new_deployment = Deployment(running, first / "gateway.yaml")
+            new_deployment.edit(*NEW)
+            until(lambda: new_deployment.status("new") == 200, "the new config")
         return
     (tmp_path / "data").symlink_to("..1")
     (tmp_path / "gateway.yaml").symlink_to("data/gateway.yaml")
@@ -353,25 +359,25 @@ def test_a_watched_config_is_taken_when_it_changes(
         (second / "gateway.yaml").write_text((first / "gateway.yaml").read_text().replace(*NEW))
         (tmp_path / "data.new").symlink_to("..2")
         (tmp_path / "data.new").replace(tmp_path / "data")
-        deployment = Deployment(running, tmp_path / "gateway.yaml")
-        until(lambda: deployment.status("new") == 200, "the new config")
+        new_deployment = Deployment(running, tmp_path / "gateway.yaml")
+        until(lambda: new_deployment.status("new") == 200, "the new config")
 
 
-def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Deployment) -> None:
-    """Good and bad ones in turn; the full hundred are `benchmarks/reload.py`."""
+def test_reloads_under_load_lose_no_request_and_cut_no_stream(deployment: Deployment) -> None:
+    """Good and bad configs in turn; `benchmarks/reload.py` does a hundred."""
     ends: list[bytes] = []
 
     def listen() -> None:
-        ends.append(ask(served.running.port, chat("chat", stream=True)).body[-14:])
+        ends.append(ask(deployment.running.port, chat("chat", stream=True)).body[-14:])
 
     streams = [threading.Thread(target=listen) for _ in range(6)]
     for stream in streams:
         stream.start()
-    with traffic(served.running.port, chat("chat")) as callers:
+    with traffic(deployment.running.port, chat("chat")) as callers:
         for turn in range(4):
             old, new = BAD if turn % 2 == 0 else BAD[::-1]
-            served.edit(old, new)
-            served.hup()
+            deployment.edit(old, new)
+            deployment.hup()
             answers = callers.count(200)
             until(lambda: callers.count(200) > answers + 10, "more answers")  # noqa: B023
     for stream in streams:
@@ -381,12 +387,12 @@ def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Deployment
     assert callers.lost == 0
 
 
-def test_every_new_connection_is_answered_while_workers_change(served: Deployment) -> None:
+def test_every_new_connection_is_answered_while_workers_change(deployment: Deployment) -> None:
     for turn in range(3):
-        old = set(served.running.workers())
-        served.edit("version: 1", f"# {turn}\nversion: 1")
-        served.running.process.send_signal(signal.SIGHUP)
+        old = set(deployment.running.workers())
+        deployment.edit("version: 1", f"# {turn}\nversion: 1")
+        deployment.running.process.send_signal(signal.SIGHUP)
         end = time.monotonic() + 30
-        while old & set(served.running.workers()):
-            assert served.status("one") == 200
+        while old & set(deployment.running.workers()):
+            assert deployment.status("one") == 200
             assert time.monotonic() < end

@@ -1,4 +1,4 @@
-"""How request bodies come in: not for ever, not before the token is known, not malformed."""
+"""Request bodies: timeout, 100-continue after authentication, malformed bodies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.recording import Recorder, Wire, answer, ask, assert_error, recorder, request
 from tests.support.running import ALL, Running, gateway
-from tests.support.small import WHOLE, project
+from tests.support.small import COMPLETION, project
 
 TARGET = "/v1/chat/chat/completions"
 BODY = json.dumps({"model": "one", "messages": []}).encode()
@@ -20,10 +20,12 @@ TOTAL = 1.5
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def gateway_and_upstream(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Running, Recorder]]:
     folder = tmp_path_factory.mktemp("bodies")
     with recorder() as upstream:
-        upstream.speak = answer(json.dumps(WHOLE).encode())
+        upstream.speak = answer(json.dumps(COMPLETION).encode())
         text = project(folder, upstream.url, {"chat": "[]"})
         text = text.replace("workers: 2", f"workers: 2, request_timeout: {TOTAL}s, max_body: 1MB")
         with gateway(folder, text) as running:
@@ -31,8 +33,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, 
 
 
 @pytest.fixture
-def port(served: tuple[Running, Recorder]) -> Iterator[int]:
-    running, upstream = served
+def port(gateway_and_upstream: tuple[Running, Recorder]) -> Iterator[int]:
+    running, upstream = gateway_and_upstream
     upstream.requests.clear()
     yield running.port
     assert "Traceback" not in running.output()
@@ -47,7 +49,7 @@ def head(*headers: str, target: str = TARGET, method: str = "POST", token: str =
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
 @pytest.mark.parametrize("target", [TARGET, "/", "/healthz"])
-def test_a_body_that_trickles_for_ever_ends_in_408(port: int, target: str, chunked: bool) -> None:
+def test_a_body_that_never_ends_is_408(port: int, target: str, chunked: bool) -> None:
     framing = "Transfer-Encoding: chunked" if chunked else "Content-Length: 60000"
     method = "POST" if target == TARGET else "GET"
     with Wire(port) as wire:
@@ -93,9 +95,9 @@ def test_a_refused_request_gets_no_100_continue(
     data = head("Expect: 100-continue", framing, target=target, token=token)
     with Wire(port) as wire:
         wire.send(data)
-        refused = wire.answer()
-        assert (refused.status, refused.closed) == (status, True)
-        # What comes now could be the body or a request: neither is read as the other.
+        response = wire.answer()
+        assert (response.status, response.closed) == (status, True)
+        # These bytes could be a body or a request: they must be read as neither.
         wire.send(request("/healthz"))
         assert wire.rest() == b""
 
@@ -103,8 +105,8 @@ def test_a_refused_request_gets_no_100_continue(
 def test_a_body_that_is_too_large_gets_no_100_continue(port: int) -> None:
     with Wire(port) as wire:
         wire.send(head("Expect: 100-continue", "Content-Length: 2000000"))
-        refused = wire.answer()
-        assert (refused.status, refused.closed) == (413, True)
+        response = wire.answer()
+        assert (response.status, response.closed) == (413, True)
 
 
 def test_without_a_body_there_is_nothing_to_continue(port: int) -> None:
@@ -143,35 +145,35 @@ def test_a_malformed_body_for_a_page_is_400_and_cut(port: int, target: str, case
     with Wire(port) as wire:
         wire.send(head("Transfer-Encoding: chunked", target=target, method="GET"))
         wire.send(MALFORMED[case])
-        refused = wire.answer()
-        assert_error(refused, 400)
-        assert refused.closed
+        response = wire.answer()
+        assert_error(response, 400)
+        assert response.closed
         assert wire.rest() == b""
 
 
 @pytest.mark.parametrize("case", MALFORMED)
 @pytest.mark.parametrize("target", ["/metrics", "/readyz", "/healthz", "/nowhere"])
-def test_so_it_is_on_the_other_listener(
-    served: tuple[Running, Recorder], port: int, target: str, case: str
+def test_a_malformed_body_is_refused_on_the_telemetry_listener(
+    gateway_and_upstream: tuple[Running, Recorder], port: int, target: str, case: str
 ) -> None:
-    with Wire(served[0].telemetry) as wire:
+    with Wire(gateway_and_upstream[0].telemetry) as wire:
         wire.send(head("Transfer-Encoding: chunked", target=target, method="GET"))
         wire.send(MALFORMED[case])
-        refused = wire.answer()
-        assert (refused.status, refused.closed) == (404 if target == "/nowhere" else 400, True)
+        response = wire.answer()
+        assert (response.status, response.closed) == (404 if target == "/nowhere" else 400, True)
         assert wire.rest() == b""
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("target", [*PAGES, "/v1/nowhere"])
-def test_a_malformed_body_where_nothing_is_is_refused_and_cut(
+def test_a_malformed_body_for_an_unknown_path_is_refused_and_cut(
     port: int, target: str, method: str
 ) -> None:
     with Wire(port) as wire:
         wire.send(head("Transfer-Encoding: chunked", target=target, method=method) + b"ZZ\r\n")
-        refused = wire.answer()
-        assert refused.status in (400, 404, 405)
-        assert refused.closed
+        response = wire.answer()
+        assert response.status in (400, 404, 405)
+        assert response.closed
         assert wire.rest() == b""
 
 
@@ -191,5 +193,5 @@ def test_a_sound_body_for_a_page_is_read_and_the_connection_goes_on(
 def test_a_huge_body_for_a_page_is_413(port: int) -> None:
     with Wire(port) as wire:
         wire.send(head("Content-Length: 500000", target="/healthz", method="GET"))
-        refused = wire.answer()
-        assert (refused.status, refused.closed) == (413, True)
+        response = wire.answer()
+        assert (response.status, response.closed) == (413, True)

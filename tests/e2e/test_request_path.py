@@ -1,4 +1,4 @@
-"""Which path reaches an upstream, whatever way the caller writes it; directly and by a proxy."""
+"""The path at the upstream for each spelling of a caller's path, directly and through a proxy."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
 
 
 @pytest.mark.parametrize(
-    ("target", "sent"),
+    ("target", "expected"),
     [
         ("/api/public/1", "/base/public/1"),
         ("/%61pi/public/1", "/base/public/1"),
@@ -78,11 +78,11 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedGatew
     ],
 )
 def test_path_stands_under_the_upstreams_base_path(
-    port: int, upstream: Recorder, target: str, sent: str
+    port: int, upstream: Recorder, target: str, expected: str
 ) -> None:
-    answered = ask(port, request(target))
-    assert answered.status == 200, answered
-    assert [received.target for received in upstream.requests] == [sent]
+    response = ask(port, request(target))
+    assert response.status == 200, response
+    assert [received.target for received in upstream.requests] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,6 @@ def test_path_stands_under_the_upstreams_base_path(
     ],
 )
 def test_odd_path_never_reaches_an_upstream(port: int, upstream: Recorder, target: str) -> None:
-    answered = ask(port, request(target))
-    assert answered.status in (400, 404), answered
+    response = ask(port, request(target))
+    assert response.status in (400, 404), response
     assert upstream.requests == []

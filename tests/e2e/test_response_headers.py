@@ -1,4 +1,4 @@
-"""What an upstream's answer can make a proxy in front of the gateway, or a browser, do: nothing."""
+"""Response headers of an upstream that command proxies or browsers are removed."""
 
 from __future__ import annotations
 
@@ -99,17 +99,17 @@ def test_commands_to_a_proxy_or_a_browser_stay_here(
     port: int, upstream: Recorder, route: str, status: int
 ) -> None:
     upstream.speak = answer(b"{}", ("Content-Type: application/json", *COMMANDS), status)
-    answered = ask(port, REQUESTS[route])
-    assert answered.status == status
-    assert not COMMANDED & {name for name, _ in answered.headers}
+    response = ask(port, REQUESTS[route])
+    assert response.status == status
+    assert not COMMANDED & {name for name, _ in response.headers}
 
 
 def test_commands_in_the_head_of_a_stream_stay_here(port: int, upstream: Recorder) -> None:
     body = b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n'
     upstream.speak = answer(body, ("Content-Type: text/event-stream", *COMMANDS))
-    answered = ask(port, REQUESTS["chat"])
-    assert not COMMANDED & {name for name, _ in answered.headers}
-    assert answered.value("x-accel-buffering") == "no"
+    response = ask(port, REQUESTS["chat"])
+    assert not COMMANDED & {name for name, _ in response.headers}
+    assert response.value("x-accel-buffering") == "no"
 
 
 @ROUTES
@@ -123,20 +123,22 @@ def test_commands_in_an_interim_answer_and_in_trailers_stay_here(
         b"Trailer: X-Accel-Redirect\r\n\r\n",
         f"2\r\n{{}}\r\n0\r\n{lines}\r\n\r\n".encode(),
     )
-    answered = ask(port, REQUESTS[route])
-    assert (answered.status, answered.body) == (200, b"{}")
-    assert not COMMANDED & {name for name, _ in answered.headers}
+    response = ask(port, REQUESTS[route])
+    assert (response.status, response.body) == (200, b"{}")
+    assert not COMMANDED & {name for name, _ in response.headers}
 
 
 def test_what_the_document_declares_passes(port: int, upstream: Recorder) -> None:
     headers = ("Content-Type: application/json", "X-Declared: 1", "X-Declared-Too: 2", "X-Other: 3")
     upstream.speak = answer(b"{}", headers)
-    answered = ask(port, REQUESTS["chat"])
-    assert (answered.value("x-declared"), answered.value("x-declared-too")) == ("1", "2")
-    assert answered.values("x-other") == []
+    response = ask(port, REQUESTS["chat"])
+    assert (response.value("x-declared"), response.value("x-declared-too")) == ("1", "2")
+    assert response.values("x-other") == []
 
 
-def test_addresses_in_the_upstream_become_ours(port: int, upstream: Recorder) -> None:
+def test_urls_of_the_upstream_in_headers_become_those_of_the_gateway(
+    port: int, upstream: Recorder
+) -> None:
     upstream.speak = answer(
         b"",
         (
@@ -146,10 +148,10 @@ def test_addresses_in_the_upstream_become_ours(port: int, upstream: Recorder) ->
         ),
         302,
     )
-    answered = ask(port, REQUESTS["other API"])
-    assert answered.value("location") == "/things/two?x=1"
-    assert answered.value("content-location") == "/things/two"
-    assert answered.value("link") == "</things/three>; rel=next"
+    response = ask(port, REQUESTS["other API"])
+    assert response.value("location") == "/things/two?x=1"
+    assert response.value("content-location") == "/things/two"
+    assert response.value("link") == "</things/three>; rel=next"
 
 
 NGINX = """
@@ -199,8 +201,8 @@ def test_nginx_in_front_serves_none_of_its_internal_files(
 ) -> None:
     upstream.speak = answer(b"{}", ("Content-Type: application/json", *COMMANDS))
     with nginx(tmp_path, port) as front:
-        answered = ask(front, REQUESTS[route])
-    assert (answered.status, answered.body) == (200, b"{}")
+        response = ask(front, REQUESTS[route])
+    assert (response.status, response.body) == (200, b"{}")
 
 
 def test_nginx_serves_its_internal_file_where_nothing_stops_the_command(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from websockets.sync.server import ServerConnection, serve
 from tests.support.books import Books
 from tests.support.peer import Authority
 from tests.support.running import ALL, TOKENS, Running, gateway
-from tests.support.small import until
+from tests.support.waiting import until
 
 DOCUMENT = """
 openapi: 3.1.0
@@ -61,8 +61,8 @@ def enter(front: Running) -> ClientConnection:
     return connect(f"ws://127.0.0.1:{front.port}/live", additional_headers=headers, max_size=None)
 
 
-def entered(front: Running) -> ClientConnection:
-    """A session, once the one before it has given its place back."""
+def next_session(front: Running) -> ClientConnection:
+    """A new session, as soon as the slot of the last one is free."""
 
     def attempt() -> ClientConnection | None:
         try:
@@ -76,39 +76,39 @@ def entered(front: Running) -> ClientConnection:
 
 @pytest.mark.parametrize("size", [1, 70_000, 3_000_000])
 def test_an_upstream_behind_tls_is_relayed_whole(front: Running, size: int) -> None:
-    """More than a record of TLS, more than a buffer, both ways."""
+    """With more data than a TLS record and a buffer hold, both ways."""
     message = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
 
     def speak() -> bytes:
-        with entered(front) as session:
+        with next_session(front) as session:
             session.send(message)
             session.send("grüße")
             first = session.recv(20)
             assert session.recv(20) == "grüße"
             return bytes(first)
 
-    (row,) = Books(front.log.parent).left_by(speak)
+    (row,) = Books(front.log.parent).rows_of(speak)
     assert (row["status"], row["outcome"]) == (101, "complete")
     assert row["bytes_out"] == len(message) + len("grüße".encode())
 
 
 def test_a_session_is_one_request_under_way_as_long_as_it_lasts(front: Running) -> None:
-    with entered(front) as session:
+    with next_session(front) as session:
         session.send("a")
         assert session.recv(20) == "a"
-        with pytest.raises(InvalidStatus) as refused:
+        with pytest.raises(InvalidStatus) as excinfo:
             enter(front)
-        response = refused.value.response
+        response = excinfo.value.response
         assert response.status_code == 429
         assert json.loads(response.body)["error"]["code"] == "concurrency_limit_exceeded"
 
-    with entered(front) as other:
-        other.send("b")
-        assert other.recv(20) == "b"
+    with next_session(front) as second_session:
+        second_session.send("b")
+        assert second_session.recv(20) == "b"
 
 
-def test_the_log_tells_what_passed(front: Running) -> None:
-    with entered(front) as session:
+def test_the_log_has_the_messages_and_bytes(front: Running) -> None:
+    with next_session(front) as session:
         for text in ("one", "three"):
             session.send(text)
             session.recv(20)

@@ -1,4 +1,4 @@
-"""Requests that are still open when their worker has to end lose no row, line or error event."""
+"""Requests in flight at the end of their worker get a row, a log line and an error event."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ from tests.support.running import (
     start,
     with_telemetry,
 )
-from tests.support.small import chat, project, until
+from tests.support.small import chat, project
+from tests.support.waiting import until
 
 STREAMS, WAITING = 90, 10
 RECORDS = 'stores: {records: "sqlite:///records.db"}'
@@ -43,7 +44,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close
 
 @dataclass
 class Endless:
-    """An upstream whose answers do not end before `over`: streams, and answers that never begin."""
+    """An upstream that streams, or does not respond, until `over` is set."""
 
     over: threading.Event = field(default_factory=threading.Event)
     pace: float = 0.1
@@ -60,7 +61,7 @@ class Endless:
 
 @dataclass
 class Caller(threading.Thread):
-    """One request: what came of it."""
+    """One request and its result."""
 
     port: int
     stream: bool
@@ -97,7 +98,7 @@ class Deployment:
     upstream: Recorder
 
     def callers(self, streams: int, waiting: int = 0) -> list[Caller]:
-        """Callers whose requests have all reached the upstream; of streams something came back."""
+        """Callers after all requests have reached the upstream, and streams have begun."""
         all_callers = [
             Caller(self.running.port, number < streams) for number in range(streams + waiting)
         ]
@@ -116,7 +117,7 @@ class Deployment:
 
 
 @contextmanager
-def served(
+def serve(
     folder: Path, server: str = "grace: 4s", speak: Callable[..., None] | None = None
 ) -> Iterator[Deployment]:
     """`modelway serve` in front of an endless upstream."""
@@ -151,7 +152,7 @@ def own_gunicorn(folder: Path, worker: str) -> Iterator[Deployment]:
 
 
 def assert_nothing_is_lost(front: Deployment, callers: list[Caller]) -> None:
-    """Every caller was told, and every request has its row and its line."""
+    """Assert that every caller got a response, and every request has its row and its line."""
     for caller in callers:
         caller.join(60)
     ends = Counter((caller.stream, caller.status, caller.end) for caller in callers)
@@ -181,16 +182,16 @@ def assert_nothing_is_lost(front: Deployment, callers: list[Caller]) -> None:
 def test_100_requests_longer_than_the_grace_lose_no_row_when_the_gateway_stops(
     tmp_path: Path, sig: signal.Signals
 ) -> None:
-    with served(tmp_path) as front:
+    with serve(tmp_path) as front:
         callers = front.callers(STREAMS, WAITING)
         front.running.process.send_signal(sig)
         assert front.running.process.wait(30) == 0
         assert_nothing_is_lost(front, callers)
-        assert set(Books(tmp_path).entered("outcome")) == {"shutdown"}  # shipped before the end
+        assert set(Books(tmp_path).column("outcome")) == {"shutdown"}  # shipped before the end
 
 
 def test_100_requests_longer_than_the_grace_lose_no_row_on_a_reload(tmp_path: Path) -> None:
-    with served(tmp_path) as front:
+    with serve(tmp_path) as front:
         old = set(front.running.workers())
         callers = front.callers(STREAMS, WAITING)
         front.running.process.send_signal(signal.SIGHUP)
@@ -200,17 +201,17 @@ def test_100_requests_longer_than_the_grace_lose_no_row_on_a_reload(tmp_path: Pa
 
 
 @pytest.mark.parametrize("worker", ["gevent", "engine.server.worker.Worker"])
-def test_own_gunicorn_loses_no_row_either(tmp_path: Path, worker: str) -> None:
+def test_own_gunicorn_loses_no_row(tmp_path: Path, worker: str) -> None:
     with own_gunicorn(tmp_path, worker) as front:
         callers = front.callers(STREAMS, WAITING)
         front.running.process.send_signal(signal.SIGTERM)
         assert front.running.process.wait(30) == 0
         assert_nothing_is_lost(front, callers)
-        assert set(Books(tmp_path).entered("outcome")) == {"shutdown"}
+        assert set(Books(tmp_path).column("outcome")) == {"shutdown"}
 
 
 def test_workers_whose_master_was_killed_end_their_requests(tmp_path: Path) -> None:
-    with served(tmp_path) as front:
+    with serve(tmp_path) as front:
         callers = front.callers(4, 2)
         front.running.process.kill()
         assert_nothing_is_lost(front, callers)
@@ -218,8 +219,8 @@ def test_workers_whose_master_was_killed_end_their_requests(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("grace", ["0s", "500ms", "1s"])
-def test_a_grace_too_short_for_anything_loses_no_row(tmp_path: Path, grace: str) -> None:
-    with served(tmp_path, f"grace: {grace}") as front:
+def test_a_very_short_grace_loses_no_row(tmp_path: Path, grace: str) -> None:
+    with serve(tmp_path, f"grace: {grace}") as front:
         callers = front.callers(18, 2)
         front.running.process.send_signal(signal.SIGTERM)
         assert front.running.process.wait(30) == 0
@@ -228,10 +229,10 @@ def test_a_grace_too_short_for_anything_loses_no_row(tmp_path: Path, grace: str)
 
 def test_a_caller_who_takes_nothing_is_cut_and_has_its_row(tmp_path: Path) -> None:
     large = EVENT.replace(b"w ", b"w" * 100_000)
-    with served(tmp_path, speak=Endless(pace=0.001, event=large)) as front:
+    with serve(tmp_path, speak=Endless(pace=0.001, event=large)) as front:
         with Wire(front.running.port) as wire:
             wire.send(chat("chat", stream=True))
-            wire.head()  # and no more: the buffers of both sides fill up
+            wire.head()  # reads no more: the buffers of both sides fill up
             until(lambda: _is_full(wire), "full buffers")
             front.running.process.send_signal(signal.SIGTERM)
             assert front.running.process.wait(30) == 0
@@ -240,7 +241,7 @@ def test_a_caller_who_takes_nothing_is_cut_and_has_its_row(tmp_path: Path) -> No
 
 
 def _is_full(wire: Wire) -> bool:
-    """Whether a caller's own buffer has been full for a moment."""
+    """Whether the receive buffer of a caller has stopped growing for half a second."""
 
     def size() -> int:
         return int(struct.unpack("i", fcntl.ioctl(wire.sock, termios.FIONREAD, bytes(4)))[0])
@@ -251,27 +252,27 @@ def _is_full(wire: Wire) -> bool:
 
 
 def test_a_body_that_is_still_coming_is_answered_503(tmp_path: Path) -> None:
-    with served(tmp_path) as front, Wire(front.running.port) as wire:
+    with serve(tmp_path) as front, Wire(front.running.port) as wire:
         head, _, body = chat("chat").partition(b"\r\n\r\n")
         wire.send(head + b"\r\nExpect: 100-continue\r\n\r\n")
-        assert wire.head()[0] == 100  # from here on the body is waited for
+        assert wire.head()[0] == 100  # from now on the gateway waits for the body
         wire.send(body[:-10])
         front.running.process.send_signal(signal.SIGTERM)
-        answered = wire.answer("POST")
-        assert (answered.status, answered.json()["error"]["code"]) == (503, "shutting_down")
-        assert answered.closed
+        response = wire.answer("POST")
+        assert (response.status, response.json()["error"]["code"]) == (503, "shutting_down")
+        assert response.closed
         assert front.running.process.wait(30) == 0
         assert Books(front.folder).outcomes() == Counter({"shutdown": 1})
 
 
 def test_a_flood_of_hangups_is_two_reloads(tmp_path: Path) -> None:
-    with served(tmp_path) as front:
+    with serve(tmp_path) as front:
         callers = front.callers(2)  # the first reload lasts until they end
         front.running.process.send_signal(signal.SIGHUP)
         until(lambda: _reloads(front) == 1, "the first reload")
         for _ in range(80):
             front.running.process.send_signal(signal.SIGHUP)
-            time.sleep(0.001)  # the kernel does not keep two of a kind
+            time.sleep(0.001)  # the kernel merges pending signals of one kind
         for caller in callers:
             caller.join(60)
         until(lambda: _reloads(front) == 2, "the reload that waited", 30)
@@ -281,11 +282,11 @@ def test_a_flood_of_hangups_is_two_reloads(tmp_path: Path) -> None:
 
 
 def _reloads(front: Deployment) -> int:
-    return front.running.output().count("is served from now on")
+    return front.running.output().count("is now served")
 
 
 def test_a_reload_that_waits_for_its_old_workers_does_not_delay_the_end(tmp_path: Path) -> None:
-    with served(tmp_path, "grace: 20s") as front:
+    with serve(tmp_path, "grace: 20s") as front:
         old = set(front.running.workers())
         front.callers(1)
         front.running.process.send_signal(signal.SIGHUP)
@@ -309,7 +310,7 @@ def _listens(port: int) -> bool:
 def test_a_gateway_whose_workers_are_still_starting_stops_at_once(
     tmp_path: Path, sig: signal.Signals
 ) -> None:
-    """The grace is far longer than the test waits: a worker that misses the signal takes it."""
+    """The grace is longer than the test waits: a worker that missed it would use all."""
     config = project(tmp_path, "http://127.0.0.1:9", {"chat": "[]"}, workers=4)
     config = config.replace("workers: 4", "workers: 4, grace: 10m")
     config = with_telemetry(config, "off").replace("{listen}", f"127.0.0.1:{free_port()}")

@@ -1,4 +1,4 @@
-"""Any document's WebSocket, mocked: an echo, on the mock itself and through a gateway."""
+"""The mock echoes the WebSocket messages of any document, directly and through a gateway."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
         yield Platform(front, upstream, folder)
 
 
-def opened(platform: Platform, server: str, token: str, target: str = "abc") -> ClientConnection:
+def open_session(
+    platform: Platform, server: str, token: str, target: str = "abc"
+) -> ClientConnection:
     url = f"ws://127.0.0.1:{getattr(platform, server).port}/feed/{target}"
     headers = {"authorization": f"Bearer {token}"}
     return connect(url, additional_headers=headers, subprotocols=["b", "a"], max_size=None)
@@ -58,7 +60,7 @@ def opened(platform: Platform, server: str, token: str, target: str = "abc") -> 
 @PLACES
 def test_messages_come_back_as_they_were(platform: Platform, server: str, token: str) -> None:
     messages = ["text \u00e9\U0001f600", b"\x00\xff", "", b"", "x" * 1_000_000, bytes(3_000_000)]
-    with opened(platform, server, token) as socket:
+    with open_session(platform, server, token) as socket:
         assert socket.subprotocol == "b"
         for message in messages:
             socket.send(message)
@@ -67,20 +69,20 @@ def test_messages_come_back_as_they_were(platform: Platform, server: str, token:
 
 @PLACES
 def test_fragments_come_back_as_one_message(platform: Platform, server: str, token: str) -> None:
-    with opened(platform, server, token) as socket:
+    with open_session(platform, server, token) as socket:
         socket.send(iter(["a", "b", "\u00e9"]))
         assert socket.recv(PATIENCE) == "ab\u00e9"
 
 
 @PLACES
 def test_a_close_is_said_with_its_code(platform: Platform, server: str, token: str) -> None:
-    with opened(platform, server, token, "abc?model=fault-code-4002-after-1") as socket:
+    with open_session(platform, server, token, "abc?model=fault-code-4002-after-1") as socket:
         socket.send("one")
         assert socket.recv(PATIENCE) == "one"
-        with pytest.raises(ConnectionClosed) as raised:
+        with pytest.raises(ConnectionClosed) as excinfo:
             socket.recv(PATIENCE)
-    assert raised.value.rcvd is not None
-    assert raised.value.rcvd.code == 4002
+    assert excinfo.value.rcvd is not None
+    assert excinfo.value.rcvd.code == 4002
 
 
 @PLACES
@@ -88,9 +90,9 @@ def test_a_cut_connection_is_1011_behind_a_gateway(
     platform: Platform, server: str, token: str
 ) -> None:
     with (
-        opened(platform, server, token, "abc?model=fault-close-after-0") as socket,
-        pytest.raises(ConnectionClosed) as raised,
+        open_session(platform, server, token, "abc?model=fault-close-after-0") as socket,
+        pytest.raises(ConnectionClosed) as excinfo,
     ):
         socket.recv(PATIENCE)
-    code = None if raised.value.rcvd is None else raised.value.rcvd.code
+    code = None if excinfo.value.rcvd is None else excinfo.value.rcvd.code
     assert code == {"mock": None, "gateway": 1011}[server]

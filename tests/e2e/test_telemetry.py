@@ -1,4 +1,4 @@
-"""What a real gateway tells of itself: all requests once, no secret, nobody waits for a reader."""
+"""Log, metrics and health of a gateway: exact counts, no secrets, no blocking on slow readers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from tests.support.running import (
     environment,
     gateway,
 )
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 OPERATION = "small.chat"
 MISSING = request("/nowhere", token=ALL)
@@ -44,7 +45,7 @@ def upstream() -> Iterator[Recorder]:
 @pytest.fixture(autouse=True)
 def _fresh(upstream: Recorder) -> None:
     upstream.reset()
-    upstream.speak = answer(json.dumps(WHOLE).encode())
+    upstream.speak = answer(json.dumps(COMPLETION).encode())
 
 
 @contextmanager
@@ -118,16 +119,16 @@ def test_counters_are_exact_over_four_workers_with_one_killed(tmp_path, upstream
         assert len(names) == len(lines(front.output()))
 
 
-def test_a_worker_killed_under_load_loses_no_more_than_was_under_way(tmp_path, upstream):
+def test_a_worker_killed_under_load_loses_only_requests_in_flight(tmp_path, upstream):
     with running(tmp_path, upstream) as front:
         with traffic(front.port, chat()) as load:
             until(lambda: load.count(200) > 100, "some answers")
             os.kill(front.workers()[0], signal.SIGKILL)
             before = load.count(200)
             until(lambda: load.count(200) > before + 100, "more answers")
-        answered, callers = load.count(200), 4
-        until(lambda: ended(front.telemetry) >= answered - callers, "all are counted")
-        assert ended(front.telemetry) <= answered + load.broken
+        responses, callers = load.count(200), 4
+        until(lambda: ended(front.telemetry) >= responses - callers, "all are counted")
+        assert ended(front.telemetry) <= responses + load.broken
 
 
 def test_an_orderly_end_leaves_nothing_behind(tmp_path, upstream):
@@ -139,14 +140,14 @@ def test_an_orderly_end_leaves_nothing_behind(tmp_path, upstream):
         assert list(Path("/dev/shm").glob(f"modelway-metrics-*-{front.process.pid}-*")) == []
 
 
-def test_what_is_no_request_leaves_a_line_and_a_count(front):
+def test_malformed_requests_are_logged_and_counted(front):
     before = metric(front.telemetry, "modelway_requests_total", operation="")
     missed = ask(front.port, MISSING)
     garbage = ask(front.port, b"GARBAGE\r\n\r\n")
     bare = ask(front.port, b"GET /v1/chat/completions HTTP/1.1\r\n\r\n")  # without Host
-    for answered, status in ((missed, 404), (garbage, 400), (bare, 400)):
-        assert answered.status == status
-        line = line_of(front, answered.value("x-request-id"))
+    for response, status in ((missed, 404), (garbage, 400), (bare, 400)):
+        assert response.status == status
+        line = line_of(front, response.value("x-request-id"))
         assert (line["status"], line["outcome"], line["operation"]) == (status, "refused", "")
     until(
         lambda: metric(front.telemetry, "modelway_requests_total", operation="") == before + 3,
@@ -154,19 +155,19 @@ def test_what_is_no_request_leaves_a_line_and_a_count(front):
     )
 
 
-def test_a_line_says_who_what_where_and_what_it_cost(tmp_path, upstream):
+def test_a_line_has_token_operation_target_and_cost(tmp_path, upstream):
     with running(tmp_path, upstream, "prices: {one: {input: 1000, output: 2000}}") as front:
-        answered = ask(front.port, chat())
-        line = line_of(front, answered.value("x-request-id"))
+        response = ask(front.port, chat())
+        line = line_of(front, response.value("x-request-id"))
         assert (line["token"], line["operation"], line["model"]) == ("everything", OPERATION, "one")
         assert (line["target"], line["status"], line["outcome"]) == ("main", 200, "complete")
         assert line["usage"] == {"input": 7, "output": 3, "cached": 0, "source": "upstream"}
         assert line["cost"] == pytest.approx(0.013)
         assert 0 < line["own"] < line["duration"]
         assert line["bytes_in"] > 0
-        assert line["bytes_out"] == len(answered.body)
-        refused = ask(front.port, chat(model="gone"))
-        line = line_of(front, refused.value("x-request-id"))
+        assert line["bytes_out"] == len(response.body)
+        failure = ask(front.port, chat(model="gone"))
+        line = line_of(front, failure.value("x-request-id"))
         assert (line["status"], line["outcome"]) == (502, "failed")
         assert [one["failure"] for one in line["attempts"]] == ["connect"]
 
@@ -194,7 +195,7 @@ def test_a_session_is_one_line_with_what_passed(platform: Platform):
 def test_the_histogram_agrees_with_the_callers_clock(front, upstream):
     def slowly(received: Any, sock: Any) -> None:
         time.sleep(0.05)
-        answer(json.dumps(WHOLE).encode())(received, sock)
+        answer(json.dumps(COMPLETION).encode())(received, sock)
 
     upstream.speak = slowly
     name = "modelway_request_duration_seconds"
@@ -214,7 +215,7 @@ def test_the_histogram_agrees_with_the_callers_clock(front, upstream):
     assert 0 < own < metric(front.telemetry, f"{name}_sum", **labels) - 20 * 0.05
 
 
-# No secret, no forgery
+# Secrets and forged lines
 
 SECRETS = {
     "token": ALL,
@@ -271,7 +272,7 @@ policies: [rate_limit: {{requests: 1000, per: 1m}}]
     assert [name for name, secret in SECRETS.items() if secret in everything] == []
 
 
-def test_nobody_forges_a_line(front):
+def test_a_caller_cannot_forge_a_line(front):
     forged = '{"request_id":"req_forged","status":200}'
     quoted = forged.replace('"', "%22")
     targets = [
@@ -292,7 +293,7 @@ def test_nobody_forges_a_line(front):
     assert len(lines(output)) == before + len(requests)
 
 
-# Readers
+# Slow readers
 
 
 def test_a_reader_that_never_reads_stalls_nobody(tmp_path, upstream):
@@ -341,14 +342,14 @@ def test_the_access_log_is_what_the_config_says(tmp_path, upstream, settings, pa
     with running(tmp_path, upstream, f"telemetry: {{access_log: {settings}}}", workers=1) as front:
         assert ask(front.port, chat()).status == 200
         until(lambda: ended(front.telemetry) == 1, "it is over")
-        time.sleep(0.05)  # what must not come could come now
+        time.sleep(0.05)  # by now an unwanted line would have come
         until(lambda: re.fullmatch(pattern, front.output()), "what the config says")
 
 
 # Health
 
 
-def test_health_is_told(front):
+def test_health_and_readiness(front):
     assert ask(front.port, request("/healthz")).body == b"ok\n"
     ready = ask(front.telemetry, request("/readyz"))
     assert ready.status == 200
@@ -360,7 +361,7 @@ def test_health_is_told(front):
     assert ask(front.port, request("/healthz", b"{}")).status == 404
 
 
-def test_what_is_for_operators_is_not_for_those_behind_a_proxy(front):
+def test_metrics_are_refused_to_proxied_requests(front):
     through = ["X-Forwarded-For: 127.0.0.1"]
     assert ask(front.telemetry, request("/metrics", headers=through)).status == 403
     assert ask(front.telemetry, request("/readyz", headers=through)).body == b"ready\n"
@@ -378,7 +379,7 @@ policies: [rate_limit: {requests: 10, per: 1m}]
         assert ask(front.port, chat()).status == 503
 
 
-def test_what_is_only_reported_is_counted_and_logged(tmp_path, upstream):
+def test_reported_violations_are_counted_and_logged(tmp_path, upstream):
     config = project(tmp_path, upstream.url, {"chat": "[]"})
     config = config.replace("{operation: small.chat,", "{operation: small.chat, validate: report,")
     with gateway(tmp_path, config) as front:

@@ -1,4 +1,4 @@
-"""Metrics and readiness stand on a listener of their own, and never beside the API unless asked."""
+"""Metrics and readiness are on the telemetry listener, and on the API's only if configured."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from tests.support.running import (
     start,
     with_telemetry,
 )
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 PAGES = ("/metrics", "/readyz", "/healthz")
 
@@ -33,7 +34,7 @@ PAGES = ("/metrics", "/readyz", "/healthz")
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
     with recorder() as recording:
-        recording.speak = answer(json.dumps(WHOLE).encode())
+        recording.speak = answer(json.dumps(COMPLETION).encode())
         yield recording
 
 
@@ -53,7 +54,7 @@ def statuses(port: int, *headers: str) -> dict[str, int]:
     return {path: ask(port, request(path, headers=list(headers))).status for path in PAGES}
 
 
-def test_the_public_port_tells_only_that_it_lives(front: Running) -> None:
+def test_the_public_port_has_only_the_liveness_page(front: Running) -> None:
     assert statuses(front.port) == {"/metrics": 404, "/readyz": 404, "/healthz": 200}
     assert ask(front.port, request("/healthz")).body == b"ok\n"
 
@@ -81,14 +82,14 @@ def test_the_other_listener_has_the_pages_and_no_api(front: Running) -> None:
     assert statuses(front.telemetry) == dict.fromkeys(PAGES, 200)
     assert b"modelway_workers" in ask(front.telemetry, request("/metrics")).body
     assert ask(front.telemetry, request("/readyz")).json()["status"] == "ready"
-    refused = ask(front.telemetry, chat())
-    assert refused.status == 404
-    assert "telemetry.listen" in refused.json()["error"]["message"]
+    refusal = ask(front.telemetry, chat())
+    assert refusal.status == 404
+    assert "telemetry.listen" in refusal.json()["error"]["message"]
     assert ask(front.telemetry, request("/", token=ALL)).status == 404
     assert ask(front.port, chat()).status == 200
 
 
-def test_what_comes_through_a_proxy_may_not_read_it_there_either(front: Running) -> None:
+def test_proxied_requests_may_not_read_the_metrics_there(front: Running) -> None:
     through = "X-Forwarded-For: 127.0.0.1"
     assert statuses(front.telemetry, through) == {"/metrics": 403, "/readyz": 200, "/healthz": 200}
     page = ask(front.telemetry, request("/readyz", headers=[through]))
@@ -108,7 +109,7 @@ def test_the_pages_stand_beside_the_api_where_the_config_says_so(
         assert ask(front.port, chat()).status == 200
 
 
-def test_off_leaves_only_the_page_of_life(tmp_path: Path, upstream: Recorder) -> None:
+def test_listen_off_leaves_only_the_liveness_page(tmp_path: Path, upstream: Recorder) -> None:
     with running(tmp_path, upstream, "telemetry: {listen: off}") as front:
         assert statuses(front.port) == {"/metrics": 404, "/readyz": 404, "/healthz": 200}
         result = modelway("top", "--once", "-c", tmp_path / "gateway.yaml")
@@ -128,8 +129,8 @@ def test_a_unix_socket_serves_whoever_may_open_it(tmp_path: Path, upstream: Reco
 
 def test_an_address_in_use_is_named_with_its_key(tmp_path: Path, upstream: Recorder) -> None:
     text = project(tmp_path, upstream.url, {"chat": "[]"})
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        address = f"127.0.0.1:{other.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        address = f"127.0.0.1:{sock.getsockname()[1]}"
         text = with_telemetry(text, address).replace("{listen}", f"127.0.0.1:{free_port()}")
         text += "stores: {records: 'sqlite:///records.db'}\n"
         (tmp_path / "gateway.yaml").write_text(text)
@@ -137,7 +138,7 @@ def test_an_address_in_use_is_named_with_its_key(tmp_path: Path, upstream: Recor
     assert result.returncode == 1
     assert f"cannot listen on {address} (telemetry.listen): Address already in use" in result.stderr
     assert "Traceback" not in result.stderr
-    assert not (tmp_path / "records.db").exists()  # nor is a database migrated for it
+    assert not (tmp_path / "records.db").exists()  # and no database is migrated
 
 
 def test_a_reload_moves_the_listener_and_keeps_the_other(
@@ -164,10 +165,10 @@ def test_a_reload_moves_the_listener_and_keeps_the_other(
 def test_a_reload_onto_an_address_in_use_changes_nothing(
     tmp_path: Path, upstream: Recorder
 ) -> None:
-    with running(tmp_path, upstream) as front, socket.create_server(("127.0.0.1", 0)) as other:
+    with running(tmp_path, upstream) as front, socket.create_server(("127.0.0.1", 0)) as sock:
         config = tmp_path / "gateway.yaml"
         until(lambda: read(runtime_directory(config)), "the state of the master")
-        used_port = other.getsockname()[1]
+        used_port = sock.getsockname()[1]
         config.write_text(config.read_text().replace(f":{front.telemetry}", f":{used_port}"))
         result = modelway("reload", "-c", config)
         assert result.returncode == 1

@@ -1,4 +1,4 @@
-"""Adding an API takes no Python: a document and four route lines in a folder of their own."""
+"""An API is added without Python: by a document and four lines of routes."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ def test_no_name_of_the_document_stands_in_the_package() -> None:
 
 def test_request_is_forwarded_with_our_credential(port: int, upstream: Recorder) -> None:
     upstream.speak = answer(b'{"id": "1"}', ("Content-Type: application/json", "ETag: x"), 201)
-    answered = post(port)
-    assert (answered.status, answered.body, answered.value("etag")) == (201, b'{"id": "1"}', "x")
+    response = post(port)
+    assert (response.status, response.body, response.value("etag")) == (201, b'{"id": "1"}', "x")
     received = upstream.last
     assert received.line == "POST /inner/orders HTTP/1.1"
     assert json.loads(received.body) == ORDER
@@ -172,10 +172,10 @@ def test_header_parameter_of_the_document_reaches_the_upstream(
 
 def test_query_of_every_style_passes_as_it_was(port: int, upstream: Recorder) -> None:
     query = f"status=open,sent&page%5Bsize%5D=10&page[after]={ID}&sort=a%7Cb"
-    answered = ask(
+    response = ask(
         port, request(f"/api/v2/orders?{query}", headers=[KEY, TENANT, "Cookie: seen=true"])
     )
-    assert answered.status == 200, answered
+    assert response.status == 200, response
     assert upstream.last.target == f"/inner/orders?{query}"
 
 
@@ -192,8 +192,8 @@ def test_query_of_every_style_passes_as_it_was(port: int, upstream: Recorder) ->
     ],
 )
 def test_query_is_checked(port: int, upstream: Recorder, query: str, param: str) -> None:
-    answered = ask(port, request(f"/api/v2/orders?{query}", headers=[KEY, TENANT]))
-    assert assert_error(answered, 400)["param"].startswith(param)
+    response = ask(port, request(f"/api/v2/orders?{query}", headers=[KEY, TENANT]))
+    assert assert_error(response, 400)["param"].startswith(param)
     assert upstream.requests == []
 
 
@@ -227,8 +227,8 @@ def test_headers_and_cookies_are_checked(
     ],
 )
 def test_path_is_checked(port: int, upstream: Recorder, target: str, status: int) -> None:
-    answered = ask(port, request(target, headers=[KEY]))
-    assert answered.status in ((400, 404) if status == 404 else (status,)), answered
+    response = ask(port, request(target, headers=[KEY]))
+    assert response.status in ((400, 404) if status == 404 else (status,)), response
     assert len(upstream.requests) == (status == 200)
     if status == 200:
         assert upstream.last.target == target.replace("/api/v2", "/inner")
@@ -270,27 +270,29 @@ def test_any_other_body_passes_untouched(port: int, upstream: Recorder) -> None:
 def test_token_stands_where_the_document_says(
     port: int, upstream: Recorder, headers: list[str]
 ) -> None:
-    answered = ask(port, request("/api/v2/orders", headers=[*headers, TENANT]))
-    assert_error(answered, 401, "invalid_api_key")
+    response = ask(port, request("/api/v2/orders", headers=[*headers, TENANT]))
+    assert_error(response, 401, "invalid_api_key")
     assert upstream.requests == []
 
 
 @pytest.mark.parametrize("status", [301, 304, 401, 403, 404, 409, 500])
-def test_every_answer_of_a_plain_api_is_its_own(port: int, upstream: Recorder, status: int) -> None:
+def test_every_response_of_a_plain_api_is_relayed(
+    port: int, upstream: Recorder, status: int
+) -> None:
     body = b"" if status == 304 else b'{"problem": [1, 2]}'
     upstream.speak = answer(
         body,
         ("Content-Type: application/problem+json", f"Location: {upstream.url}/inner/x"),
         status,
     )
-    answered = post(port)
-    assert (answered.status, answered.body) == (status, body)
+    response = post(port)
+    assert (response.status, response.body) == (status, body)
     if body:
-        assert answered.value("content-type") == "application/problem+json"
-    assert answered.value("location") == "/api/v2/x"
+        assert response.value("content-type") == "application/problem+json"
+    assert response.value("location") == "/api/v2/x"
 
 
-def test_error_of_a_plain_api_in_no_json_is_its_own_too(port: int, upstream: Recorder) -> None:
+def test_error_of_a_plain_api_that_is_no_json_is_relayed(port: int, upstream: Recorder) -> None:
     upstream.speak = answer(b"<p>no</p>", ("Content-Type: text/html",), 500)
-    answered = post(port)
-    assert (answered.status, answered.body) == (500, b"<p>no</p>")
+    response = post(port)
+    assert (response.status, response.body) == (500, b"<p>no</p>")

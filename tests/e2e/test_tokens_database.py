@@ -1,4 +1,4 @@
-"""Tokens in a database, made and ended while a gateway runs; bad ones, and where secrets go."""
+"""Tokens in a database: created and revoked at runtime, malformed tokens, and leaks of secrets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from tests.support.recording import (
     request,
 )
 from tests.support.running import ALL, Running, gateway, modelway
-from tests.support.small import WHOLE, chat, project, until
+from tests.support.small import COMPLETION, chat, project
+from tests.support.waiting import until
 
 TTL = 1.0
 ROUTES = {"chat": "[]", "other": "[]"}
@@ -41,7 +42,7 @@ BODY = b'{"model": "one"}'
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Recorder]:
     with recorder() as recording:
-        recording.speak = answer(json.dumps(WHOLE).encode())
+        recording.speak = answer(json.dumps(COMPLETION).encode())
         yield recording
 
 
@@ -55,7 +56,7 @@ def front(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Itera
 
 
 def cli(folder: Path, *words: str) -> Result:
-    """A command that works, in this process: beginning another takes most of a second."""
+    """Run a command that succeeds, in this process: a new process takes most of a second."""
     result = CliRunner().invoke(main, ["token", *words, "--config", str(folder / "gateway.yaml")])
     assert result.exit_code == 0, result.output
     return result
@@ -77,7 +78,7 @@ def test_a_token_works_as_soon_as_it_is_made_and_not_longer_than_it_should(
     cli(front.log.parent, "revoke", "short-lived")
     revoked = time.monotonic()
     until(lambda: time.monotonic() > revoked + TTL + 0.1, "the time it is remembered")
-    for _ in range(12):  # whichever worker answers
+    for _ in range(12):  # by any worker
         assert_refused(ask(front.port, chat(token=secret)), 401, "invalid_api_key")
 
 
@@ -116,11 +117,11 @@ def test_a_token_ends_when_it_expires(front: Running) -> None:
     until(lambda: status(front, secret) == 401, "its end")
 
 
-def test_what_a_token_is_for(front: Running) -> None:
+def test_a_token_is_limited_to_its_models_operations_and_addresses(front: Running) -> None:
     options = ("--models", "o*", "--operations", "small.chat")
     narrow = create(front, "narrow", *options)
     assert status(front, narrow) == 200
-    refused = [
+    refusals = [
         (ask(front.port, chat(token=narrow, model="two")), "model_not_allowed"),
         (ask(front.port, chat("other", token=narrow)), "operation_not_allowed"),
         (
@@ -128,8 +129,8 @@ def test_what_a_token_is_for(front: Running) -> None:
             "address_not_allowed",
         ),
     ]
-    for answered, code in refused:
-        assert_refused(answered, 403, code)
+    for response, code in refusals:
+        assert_refused(response, 403, code)
     assert status(front, create(front, "near", "--ips", "127.0.0.0/8,::1")) == 200
 
 
@@ -150,7 +151,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("header", BAD.values(), ids=BAD)
-def test_what_is_no_token(front: Running, header: bytes) -> None:
+def test_a_malformed_token_is_401(front: Running, header: bytes) -> None:
     data = request("/v1/chat/chat/completions", BODY, headers=[b"Authorization: " + header])
     assert_refused(ask(front.port, data), 401, "invalid_api_key")
 
@@ -158,7 +159,7 @@ def test_what_is_no_token(front: Running, header: bytes) -> None:
 @pytest.mark.parametrize(
     "header", [b"Bearer " + b"x" * 1_000_000, b"Bearer mw-\x00", b"Bearer a\x01b"]
 )
-def test_what_is_no_header(front: Running, header: bytes) -> None:
+def test_a_malformed_authorization_header_is_400_or_431(front: Running, header: bytes) -> None:
     data = request("/v1/chat/chat/completions", BODY, headers=[b"Authorization: " + header])
     assert_refused(ask(front.port, data), (400, 431))
     assert status(front, ALL) == 200
@@ -166,7 +167,7 @@ def test_what_is_no_header(front: Running, header: bytes) -> None:
 
 @contextmanager
 def strangers(port: int, connections: int) -> Iterator[Counter[int]]:
-    """Clients that try an unknown token in each request, as fast as they can; what they get."""
+    """Clients that send unknown tokens without pauses; the statuses of their responses."""
     statuses: Counter[int] = Counter()
     ending = threading.Event()
 
@@ -198,7 +199,7 @@ def status_of(sock: socket.socket) -> int:
 def test_strangers_do_not_lock_out_callers_that_a_worker_sees_for_the_first_time(
     tmp_path: Path, upstream: Recorder, postgres: Postgres, kind: str
 ) -> None:
-    """Not right after a start either, when that is everybody."""
+    """Also right after a start, when no token is cached."""
     url = postgres.fresh() if kind == "postgresql" else "sqlite:///records.db"
     config = project(tmp_path, upstream.url, ROUTES, more=f'stores: {{records: "{url}"}}\n')
     (tmp_path / "gateway.yaml").write_text(config.replace("{listen}", "127.0.0.1:1"))
@@ -215,7 +216,7 @@ def test_strangers_do_not_lock_out_callers_that_a_worker_sees_for_the_first_time
 
 
 def test_no_secret_is_left_anywhere(front: Running) -> None:
-    """Not in what it says, its database, its journal, or any process's command line."""
+    """Checked: output, database, journal, and the command lines of processes."""
     secret = create(front, "hushed")
     rotated = cli(front.log.parent, "rotate", "hushed").stdout.strip()
     for each in (secret, rotated, secret + "x"):
@@ -248,14 +249,14 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, upstream: Reco
     with sqlite3.connect(tmp_path / "records.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
-    served = modelway("serve", cwd=tmp_path)
+    process = modelway("serve", cwd=tmp_path)
     config = ("--config", str(tmp_path / "gateway.yaml"))
     commands = [
         CliRunner().invoke(main, [*words, *config]) for words in (("token", "list"), ("usage",))
     ]
-    codes = [served.returncode, *(each.exit_code for each in commands)]
+    codes = [process.returncode, *(each.exit_code for each in commands)]
     assert all(codes), codes
-    for output in (served.stdout + served.stderr, *(each.output for each in commands)):
+    for output in (process.stdout + process.stderr, *(each.output for each in commands)):
         assert "made by a newer Modelway" in output, output
         assert "run that version, or put back the copy" in output
         assert "Traceback" not in output
@@ -263,7 +264,7 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, upstream: Reco
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[Postgres]:
-    """One that may be stopped: no other test's."""
+    """A PostgreSQL that only this test uses, and may stop."""
     with postgres_running() as server:
         yield server
 
@@ -273,19 +274,19 @@ def test_tokens_seen_before_work_while_postgresql_is_away(
 ) -> None:
     more = f'stores: {{records: "{database.url}", token_ttl: 100ms}}\n'
     with gateway(tmp_path, project(tmp_path, upstream.url, ROUTES, more=more)) as front:
-        known, other = create(front, "seen"), create(front, "other")
-        assert [status(front, known) for _ in range(8)] == [200] * 8
-        with traffic(front.port, chat(token=known), 2) as load:
+        used_token, unused_token = create(front, "seen"), create(front, "other")
+        assert [status(front, used_token) for _ in range(8)] == [200] * 8
+        with traffic(front.port, chat(token=used_token), 2) as load:
             until(lambda: load.count(200) > 100, "answers")
             database.kill()
             before = load.count(200)
             until(lambda: load.count(200) > before + 300, "answers")
-            assert_refused(ask(front.port, chat(token=other)), 503, "store_unavailable")
+            assert_refused(ask(front.port, chat(token=unused_token)), 503, "store_unavailable")
             assert status(front, ALL) == 200
             database.start()
-            until(lambda: status(front, other) == 200, "a look-up")
+            until(lambda: status(front, unused_token) == 200, "a look-up")
         assert set(load.ids) == {200}, {k: len(v) for k, v in load.ids.items()}
         assert not load.broken
         assert front.output().count("tokens cannot be looked up") <= 2, "once for each worker"
         cli(tmp_path, "revoke", "seen")
-        until(lambda: status(front, known) == 401, "the revocation")
+        until(lambda: status(front, used_token) == 401, "the revocation")

@@ -32,7 +32,7 @@ def test_once_shows_what_a_gateway_does_by_its_config(platform):
     assert any(line.startswith("openai.createChatCompletion ") for line in lines)
 
 
-def test_a_gateway_that_is_not_there_is_said_in_one_line(platform):
+def test_a_missing_gateway_is_reported_in_one_line(platform):
     result = modelway("top", "--once", "--url", "http://127.0.0.1:9")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith(

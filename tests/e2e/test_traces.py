@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import socket
 import subprocess
@@ -25,6 +26,7 @@ from tests.support.running import (
     pointed_at,
     shipped,
 )
+from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
 MESSAGE = "what-nobody-but-the-model-reads"
@@ -54,7 +56,7 @@ class Stage:
     collector: Collector
 
     def ask(self, model="gpt-4o", trace="", more="", flags="01", target=CHAT):
-        """Ask in a trace (a new one, if none is given); its id and the answer."""
+        """Send a request in a trace (by default a new one); the trace id and the response."""
         trace = trace or secrets.token_hex(16)
         messages = f'"messages":[{{"role":"user","content":"{MESSAGE}"}}]'
         body = f'{{"model":"{model}",{more}{messages}}}'
@@ -87,16 +89,16 @@ def fresh(request):
 
 
 @pytest.fixture(scope="module")
-def served(stage):
-    """One request that went well: its answer, what its upstream got, its two spans."""
+def traced_request(stage):
+    """One successful request: its response, the request at the upstream, and two spans."""
     stage.upstream.speak = answer(USED)
-    trace, answered = stage.ask()
-    return answered, stage.upstream.last, stage.collector.trace(trace, 2)
+    trace, response = stage.ask()
+    return response, stage.upstream.last, stage.collector.trace(trace, 2)
 
 
-def test_a_trace_passes_through_the_gateway(served):
-    answered, received, (server, client) = served
-    assert answered.status == 200
+def test_a_trace_passes_through_the_gateway(traced_request):
+    response, received, (server, client) = traced_request
+    assert response.status == 200
     assert (server.parent_id, client.parent_id) == ("00f067aa0ba902b7", server.span_id)
     (parent,) = received.values("traceparent")
     assert parent == f"00-{server.trace_id}-{client.span_id}-01"
@@ -108,15 +110,15 @@ def test_a_trace_passes_through_the_gateway(served):
     assert not client.error
 
 
-def test_spans_say_what_the_conventions_have_names_for(stage, served):
-    answered, _, (server, client) = served
+def test_spans_say_what_the_conventions_have_names_for(stage, traced_request):
+    response, _, (server, client) = traced_request
     expected = {
         "http.request.method": "POST",
         "http.response.status_code": 200,
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "gpt-4o",
         "modelway.token": "everything",
-        "modelway.request_id": answered.value("x-request-id"),
+        "modelway.request_id": response.value("x-request-id"),
     }
     assert server.attributes | expected == server.attributes
     expected = {
@@ -132,13 +134,13 @@ def test_spans_say_what_the_conventions_have_names_for(stage, served):
     assert client.attributes | expected == client.attributes
 
 
-def test_who_tells_is_named_by_the_environment(stage, served):
+def test_the_resource_is_named_by_the_environment(stage, traced_request):
     assert stage.collector.resources()[0]["service.name"] == "shop-gateway"
 
 
 def test_each_attempt_of_a_failover_is_seen(stage):
-    trace, answered = stage.ask("failing-over")
-    assert answered.status == 200
+    trace, response = stage.ask("failing-over")
+    assert response.status == 200
     server, first, second = stage.collector.trace(trace, 3)
     assert {first.parent_id, second.parent_id} == {server.span_id}
     assert (first.error, first.attributes["error.type"]) == (True, "connect")
@@ -150,8 +152,8 @@ def test_each_attempt_of_a_failover_is_seen(stage):
 
 def test_an_upstreams_error_is_one_of_the_attempt(stage):
     stage.upstream.speak = answer(b'{"error":{"message":"no"}}', status=404)
-    trace, answered = stage.ask()
-    assert answered.status == 404
+    trace, response = stage.ask()
+    assert response.status == 404
     server, client = stage.collector.trace(trace, 2)
     assert (server.error, client.error) == (False, True)
     assert client.attributes["error.type"] == "404"
@@ -175,15 +177,15 @@ def test_a_stream_that_breaks_is_an_error_of_both(stage):
     assert client.attributes["gen_ai.response.time_to_first_chunk"] >= 0
 
 
-def test_a_request_that_finds_nothing_is_a_span_too(stage):
-    trace, answered = stage.ask(target="/nothing/here?key=not-for-spans")
-    assert answered.status == 404
+def test_a_request_for_an_unknown_path_is_a_span(stage):
+    trace, response = stage.ask(target="/nothing/here?key=not-for-spans")
+    assert response.status == 404
     (server,) = stage.collector.trace(trace, 1)
     assert server.attributes["http.response.status_code"] == 404
     assert server.name == "POST"
 
 
-def test_what_the_caller_does_not_keep_is_told_on_but_not_kept(stage):
+def test_a_trace_that_is_not_sampled_is_propagated_and_not_exported(stage):
     trace, _ = stage.ask(flags="00")
     (parent,) = stage.upstream.last.values("traceparent")
     assert parent.startswith(f"00-{trace}-")
@@ -193,28 +195,24 @@ def test_what_the_caller_does_not_keep_is_told_on_but_not_kept(stage):
     assert trace not in {span.trace_id for span in stage.collector.spans()}
 
 
-def test_the_collector_is_told_with_its_headers_at_its_path(stage, served):
+def test_spans_are_posted_with_the_configured_headers(stage, traced_request):
     export = stage.collector.requests[-1]
     assert export.target == "/v1/traces"
     assert export.values("content-type") == ["application/x-protobuf"]
     assert export.values("authorization") == [OTLP_SECRET]
 
 
-def test_how_many_were_told_is_among_the_metrics(stage, served):
-    deadline = time.monotonic() + 10
-    while (
-        "modelway_trace_spans_sent_total 0" in (page := metrics(stage)) or "spans_sent" not in page
-    ):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert "modelway_trace_spans_lost_total 0.0" in page
+def test_exported_spans_are_counted_in_the_metrics(stage, traced_request):
+    sent = re.compile(r"^modelway_trace_spans_sent_total [1-9]", re.MULTILINE)
+    until(lambda: sent.search(metrics(stage)), "a count of spans")
+    assert "modelway_trace_spans_lost_total 0.0" in metrics(stage)
 
 
 def metrics(stage):
     return ask(stage.gateway.telemetry, request("/metrics")).body.decode()
 
 
-def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):
+def test_no_secret_and_no_text_of_a_chat_reaches_the_collector(stage):
     stage.ask(target=f"/v1/chat/completions?key={ALL}")
     trace, _ = stage.ask("failing-over")
     stage.collector.trace(trace, 3)
@@ -224,7 +222,7 @@ def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):
     assert OTLP_SECRET not in stage.gateway.output()
 
 
-def test_what_waits_is_told_when_the_worker_stops(tmp_path):
+def test_pending_spans_are_exported_when_the_worker_stops(tmp_path):
     with recorder() as upstream, collector() as receiver:
         upstream.speak = answer(USED)
         traces = f"{{endpoint: '{receiver.url}', sample: 1}}"

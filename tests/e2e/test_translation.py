@@ -113,9 +113,9 @@ def test_what_cannot_be_carried_is_refused_by_name_before_anything_is_sent(
     running: Running, upstream: Vendors
 ) -> None:
     upstream.upstream.requests.clear()
-    answered = post(running, chat("claude-model", logit_bias={"1": 2}))
-    error = answered.json()["error"]
-    assert (answered.status, error["param"]) == (400, "logit_bias")
+    response = post(running, chat("claude-model", logit_bias={"1": 2}))
+    error = response.json()["error"]
+    assert (response.status, error["param"]) == (400, "logit_bias")
     assert "claude-model" in error["message"]
     assert not upstream.upstream.requests
 
@@ -125,15 +125,15 @@ def test_what_may_be_dropped_is_named_in_a_header(
     model: str, running: Running, upstream: Vendors
 ) -> None:
     upstream.case = "text"
-    answered = post(running, chat(model, logit_bias={"1": 2}))
-    assert answered.status == 200
-    assert answered.value("x-modelway-dropped") == "logit_bias"
+    response = post(running, chat(model, logit_bias={"1": 2}))
+    assert response.status == 200
+    assert response.value("x-modelway-dropped") == "logit_bias"
     assert "logit_bias" not in upstream.last
 
 
 def test_a_model_with_translate_off_is_served_in_its_own_language_alone(running: Running) -> None:
-    answered = post(running, chat("native-model"))
-    assert (answered.status, answered.json()["error"]["code"]) == (404, "model_not_found")
+    response = post(running, chat("native-model"))
+    assert (response.status, response.json()["error"]["code"]) == (404, "model_not_found")
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta"])
@@ -143,18 +143,18 @@ def test_a_stream_without_events_is_an_array_written_item_by_item(
 ) -> None:
     upstream.case = "text"
     path = f"/{version}/models/{model}:streamGenerateContent"
-    answered = post(running, {"contents": [{"parts": [{"text": "Hi"}]}]}, path)
-    items = [types.GenerateContentResponse.model_validate(item) for item in answered.json()]
-    assert answered.value("content-type") == "application/json"
+    response = post(running, {"contents": [{"parts": [{"text": "Hi"}]}]}, path)
+    items = [types.GenerateContentResponse.model_validate(item) for item in response.json()]
+    assert response.value("content-type") == "application/json"
     assert "".join(item.text or "" for item in items) == "Hello there."
-    assert len(items) == answered.body.count(b",\n{") + 1 > 2
+    assert len(items) == response.body.count(b",\n{") + 1 > 2
     assert sum(item.usage_metadata is not None for item in items) == 1
 
 
 def test_failover_crosses_dialects(running: Running, upstream: Vendors) -> None:
     upstream.case = "text"
-    answered = post(running, chat("spare-model"))
-    assert answered.json()["choices"][0]["message"]["content"] == "Hello there."
+    response = post(running, chat("spare-model"))
+    assert response.json()["choices"][0]["message"]["content"] == "Hello there."
     assert upstream.last["messages"][0]["role"] == "user"  # type: ignore[index]
     assert upstream.upstream.last.target == "/v1/messages"
 

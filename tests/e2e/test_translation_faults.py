@@ -1,9 +1,10 @@
 """Upstreams that fail while their answers are translated, in all crossings, through a real gateway:
-what a caller gets is whole, or an error in its own format. Upstreams are bytes written by a script.
+the caller gets a complete answer, or an error in its own format. Upstreams are scripted bytes.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 
@@ -25,12 +26,12 @@ from tests.support.translation_faults import (
     RawCaller,
     Reply,
     beginning,
+    body_of,
     calling,
     events,
     failing,
     refusing,
     stream,
-    whole,
 )
 
 LANGUAGES = [language.name for language in languages()]
@@ -41,6 +42,14 @@ CROSSINGS = [
     if caller != target
 ]
 every_crossing = pytest.mark.parametrize(("caller", "target"), CROSSINGS)
+
+INVALID: dict[str, Fault] = {
+    "format": NOT_ITS_FORMAT["JSON of another language"],
+    "order": BREAKING_OFF["events out of order"],
+    "end": BREAKING_OFF["a clean end without the last event"],
+    "arguments": lambda language: calling(language, "no JSON"),
+}
+"""Answers that no vendor gives, each of another kind."""
 
 _OPERATION = {
     "chat_completions": "operations: [openai.createChatCompletion], ",
@@ -65,16 +74,16 @@ routes:
 
 
 def config(url: str, spare_url: str) -> str:
-    """Models by the language of their upstream: with a breaker that never opens, `fragile-` with
-    one that opens at the second failure, `hasty-` with a short idle timeout, `spare-` with a
-    fallback in another language."""
+    """Models by the language of their upstream: with a breaker that never opens, one for each kind
+    of INVALID with a breaker that opens at the second failure, `hasty-` with a short idle timeout,
+    `spare-` with a fallback in another language."""
     upstreams, models = [], []
     for name in LANGUAGES:
         common = "credential: {bearer: key-1}, pool: 0, proxy: ''"
         common += ", retry: {attempts: 1}"
         for kind, where, breaker in (
             ("", url, "failures: 1000000"),
-            ("fragile-", url, "failures: 2, cooldown: 60s"),
+            *((f"{fault}-", url, "failures: 2, cooldown: 60s") for fault in INVALID),
             ("second-", spare_url, "failures: 1000000"),
             ("hasty-", url, "failures: 1000000"),
         ):
@@ -131,7 +140,7 @@ def port(running: Running) -> Iterator[int]:
 
 
 def assert_refused(caller: RawCaller, reply: Reply, status: int) -> str:
-    """That a reply is an error of the caller's format and nothing else; its message."""
+    """Assert that a reply is only an error in the caller's format; its message."""
     assert (reply.status, reply.cut) == (status, False), reply
     assert reply.value("content-type") == "application/json"
     identity = reply.value("x-request-id")
@@ -176,7 +185,7 @@ def test_a_stream_that_breaks_off_ends_with_an_error_and_a_cut_connection(
 def test_a_stream_that_falls_silent_ends_with_an_error(
     caller: RawCaller, target: str, port: int, upstream: Recorder
 ) -> None:
-    upstream.speak = stream(*beginning(target), end=b"", then=STALL)
+    upstream.speak = stream(*beginning(target), end=b"", ending=STALL)
     reply = caller.ask(port, f"hasty-{target}", stream=True)
     assert (reply.cut, caller.ends(reply), caller.text(reply, stream=True)) == (True, 0, "Hello")
     [(message, *_)] = caller.errors(reply)
@@ -226,10 +235,11 @@ def test_an_unusual_answer_that_is_complete_is_translated(
 def test_an_error_before_content_has_its_status(
     caller: RawCaller, target: str, port: int, upstream: Recorder
 ) -> None:
-    upstream.speak = failing(target)
-    for streamed in (True, False):
-        reply = caller.ask(port, target, stream=streamed)
-        assert assert_refused(caller, reply, 429) == "too fast"
+    for before in ([], beginning(target)[:-1]):
+        upstream.speak = failing(target, *before)
+        for streamed in (True, False):
+            reply = caller.ask(port, target, stream=streamed)
+            assert assert_refused(caller, reply, 429) == "too fast"
 
 
 @every_crossing
@@ -295,7 +305,7 @@ def test_rate_limits_have_the_names_of_the_callers_format(
     moment = "2000-01-01T00:00:00Z" if target == "messages" else "0s"
     limits = (f"{remaining}: 7", f"{reset}: {moment}")
     for speak in (
-        answer(whole(target), ("Content-Type: application/json", *limits)),
+        answer(body_of(target), ("Content-Type: application/json", *limits)),
         refusing(target, 429, *limits),
     ):
         upstream.speak = speak
@@ -307,7 +317,7 @@ def test_rate_limits_have_the_names_of_the_callers_format(
             assert reply.value(remaining) is None
 
 
-@pytest.mark.parametrize("target", [each for each in LANGUAGES if each != "generate_content"])
+@pytest.mark.parametrize("target", LANGUAGES)
 def test_arguments_that_are_no_json_are_an_error_for_every_caller(
     target: str, port: int, upstream: Recorder
 ) -> None:
@@ -325,16 +335,17 @@ def test_arguments_that_are_no_json_are_an_error_for_every_caller(
             assert_refused(caller, caller.ask(port, target, stream=False), 502)
 
 
-@each("target", LANGUAGES)
+@each(("target", "fault"), itertools.product(LANGUAGES, INVALID))
 def test_the_breaker_learns_of_answers_that_cannot_be_translated(
-    target: str, port: int, upstream: Recorder
+    target: str, fault: str, port: int, upstream: Recorder
 ) -> None:
     caller = RawCaller("messages" if target != "messages" else "chat_completions")
     upstream.reset()
-    upstream.speak = NOT_ITS_FORMAT["JSON of another language"](target)
+    upstream.speak = INVALID[fault](target)
     for _ in range(2):
-        assert caller.ask(port, f"fragile-{target}", stream=True).status == 502
-    reply = caller.ask(port, f"fragile-{target}", stream=True)
+        reply = caller.ask(port, f"{fault}-{target}", stream=True)
+        assert reply.status == 502 or (reply.cut, caller.ends(reply)) == (True, 0), reply
+    reply = caller.ask(port, f"{fault}-{target}", stream=True)
     assert (reply.status, len(upstream.requests)) == (503, 2)
 
 
@@ -348,10 +359,12 @@ def test_what_fails_before_content_goes_to_the_next_target(
     caller: RawCaller, target: str, streamed: bool, port: int, upstream: Recorder, spare: Recorder
 ) -> None:
     second = _spare(target)
-    spare.speak = stream(*events(second)) if streamed else answer(whole(second))
+    spare.speak = stream(*events(second)) if streamed else answer(body_of(second))
     faults: dict[str, Fault] = {
         **NOT_ITS_FORMAT,
         "an error first": failing,
+        "an error before content": lambda language: failing(language, *beginning(language)[:-1]),
+        "an end before content": lambda language: stream(*beginning(language)[:-1]),
         "an error response": _unavailable,
     }
     for name, fault in faults.items():

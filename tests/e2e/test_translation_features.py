@@ -1,9 +1,11 @@
-"""What the official SDKs offer beside text, with models whose vendors speak another language."""
+"""Images, parsing, parallel calls and errors of the official SDKs, with models of other vendors."""
 
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -12,7 +14,13 @@ from engine.translations import language
 from tests.support.agents import tool_results
 from tests.support.running import TOKENS, Running, gateway
 from tests.support.sdk_callers import CALLERS, Caller
-from tests.support.sdk_features import FEATURE_CALLERS, PIXEL, FeatureCaller, Place
+from tests.support.sdk_features import (
+    FEATURE_CALLERS,
+    PIXEL,
+    FeatureCaller,
+    Place,
+    Thoughtful,
+)
 from tests.support.translating import CHAT_ROUTES, SPECS
 from tests.support.vendors import ERROR, Vendors, vendors
 
@@ -31,7 +39,7 @@ server: {{listen: "{{listen}}", workers: 1}}
   away:      {{<<: *own, url: "http://127.0.0.1:9/v1"}}
 models:
   chat_completions:
-    to: [{{upstream: openai, model: gpt-4o}}]
+    to: [{{upstream: openai, model: gpt-5}}]
     operations: [openai.createChatCompletion]
     translate: strict
   responses:
@@ -55,7 +63,7 @@ SIGNATURES = {
     "messages": b'"EqQBCkYIBxgC"',
     "generate_content": b'"CiQBjz1rX7A="',
 }
-"""What the vendors that sign thoughts want back; each model has the name of its language."""
+"""The signatures that vendors require to be sent back, by language; models are named so."""
 
 CROSSINGS = pytest.mark.parametrize(
     ("caller", "model"),
@@ -142,6 +150,26 @@ def test_parallel_calls_and_thoughts_return_with_the_results(
     assert "one" in json.dumps(first)
     assert "two" in json.dumps(second)
     assert SIGNATURES.get(model, b"") in upstream.upstream.last.body
+
+
+_ASKED = {
+    "chat_completions": ("reasoning_effort",),
+    "responses": ("reasoning", "effort"),
+    "messages": ("thinking", "budget_tokens"),
+    "generate_content": ("generationConfig", "thinkingConfig", "thinkingBudget"),
+}
+"""The member that asks each vendor to think."""
+
+
+@STREAMS
+@CROSSINGS
+def test_thoughts_are_asked_for_and_shown(
+    caller: FeatureCaller, model: str, stream: bool, running: Running, upstream: Vendors
+) -> None:
+    upstream.case = "thoughts"
+    answer = caller.think(running.port, model, stream=stream)
+    assert answer == Thoughtful("Let me look.", "Hello there.", 3)
+    assert reduce(operator.getitem, _ASKED[model], upstream.last)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

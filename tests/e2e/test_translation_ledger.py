@@ -1,4 +1,4 @@
-"""What an upstream reports is charged once, and the same whatever the format of the caller."""
+"""The usage that an upstream reports is charged once, equally for each format of the caller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.books import Books, Row
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.translating import CHAT_ROUTES, SPECS
-from tests.support.translation_faults import RawCaller, Reply, events, stream, whole
+from tests.support.translation_faults import RawCaller, Reply, body_of, events, stream
 
 LANGUAGES = [language.name for language in languages()]
 _OPERATION = {
@@ -39,9 +39,11 @@ prices: {{"*": {{input: 2.5, output: 10, cached_input: 1.25}}}}
   anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: "", COMMON}}
   gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: "", COMMON}}
   unasked:   {{url: "{url}/v1", dialect: openai, proxy: "", ask_usage: false, COMMON}}
+  inclusive: {{url: "{url}/v1", dialect: anthropic, proxy: "", cache_in_input: true, COMMON}}
 models:
 {models}
   unasked: {{to: [{{upstream: unasked, model: gpt-4o}}], translate: strict}}
+  inclusive: {{to: [{{upstream: inclusive, model: claude-sonnet-4-5}}], translate: strict}}
   openai-vectors: {{to: [{{upstream: openai}}], operations: [openai.createEmbedding]}}
   gemini-vectors: {{to: [{{upstream: gemini}}], operations: [gemini.batchEmbedContents]}}
 routes:
@@ -80,7 +82,7 @@ USAGE: dict[str, dict[str, Any]] = {
         "totalTokenCount": 1290,
     },
 }
-"""The same usage in the words of each vendor."""
+"""The same usage in the format of each vendor."""
 
 CHARGED = (1200, 90, 1000, 60, "upstream", 200 * 2_500 + 1000 * 1_250 + 90 * 10_000)
 
@@ -151,16 +153,39 @@ def test_the_upstreams_usage_is_charged_alike_in_every_format(
     target: str, streamed: bool, running: Running, upstream: Recorder, books: Books
 ) -> None:
     speak = stream(*(with_usage(target, event) for event in events(target)))
-    upstream.speak = speak if streamed else answer(with_usage(target, whole(target)))
+    upstream.speak = speak if streamed else answer(with_usage(target, body_of(target)))
     callers = [RawCaller(language) for language in LANGUAGES]
 
     def ask_all() -> None:
         for caller in callers:
             assert caller.ask(running.port, target, stream=streamed).status == 200
 
-    rows = books.left_by(ask_all, len(callers))
+    rows = books.rows_of(ask_all, len(callers))
     assert [charged(row) for row in rows] == [CHARGED] * len(callers)
     assert {row["stream"] for row in rows} == {streamed}
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["stream", "whole"])
+def test_a_prompt_cache_inside_the_input_is_counted_once(
+    streamed: bool, running: Running, upstream: Recorder, books: Books
+) -> None:
+    texts = [
+        with_usage("messages", text).replace(b'"input_tokens": 150', b'"input_tokens": 1200')
+        for text in (events("messages") if streamed else [body_of("messages")])
+    ]
+    assert b'"input_tokens": 1200' in b"".join(texts)
+    upstream.speak = stream(*texts) if streamed else answer(texts[0])
+    callers = [RawCaller(language) for language in LANGUAGES]
+    replies: list[Reply] = []
+
+    def ask_all() -> None:
+        replies.extend(caller.ask(running.port, "inclusive", stream=streamed) for caller in callers)
+
+    rows = books.left_by(ask_all, len(callers))
+    assert [charged(row) for row in rows] == [CHARGED] * len(callers)
+    bodies = {each.language: reply.body for each, reply in zip(callers, replies, strict=True)}
+    assert b'"promptTokenCount":1200' in bodies["generate_content"]
+    assert b'"input_tokens":1200' in bodies["responses"]
 
 
 @pytest.mark.parametrize("target", [each for each in LANGUAGES if each != "generate_content"])
@@ -171,7 +196,7 @@ def test_a_stream_as_an_array_is_charged(
     body = b'{"contents":[{"parts":[{"text":"Hi"}]}]}'
     data = request(f"/v1beta/models/{target}:streamGenerateContent", body, token=ALL)
     answers = []
-    [row] = books.left_by(lambda: answers.append(ask(running.port, data)))
+    [row] = books.rows_of(lambda: answers.append(ask(running.port, data)))
     assert charged(row) == CHARGED
     *_, last = answers[0].json()
     assert last["usageMetadata"]["totalTokenCount"] == 1290
@@ -184,7 +209,7 @@ def test_a_compressed_answer_is_charged(
     data = gzip.compress(b"".join(with_usage(target, event) for event in events(target)))
     upstream.speak = answer(data, ("Content-Type: text/event-stream", "Content-Encoding: gzip"))
     caller = RawCaller("messages" if target != "messages" else "responses")
-    [row] = books.left_by(lambda: caller.ask(running.port, target, stream=True))
+    [row] = books.rows_of(lambda: caller.ask(running.port, target, stream=True))
     assert charged(row) == CHARGED
 
 
@@ -193,7 +218,7 @@ def test_a_compressed_answer_is_charged(
 def test_an_answer_without_usage_is_estimated_in_every_format(
     target: str, streamed: bool, running: Running, upstream: Recorder, books: Books
 ) -> None:
-    texts = events(target) if streamed else [whole(target)]
+    texts = events(target) if streamed else [body_of(target)]
     silent = [text.replace(b'"usage', b'"x-usage') for text in texts]
     upstream.speak = stream(*silent) if streamed else answer(silent[0])
     callers = [RawCaller(language) for language in LANGUAGES]
@@ -202,7 +227,7 @@ def test_an_answer_without_usage_is_estimated_in_every_format(
         for caller in callers:
             assert caller.ask(running.port, target, stream=streamed).status == 200
 
-    rows = books.left_by(ask_all, len(callers))
+    rows = books.rows_of(ask_all, len(callers))
     assert {row["source"] for row in rows} == {"estimated"}
     assert all(row["output"] > 0 for row in rows)
     assert len({row["output"] for row in rows}) == 1
@@ -214,9 +239,9 @@ def test_an_upstream_that_must_not_be_asked_for_usage_is_not(
 ) -> None:
     upstream.speak = stream(*events("chat_completions"))
     caller = RawCaller(language)
-    books.left_by(lambda: caller.ask(running.port, "unasked", stream=True))
+    books.rows_of(lambda: caller.ask(running.port, "unasked", stream=True))
     assert "stream_options" not in json.loads(upstream.last.body)
-    books.left_by(lambda: caller.ask(running.port, "chat_completions", stream=True))
+    books.rows_of(lambda: caller.ask(running.port, "chat_completions", stream=True))
     assert json.loads(upstream.last.body)["stream_options"] == {"include_usage": True}
 
 
@@ -233,7 +258,7 @@ def test_a_caller_of_chat_completions_gets_usage_in_a_stream_only_if_it_asks(
             caller.ask(running.port, "messages", stream=True, **each) for each in options
         )
 
-    rows = books.left_by(ask_both, 2)
+    rows = books.rows_of(ask_both, 2)
     assert [charged(row) for row in rows] == [CHARGED, CHARGED]
     assert [b'"prompt_tokens":1200' in reply.body for reply in replies] == [False, True]
 
@@ -266,8 +291,8 @@ def test_embeddings_are_charged_alike_in_every_format(
 
     def ask_all() -> None:
         for path, body in requests.items():
-            sent = request(path, json.dumps(body).encode(), token=ALL)
-            assert ask(running.port, sent).status == 200
+            data = request(path, json.dumps(body).encode(), token=ALL)
+            assert ask(running.port, data).status == 200
 
-    rows = books.left_by(ask_all, len(requests))
+    rows = books.rows_of(ask_all, len(requests))
     assert [charged(row) for row in rows] == [(30, 0, 0, 0, "upstream", 30 * 2_500)] * 2

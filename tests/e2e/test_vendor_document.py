@@ -1,4 +1,4 @@
-"""The vendor's own full document, served by two route lines: the official SDK calls what is in it.
+"""The vendor's full document, served by two lines of routes: the official SDK calls its operations.
 
 Gateway and mock are real processes; the mock answers from the document's examples and schemas. The
 document is not part of the project: it lies in the folder `shared/documents` beside it.
@@ -169,30 +169,30 @@ CALLS: dict[str, Callable[[OpenAI], Any]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_the_sdk_calls_it(client: OpenAI, name: str) -> None:
-    answered = CALLS[name](client)
-    if answered is not None:
-        assert isinstance(answered, openai.BaseModel)
-        assert answered.model_dump(exclude_none=True)
+    response = CALLS[name](client)
+    if response is not None:
+        assert isinstance(response, openai.BaseModel)
+        assert response.model_dump(exclude_none=True)
 
 
 def test_what_the_document_forbids_is_refused_with_its_place(client: OpenAI) -> None:
-    with pytest.raises(openai.BadRequestError) as caught:
+    with pytest.raises(openai.BadRequestError) as excinfo:
         client.batches.create(
             input_file_id="file-1",
             endpoint="/v1/chat/completions",
             completion_window="48h",  # type: ignore[arg-type]
         )
-    assert caught.value.param == "completion_window"
+    assert excinfo.value.param == "completion_window"
 
 
 def test_a_list_of_an_upload_is_checked_item_by_item(client: OpenAI) -> None:
-    with pytest.raises(openai.BadRequestError) as caught:
+    with pytest.raises(openai.BadRequestError) as excinfo:
         client.audio.transcriptions.create(
             file=("a.wav", b"RIFF", "audio/wav"),
             model="gpt-4o-transcribe",
             include=["logprobs", "nonsense"],  # type: ignore[list-item]
         )
-    assert caught.value.param == "include[1]"
+    assert excinfo.value.param == "include[1]"
 
 
 def test_every_operation_is_served(running: Running) -> None:

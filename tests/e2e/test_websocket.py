@@ -504,7 +504,7 @@ def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
         caller.send(BINARY, b"x" * 1001)
         assert caller.closed()[0] == peer.closed()[0] == 1009
     with opened(port, "/api/brief/x") as (caller, _):
-        assert caller.closed() == (1001, "nothing was said for 1 s")
+        assert caller.closed() == (1001, "no message for 1 s")
         assert live.peer().closed()[0] == 1001
 
 

@@ -1,4 +1,4 @@
-"""Web pages of other origins: nobody unless a config says so, and never with credentials."""
+"""CORS: no origin unless a config lists it, and never with credentials."""
 
 import falcon.testing
 import pytest
@@ -103,13 +103,13 @@ def test_asking_from_elsewhere_tells_nothing():
     assert set(cors_headers(result)) == {"vary"}
 
 
-def test_what_is_no_list_of_headers_is_not_repeated():
+def test_an_invalid_list_of_headers_is_not_echoed():
     odd = PREFLIGHT | {"access-control-request-headers": "a b\tc;<script>"}
     result = client(ALLOWED_ORIGIN).simulate_options("/v1/x", headers=odd)
     assert "access-control-allow-headers" not in result.headers
 
 
-def test_plain_options_is_no_question_of_a_browsers():
+def test_options_without_cors_headers_is_no_preflight():
     assert client(ALLOWED_ORIGIN).simulate_options("/v1/x").status_code == 405
 
 

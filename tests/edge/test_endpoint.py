@@ -208,7 +208,7 @@ def test_the_exchange_ends_once_when_the_body_is_closed(how):
 
 
 def test_the_exchange_ends_before_the_last_byte_leaves():
-    """Whoever has all of an answer must be in the ledger, even if the worker is killed now."""
+    """A caller with a complete response must be in the ledger, even if the worker is killed now."""
     ended = []
 
     def stream():
@@ -323,7 +323,7 @@ def test_a_step_that_fails_after_the_answer_is_logged(monkeypatch, caplog):
     body = gateway.post()
     assert b"".join(body) == b"fine"
     body.close()
-    assert "a step after it failed" in caplog.text
+    assert "closing its response failed" in caplog.text
 
 
 def test_an_exchange_ends_also_where_the_server_cannot_send_its_head(monkeypatch):

@@ -128,10 +128,10 @@ def test_a_model_that_a_wildcard_serves_is_shown_and_not_listed():
 
 
 def test_a_model_that_cannot_be_called_in_a_dialect_is_not_found_there():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         model("claude-9", among=visible_models(**WILD))
-    assert (raised.value.status, raised.value.code) == (404, "model_not_found")
-    assert "it has anthropic.messages." in raised.value.message
+    assert (excinfo.value.status, excinfo.value.code) == (404, "model_not_found")
+    assert "it has anthropic.messages." in excinfo.value.message
 
 
 @pytest.mark.parametrize("name", ["org/m:x", "org%2Fm:x", "org%2Fm%3Ax", "org/m%3ax"])
@@ -148,9 +148,9 @@ def test_a_model_is_shown_in_the_shape_the_request_asks_for():
     ("name", "caller"), [("claud", None), ("claude", Caller("a", ("gpt*",))), ("x" * 10_000, None)]
 )
 def test_a_model_that_is_not_there_or_not_allowed_is_404(name, caller):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         model(name, caller)
-    error = raised.value
+    error = excinfo.value
     assert (error.status, error.code, error.param) == (404, "model_not_found", "model")
     assert len(error.message) < 400
 
@@ -158,9 +158,9 @@ def test_a_model_that_is_not_there_or_not_allowed_is_404(name, caller):
 def test_a_near_name_is_suggested_when_the_caller_may_use_it():
     with pytest.raises(GatewayError, match="Did you mean 'claude'"):
         model("claud")
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         model("claud", Caller("a", ("gpt*",)))
-    assert "claude" not in raised.value.message
+    assert "claude" not in excinfo.value.message
 
 
 def test_the_operations_of_equal_models_are_looked_through_once(monkeypatch):

@@ -67,7 +67,7 @@ def test_a_request_is_of_this_gateways_own_pages(site: str, origin: str, allows:
         ("", "http://", False),
     ],
 )
-def test_host_and_port_of_the_origin_are_those_that_were_asked(
+def test_the_origin_must_have_the_host_and_port_of_the_request(
     host: str, origin: str, allows: bool
 ) -> None:
     assert allowed(origin=origin, HTTP_HOST=host) is allows

@@ -76,9 +76,9 @@ def test_a_body_too_large_that_has_arrived_is_refused_and_not_left():
     connection = WSGIConnection(io.BytesIO())
     connection.buffered_body = lambda: b"x" * 11
     reader = RequestBodyReader({"CONTENT_LENGTH": "11"}, connection, 1.0)
-    with pytest.raises(GatewayError) as refusal:
+    with pytest.raises(GatewayError) as excinfo:
         reader.receive(10)
-    assert (refusal.value.status, reader.is_left()) == (413, False)
+    assert (excinfo.value.status, reader.is_left()) == (413, False)
 
 
 def test_a_chunked_body_too_large_is_refused():

@@ -79,7 +79,7 @@ def test_the_first_of_two_alike_wins(query: tuple[tuple[str, str], ...]) -> None
 
 
 @pytest.mark.parametrize("target", ["/a", "/a?b=c", "/nowhere", "/nowhere?b=c", "/a?b=%zz"])
-def test_a_request_gets_its_own_path_and_query_whatever_was_asked_before(target: str) -> None:
+def test_a_request_gets_its_own_path_and_query_after_other_requests(target: str) -> None:
     routes = router(("plain", "/a", ()))
     for earlier in ("/a?b=of-another-caller", "/a", "/nowhere?b=of-another-caller"):
         found_route(routes, earlier)

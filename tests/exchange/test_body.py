@@ -70,16 +70,16 @@ def test_a_larger_body_spools_to_disk_and_arrives_whole(spooled, data, announced
 
 def test_a_body_that_announces_too_much_is_refused_unread():
     stream = Stream(b"x" * 101)
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         receive(stream, 101, 100)
-    assert (raised.value.status, stream.largest) == (413, 0)
+    assert (excinfo.value.status, stream.largest) == (413, 0)
 
 
 @pytest.mark.parametrize("limit", [100, IN_MEMORY + 100])
 def test_a_body_that_grows_too_large_is_refused_and_leaves_no_file(spooled, limit):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         receive(Stream(BIG[: limit + 1]), None, limit)
-    assert raised.value.status == 413
+    assert excinfo.value.status == 413
     assert all(file.closed for file in spooled)
 
 
@@ -92,9 +92,9 @@ def test_a_body_of_just_the_limit_passes(limit):
 
 @pytest.mark.parametrize("length", [10, IN_MEMORY + 10, IN_MEMORY + 100_000])
 def test_a_body_shorter_than_announced_is_refused(spooled, length):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         receive(Stream(b"x" * (length - 5)), length, 10 * IN_MEMORY)
-    assert (raised.value.status, raised.value.code) == (400, "incomplete_body")
+    assert (excinfo.value.status, excinfo.value.code) == (400, "incomplete_body")
     assert all(file.closed for file in spooled)
 
 
@@ -135,7 +135,7 @@ def test_replacing_leaves_every_other_byte_in_memory_and_on_disk(data):
     expected = text[:start] + new + text[end:]
     file = io.BytesIO(text)
     for body in (Body(text), Body(file=file, size=len(text))):
-        replaced = body.with_replaced((start, end, new))
+        replaced = body.with_edits((start, end, new))
         assert (everything(replaced), replaced.size) == (expected, len(expected))
         assert everything(body) == text
 
@@ -143,7 +143,7 @@ def test_replacing_leaves_every_other_byte_in_memory_and_on_disk(data):
 def test_closing_twice_is_harmless_and_a_replaced_body_closes_its_file(spooled):
     body = receive(Stream(BIG), None, 10 * IN_MEMORY)
     assert bytes(body.buffer) == BIG
-    replaced = body.with_replaced((0, 1, b"yy"))
+    replaced = body.with_edits((0, 1, b"yy"))
     body.close()
     replaced.close()
     assert spooled[0].closed

@@ -16,7 +16,7 @@ def test_under_any_wsgi_server_the_body_can_be_read_and_nothing_else():
     assert connection.buffered_body() is None
     assert not connection.close_after()
     assert (connection.try_send, connection.fileno()) == (None, -1)
-    with pytest.raises(RuntimeError, match="does not let go"):
+    with pytest.raises(RuntimeError, match="does not support taking over"):
         connection.take_over()
 
 

@@ -11,14 +11,14 @@ from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 
-def test_what_nobody_said_is_as_it_is_for_every_exchange():
+def test_exchanges_share_defaults_but_no_mutable_objects():
     first, second = (new_exchange("GET") for _ in range(2))
     assert (first.model, first.value, first.targets) == ("", MISSING, ())
     assert first.on_end is not second.on_end
     assert first.record is not second.record
 
 
-def test_a_name_that_an_exchange_has_not_is_refused():
+def test_an_unknown_attribute_of_an_exchange_is_refused():
     with pytest.raises(TypeError, match="no modle"):
         new_exchange("GET", modle="gpt")
 
@@ -35,7 +35,7 @@ def test_a_callback_that_fails_at_the_end_is_logged_and_the_others_run(caplog):
     exchange.end()
     exchange.end()
     assert calls == [1, 2]
-    assert caplog.text.count("request req_1: a step at its end failed") == 1
+    assert caplog.text.count("request req_1: a callback at its end failed") == 1
     assert "ZeroDivisionError" in caplog.text
 
 

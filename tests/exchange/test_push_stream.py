@@ -23,18 +23,18 @@ def pipeline(*steps: Callable[[bytes], bytes]) -> Pipeline:
 def test_each_piece_goes_through_the_steps_in_their_order() -> None:
     to_caller = pipeline(bytes.upper, shorter)
     assert list(PushStream([b"one", b"two"], to_caller)) == [b"NE", b"WO"]
-    assert to_caller.through(b"abc") == b"BC"
+    assert to_caller.transform(b"abc") == b"BC"
 
 
-def test_what_a_step_keeps_is_not_given() -> None:
+def test_a_piece_that_a_step_drops_is_not_yielded() -> None:
     assert list(PushStream([b"a", b"bc"], pipeline(shorter))) == [b"c"]
 
 
-def test_a_source_that_gives_nothing_wakes_whoever_sends() -> None:
+def test_an_empty_piece_of_the_source_is_yielded() -> None:
     assert list(PushStream([b"ab", b""], pipeline(shorter))) == [b"b", b""]
 
 
-def test_what_is_sent_goes_the_same_way() -> None:
+def test_send_applies_the_steps() -> None:
     sent_pieces: list[bytes] = []
     to_caller = pipeline(shorter)
     to_caller.try_send = lambda piece: not sent_pieces.append(piece)  # type: ignore[func-returns-value]

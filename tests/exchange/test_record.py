@@ -1,4 +1,4 @@
-"""What a record says at the end of an exchange."""
+"""The record at the end of an exchange."""
 
 import pytest
 
@@ -29,10 +29,10 @@ def record(**values):
     return new
 
 
-def test_an_exchange_that_nobody_ended_was_left_by_the_caller():
-    left = record()
-    left.close(101.5)
-    assert (left.outcome, left.duration) == (Outcome.CALLER_LEFT, 1.5)
+def test_an_exchange_without_an_end_is_caller_left():
+    cancelled_record = record()
+    cancelled_record.close(101.5)
+    assert (cancelled_record.outcome, cancelled_record.duration) == (Outcome.CALLER_LEFT, 1.5)
 
 
 def test_an_error_that_was_relayed_completely_is_no_success():
@@ -42,11 +42,11 @@ def test_an_error_that_was_relayed_completely_is_no_success():
 
 
 def test_a_result_is_kept():
-    refused = record()
-    refused.end(429, Outcome.REFUSED, "rate_limit_exceeded")
-    refused.close(101.0)
-    assert (refused.status, refused.outcome) == (429, Outcome.REFUSED)
-    assert refused.code == "rate_limit_exceeded"
+    refusal_record = record()
+    refusal_record.end(429, Outcome.REFUSED, "rate_limit_exceeded")
+    refusal_record.close(101.0)
+    assert (refusal_record.status, refusal_record.outcome) == (429, Outcome.REFUSED)
+    assert refusal_record.code == "rate_limit_exceeded"
 
 
 def test_before_the_first_content_only_the_wait_is_not_the_gateways():
@@ -61,7 +61,7 @@ def test_from_the_first_content_on_nothing_is_the_gateways():
     assert stream.gateway_time == pytest.approx(0.25)
 
 
-def test_what_follows_the_end_of_the_response_is_the_gateways():
+def test_time_after_the_end_of_the_response_counts_as_gateway_time():
     stream = record(
         status=200, outcome=Outcome.COMPLETE, wait_time=0.5, first_byte=0.5, response_end=110.0
     )

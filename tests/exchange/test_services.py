@@ -23,7 +23,7 @@ def test_a_failure_is_logged_and_the_others_are_closed(caplog):
     assert "the disk is full" in caplog.text
 
 
-def test_without_config_nobody_is_known_and_nothing_is_counted():
+def test_default_services_know_no_token_and_count_nothing():
     services = Services()
     assert services.tokens.get("digest") is None
     assert services.counters is None

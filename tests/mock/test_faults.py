@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.mock.faults import MockFault, before, during, fault_of
+from engine.mock.faults import MockFault, apply_before_response, apply_to_stream, fault_of
 from engine.values.errors import AbortConnection, GatewayError
 
 EVENTS = [b"1", b"2", b"3", b"4"]
@@ -46,37 +46,37 @@ def nothing(*args):
 
 def test_a_status_is_an_error_with_that_status():
     with pytest.raises(GatewayError) as raised:
-        before(fault_of("fault-status-503"), nothing, nothing)
+        apply_before_response(fault_of("fault-status-503"), nothing, nothing)
     assert (raised.value.status, raised.value.headers) == (503, [])
 
 
 def test_a_status_may_say_when_to_come_back():
     with pytest.raises(GatewayError) as raised:
-        before(fault_of("fault-status-429-retry-after-2"), nothing, nothing)
+        apply_before_response(fault_of("fault-status-429-retry-after-2"), nothing, nothing)
     assert raised.value.headers == [("retry-after", "2")]
 
 
 def test_a_status_that_is_none_is_refused_or_500():
     with pytest.raises(GatewayError) as raised:
-        before(MockFault("status", None), nothing, nothing)
+        apply_before_response(MockFault("status", None), nothing, nothing)
     assert raised.value.status == 500
 
 
 def test_a_slow_answer_sleeps_once_and_goes_on():
     slept = []
-    before(fault_of("fault-slow-0.5"), nothing, slept.append)
+    apply_before_response(fault_of("fault-slow-0.5"), nothing, slept.append)
     assert slept == [0.5]
 
 
 def test_a_closed_connection_is_cut():
     with pytest.raises(AbortConnection):
-        before(fault_of("fault-close"), nothing, nothing)
+        apply_before_response(fault_of("fault-close"), nothing, nothing)
 
 
 def test_garbage_is_sent_raw_and_the_connection_cut():
     output = []
     with pytest.raises(AbortConnection):
-        before(fault_of("fault-garbage"), output.append, nothing)
+        apply_before_response(fault_of("fault-garbage"), output.append, nothing)
     assert not b"".join(output).startswith(b"HTTP")
 
 
@@ -84,12 +84,12 @@ def test_garbage_is_sent_raw_and_the_connection_cut():
     "model", ["fault-close-after-3", "fault-stall-after-3", "fault-error-after-3"]
 )
 def test_a_fault_in_a_stream_lets_the_answer_begin(model):
-    before(fault_of(model), nothing, nothing)
+    apply_before_response(fault_of(model), nothing, nothing)
 
 
 def run(model, slept=None):
     output = []
-    stream = during(
+    stream = apply_to_stream(
         fault_of(model), iter(EVENTS), b"error", (slept if slept is not None else []).append
     )
     try:

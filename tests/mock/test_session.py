@@ -111,7 +111,7 @@ def test_it_listens_while_it_speaks():
     assert (last["type"], last["response"]["status"]) == ("response.done", "cancelled")
 
 
-def test_it_stops_speaking_when_the_other_side_has_left():
+def test_it_stops_sending_when_the_peer_has_disconnected():
     line = run(Line(TURN, when={(DELTA, 1): [CALLER_LEFT]}), realtime(), delay=0.5)
     assert line.kinds().count(DELTA) == 1
     assert line.closed == (1000, "")
@@ -128,7 +128,7 @@ def test_it_stops_when_the_other_side_leaves_while_it_sends():
 
 
 @pytest.mark.parametrize(("model", "count"), [("", 0), ("-after-3", 3), ("-after-6", 6)])
-def test_it_closes_with_the_code_it_is_asked_for(model, count):
+def test_it_closes_with_the_requested_code(model, count):
     line = run(Line(TURN), realtime(), f"fault-code-1008{model}")
     assert len(line.outgoing) == count
     assert line.closed == (1008, "The mock was asked for 1008.")
@@ -150,7 +150,7 @@ def test_it_stalls_and_stays_connected():
     assert line.closed == (1000, "")
 
 
-def test_it_says_an_error_in_mid_reply_and_goes_on():
+def test_an_error_event_in_mid_reply_ends_no_session():
     cleared = "input_audio_buffer.cleared"
     messages = [event(type="input_audio_buffer.clear")]
     line = Line(TURN, when={RESPONSE_DONE: messages, (cleared, 1): [CALLER_LEFT]})

@@ -56,7 +56,9 @@ def paths(name: str) -> PathTree:
 @cache
 def lenient(name: str, operation: str) -> Operation:
     specification = document(name)
-    return specification.reread(specification.operations[operation], lenient=True, with_names=False)
+    return specification.recompile(
+        specification.operations[operation], lenient=True, with_names=False
+    )
 
 
 def accept(operation: Operation, request: Recording, match: PathMatch) -> None:

@@ -95,7 +95,7 @@ def test_as_json_the_origins_have_pointers(folder):
 
 
 @each(
-    ("written", "expected"),
+    ("upstream", "expected"),
     [
         ('credential: {bearer: "s3cret"}', {"bearer": "***"}),
         ('credential: {bearer: "${KEY}"}', {"bearer": "${KEY}"}),
@@ -117,8 +117,8 @@ def test_as_json_the_origins_have_pointers(folder):
         ("url: https://example.com/x", "https://example.com/x"),
     ],
 )
-def test_secrets_are_masked(folder, written, expected):
-    text = f"upstreams: {{main: {{{written}}}}}\n"
+def test_secrets_are_masked(folder, upstream, expected):
+    text = f"upstreams: {{main: {{{upstream}}}}}\n"
     (entry,) = shown(folder, text, KEY="s3cret").values()
     assert [*entry["main"].values()] == [expected]
 

@@ -15,8 +15,8 @@ def warning(line, code="MW401", level=Level.WARNING):
 def silence(text, *problems):
     """The lines of the problems that are left, and the codes that `unused` adds with places."""
     ignores = Ignores()
-    left = ignores.silence(problems, {FILE: text})
-    return [p.line for p in left], [(p.code, p.line, p.column) for p in ignores.unused()]
+    remaining = ignores.silence(problems, {FILE: text})
+    return [p.line for p in remaining], [(p.code, p.line, p.column) for p in ignores.unused()]
 
 
 def test_a_warning_of_the_code_is_silenced_on_its_line_only():
@@ -32,8 +32,8 @@ def test_several_codes_are_separated_by_spaces_or_commas():
 
 def test_an_error_is_never_silenced():
     text = "a: 1  # modelway: ignore MW401\n"
-    left, unused = silence(text, warning(1, level=Level.ERROR))
-    assert left == [1]
+    remaining, unused = silence(text, warning(1, level=Level.ERROR))
+    assert remaining == [1]
     assert [code for code, *_ in unused] == ["MW413"]
 
 
@@ -50,7 +50,7 @@ def test_an_ignore_without_a_code_is_a_warning_at_its_comment():
     ['a: "# modelway: ignore MW401"\n', "a: x#modelway: ignore MW401\n", "a: 1\n"],
     ids=["in quotes", "no comment", "none"],
 )
-def test_what_is_no_comment_silences_nothing(text):
+def test_text_that_is_no_comment_silences_nothing(text):
     assert silence(text, warning(1)) == ([1], [])
 
 

@@ -32,13 +32,13 @@ def document(tmp_path, monkeypatch):
 def problems(operations="api.list", upstream="", target="", route=""):
     """Code and message of each error."""
     text = CONFIG.format(operations=operations, upstream=upstream, target=target, route=route)
-    found = make_plan(Path("gateway.yaml"), {}, text).findings.errors
-    return [(problem.code, problem.message) for problem in found]
+    errors = make_plan(Path("gateway.yaml"), {}, text).findings.errors
+    return [(problem.code, problem.message) for problem in errors]
 
 
 def test_a_queue_needs_a_bound():
     assert problems(upstream=", queue: {size: 5}") == [
-        ("MW387", "nothing waits in a queue without 'max_in_flight'")
+        ("MW387", "'queue' has no effect without 'max_in_flight'")
     ]
 
 
@@ -50,7 +50,7 @@ def test_the_bound_may_be_that_of_the_upstream_or_of_a_target(upstream, target):
     assert problems(upstream=upstream, target=target) == []
 
 
-def test_what_may_be_sent_twice_may_be_hedged():
+def test_requests_that_may_be_sent_twice_may_be_hedged():
     assert problems("api.list, api.store", route=", hedge: {after: p95}") == []
     assert problems("api.embed", route=", hedge: {idempotent: true}") == []
 

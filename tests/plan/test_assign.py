@@ -104,7 +104,9 @@ def test_infos_and_warnings_stop_nothing():
         (["SHOP.getA -> one"], [(5, "MW301")]),
     ],
 )
-def test_what_serves_nothing_or_twice_is_an_error_on_its_line(routes, expected):
+def test_a_route_without_operations_or_with_those_of_another_is_an_error_on_its_line(
+    routes, expected
+):
     assert errors(*routes) == expected
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.plan.make import make_plan
+from engine.source.files import DOCUMENTS
 from tests.support.rehearsing import CONFIG, ENVIRON, patched, planned, write
 
 
@@ -21,7 +22,7 @@ def of_model(place: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("place", "found"),
+    ("place", "expected"),
     [
         ("$request.body#/messages", []),
         ("$request.path.model", []),  # one of its two operations has it
@@ -33,9 +34,9 @@ def of_model(place: str) -> dict[str, Any]:
     ],
 )
 def test_a_place_is_looked_for_in_all_operations_of_the_model(
-    tmp_path: Path, place: str, found: list[str]
+    tmp_path: Path, place: str, expected: list[str]
 ) -> None:
-    assert codes(tmp_path, of_model(place)) == found
+    assert codes(tmp_path, of_model(place)) == expected
 
 
 def test_a_fallback_with_a_price_does_not_help_its_model(tmp_path: Path) -> None:
@@ -60,3 +61,27 @@ def test_a_body_is_parsed_where_a_choice_reads_it(tmp_path: Path, choose: Any, n
     by_id = {route.operation.id: route for route in plan.routes}
     assert by_id["shop.say"].needs_body == needs
     assert not by_id["shop.show"].needs_body
+
+
+def test_an_operation_whose_translations_an_upstream_is_missing_does_not_count(
+    tmp_path: Path,
+) -> None:
+    """Only createMessage has `messages`, and its target has no path for a translated one."""
+    config = f"""
+version: 1
+specs:
+  openai: {{document: {DOCUMENTS / "openai.yaml"}, dialect: openai}}
+  anthropic: {{document: {DOCUMENTS / "anthropic.yaml"}, dialect: anthropic}}
+upstreams:
+  west:
+    url: https://west.example
+    dialect: openai
+    missing_paths: [/chat/completions, /responses]
+models:
+  small: {{to: [{{upstream: west}}], choose: {{affinity: $request.body#/messages}}}}
+routes:
+  - operations: [openai.createEmbedding, anthropic.createMessage]
+    model: $request.body#/model
+"""
+    result = make_plan(write(tmp_path, config), ENVIRON)
+    assert [problem.code for problem in result.problems if problem.code == "MW382"] == ["MW382"]

@@ -25,7 +25,7 @@ def problems(text, environ=None):
         "stores: {counters: 'redis://127.0.0.1:6379/0'}",
     ],
 )
-def test_good_addresses_are_not_told_of(text, tmp_path, monkeypatch):
+def test_valid_addresses_have_no_problems(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert problems(text) == []
 
@@ -63,7 +63,7 @@ def test_a_store_that_cannot_be_connected_to_is_named_without_its_url(text, word
 
 
 @pytest.mark.parametrize(
-    ("key", "words"), [("ca", "no certificate in PEM"), ("certificate", "no certificate in PEM")]
+    ("key", "words"), [("ca", "no certificate in PEM"), ("certificate", "not a certificate in PEM")]
 )
 def test_a_file_of_tls_that_is_no_certificate(tmp_path, key, words):
     file = tmp_path / "file.pem"

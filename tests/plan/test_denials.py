@@ -33,7 +33,7 @@ def test_a_condition_that_some_operations_can_never_meet_is_right():
     assert problems([{"operations": ["api.chat", "api.form"]}], [policy]) == []
 
 
-def test_what_a_document_forbids_can_come_where_it_is_not_enforced():
+def test_without_validation_requests_may_break_the_document():
     route = {
         "operation": "api.chat",
         "policies": [{"deny": {"if": {"body": {"n": {"minimum": 9}}}}}],

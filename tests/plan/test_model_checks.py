@@ -55,7 +55,7 @@ def test_operations_that_the_model_has(operations):
         ("other.draw", Level.WARNING, "MW341", "no upstream of 'm' speaks the dialect"),
         ("api.list", Level.WARNING, "MW341", "is not routed by model"),
         ("api.drow", Level.ERROR, "MW301", "unknown operation 'api.drow'"),
-        ("'nothing.*'", Level.ERROR, "MW302", "names no operation"),
+        ("'nothing.*'", Level.ERROR, "MW302", "matches no operation"),
     ],
 )
 def test_an_operation_that_the_model_never_has(name, level, code, words):

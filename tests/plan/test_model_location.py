@@ -67,8 +67,8 @@ def test_a_place_that_the_operation_has(operation, model):
     ("operation", "model", "words"),
     [
         ("chat", "$request.path.name", "no path variable 'name'"),
-        ("list", "$request.body#/model", "takes no request body"),
-        ("form", "$request.body#/a/model", "takes a form"),
+        ("list", "$request.body#/model", "has no request body"),
+        ("form", "$request.body#/a/model", "accepts a form"),
     ],
 )
 def test_a_place_that_the_operation_cannot_have_is_an_error(operation, model, words):

@@ -61,7 +61,7 @@ def test_fallbacks_that_meet_again_are_no_circle():
     assert codes(models=models) == []
 
 
-def test_a_circle_is_told_once_and_a_way_into_it_is_none():
+def test_a_cycle_is_noted_once_and_not_at_a_model_that_leads_into_it():
     to = "to: [{upstream: one}]"
     models = f"in: {{{to}, fallback: [b]}}, b: {{{to}, fallback: [c]}}, c: {{{to}, fallback: [b]}}"
     warnings = problems(models=models)

@@ -104,13 +104,13 @@ def test_every_mend_and_refusal_is_a_warning_at_its_place(file):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_what_cannot_be_read_is_not_served_and_named(file):
+def test_operations_that_cannot_be_read_are_refused_and_named(file):
     result = planned(file)
-    refused = " ".join(lines_of(file, "refused")).split()
-    assert sorted(result.specifications["api"].refusals) == sorted(refused)
+    refused_ids = " ".join(lines_of(file, "refused")).split()
+    assert sorted(result.specifications["api"].refusals) == sorted(refused_ids)
     left_out = [p.message for p in result.problems if p.code == "MW308"]
-    assert bool(left_out) == bool(refused)
-    assert all(f"api.{name}" in left_out[0] for name in refused)
+    assert bool(left_out) == bool(refused_ids)
+    assert all(f"api.{name}" in left_out[0] for name in refused_ids)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

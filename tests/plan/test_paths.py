@@ -52,5 +52,5 @@ def test_pages_on_a_listener_of_their_own_are_claimed_by_nobody(tmp_path, path, 
     assert [p.code for p in planned(tmp_path, path).problems] == ["MW321"] * claimed
 
 
-def test_a_path_that_is_not_claimed_is_not_told_of(tmp_path):
+def test_an_unclaimed_path_has_no_note(tmp_path):
     assert planned(tmp_path, "/v1/metrics").problems == []

@@ -34,14 +34,14 @@ def notes(models):
 def test_a_model_that_is_not_known_is_noted_with_a_similar_one():
     model = "llama-3.1-8b-instan"
     (note,) = notes(f"{{x: {{to: [{{upstream: groq, model: {model}}}]}}}}")
-    message = f"provider 'groq' was not known to have '{model}' on {DATE}"
+    message = f"provider 'groq' had no model '{model}' on {DATE}"
     assert note == ("MW354", 8, 43, message, "did you mean 'llama-3.1-8b-instant'?")
 
 
 def test_a_model_without_a_similar_one_may_be_newer():
     (note,) = notes("{zzz: {to: [{upstream: groq}]}}")
     assert note[1:3] == (8, 21)
-    assert note[4] == "a newer model is served all the same"
+    assert note[4] == "if it is newer, ignore this: it is served"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_an_old_file_is_noted(monkeypatch):
     monkeypatch.setattr(provider_checks, "today", lambda: DATE + timedelta(days=OLD + 1))
     (note,) = notes("{'*': {to: [{upstream: groq}]}}")
     assert note[:2] == ("MW355", 5)
-    assert note[3] == "what is known of provider 'groq' is 91 days old"
+    assert note[3] == "the models and prices of provider 'groq' are 91 days old"
 
 
 def test_today_is_a_date():

@@ -52,7 +52,11 @@ def test_an_operation_by_model_is_named_by_its_document(routes):
 
 @pytest.mark.parametrize(
     ("name", "destination"),
-    [("chat", "by model"), ("list", "answered here (models)"), ("live", "to fixed targets")],
+    [
+        ("chat", "by model"),
+        ("list", "by the gateway (models)"),
+        ("live", "to fixed targets"),
+    ],
 )
 def test_the_destination_in_words(routes, name, destination):
     assert routes[name].destination == destination
@@ -77,6 +81,6 @@ def test_a_settled_plan_has_no_texts(tmp_path, monkeypatch):
     document = plan.specifications["api"].library.documents[0]
     assert plan.config.source.text
     assert document.text
-    plan.settle()
+    plan.free_sources()
     assert (plan.config.source.text, plan.config.source.value, document.text) == ("", None, "")
     assert document.value["openapi"] == "3.1.0"

@@ -76,7 +76,7 @@ routes:
         "{query: {set: {page: '1', undeclared: x}, default: {key: x}}}",
     ],
 )
-def test_what_fits_is_right(request_edits):
+def test_edits_that_fit_the_document_have_no_problem(request_edits):
     assert errors(request_edits) == []
 
 
@@ -106,7 +106,7 @@ def test_what_fits_is_right(request_edits):
         ("{query: {remove: [key]}}", "MW366", "'key' is required by shop.chat"),
     ],
 )
-def test_what_does_not_fit_is_found(request_edits, code, message):
+def test_edits_that_do_not_fit_the_document_are_noted(request_edits, code, message):
     ((found, words, _),) = errors(request_edits)
     assert found == code
     assert words.startswith(message)

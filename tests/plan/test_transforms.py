@@ -27,8 +27,8 @@ models:
 routes:
 - {{operation: shop.getA, to: [{{upstream: one, {of_route}}}]}}
 """
-    found = make_plan(Path("gateway.yaml"), {}, text).findings.errors
-    return [(problem.line, problem.code) for problem in found]
+    errors = make_plan(Path("gateway.yaml"), {}, text).findings.errors
+    return [(problem.line, problem.code) for problem in errors]
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ def test_requests_are_refused_as_the_case_says(file):
             assert (rehearsal.status, error) == (entry["status"], None), entry
             continue
         assert error is not None, entry
-        found = [error.status, error.code, error.param, error.message]
-        assert found[: len(entry["refusal"])] == entry["refusal"], entry
+        results = [error.status, error.code, error.param, error.message]
+        assert results[: len(entry["refusal"])] == entry["refusal"], entry
 
 
 def test_options_without_a_condition():
@@ -92,11 +92,11 @@ def test_equal_options_are_equal_guards():
 def test_a_body_is_read_only_for_conditions_on_it():
     of_body = {"unless": {"body": {"n": 1}}}
     of_header = {"unless": {"header": {"x": "1"}}}
-    found = [
+    results = [
         policies.guards([Policy("deny", options, ())], "USD").reads_body
         for options in (of_body, of_header)
     ]
-    assert found == [True, False]
+    assert results == [True, False]
 
 
 @each(

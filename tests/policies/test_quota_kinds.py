@@ -89,9 +89,9 @@ def test_a_kind_of_the_table_is_planned_counted_and_refused_by_its_cost(tmp_path
         return stage(exchange, lambda _: Response(200, []))
 
     assert draw(2).status == 200
-    with pytest.raises(GatewayError, match="Limit reached: 3 images per 1 hour") as refused:
+    with pytest.raises(GatewayError, match="Limit reached: 3 images per 1 hour") as excinfo:
         draw(2)
-    assert refused.value.code == "image_limit_exceeded"
+    assert excinfo.value.code == "image_limit_exceeded"
     counters.close()
 
 

@@ -12,5 +12,5 @@ def test_a_policy_is_a_transform_with_its_place():
     assert (transform.options, transform.at) == (OPTIONS, policy.at)
 
 
-def test_other_policies_are_none():
+def test_other_policies_have_no_transform():
     assert transform_of(Policy("max_body", "1KB", ())) == ()

@@ -130,9 +130,9 @@ def test_the_beginning_of_a_message_is_no_message(data: bytes, draw: st.DataObje
 def broken(data: bytes) -> str:
     reader = MessageReader()
     reader.feed(data)
-    with pytest.raises(BrokenMessage) as raised:
+    with pytest.raises(BrokenMessage) as excinfo:
         reader.next()
-    return str(raised.value)
+    return str(excinfo.value)
 
 
 BLOCKS = {

@@ -80,7 +80,7 @@ def test_an_error_has_its_code_and_message_in_headers() -> None:
     assert document["error"] == {"code": 500, "message": "It broke."}
 
 
-def test_an_exception_without_a_message_is_told_by_its_name() -> None:
+def test_an_exception_without_a_message_gets_its_name() -> None:
     headers = [(":message-type", "exception"), (":exception-type", "throttlingException")]
     assert json.loads(events(message(headers)))["error"]["message"] == "throttlingException"
 
@@ -93,7 +93,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("words", BROKEN)
-def test_what_precedes_a_broken_message_is_returned(words: str) -> None:
+def test_events_before_a_broken_message_are_returned(words: str) -> None:
     stream = AmazonEvents()
     start, rest = event("messageStart", {}), event("messageStop", {})
     assert stream.feed(start + BROKEN[words] + rest) == b'data: {"messageStart":{}}\n\n'

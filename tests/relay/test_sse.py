@@ -96,7 +96,7 @@ def test_byte_by_byte_gives_the_same(kind, stream):
 
 @each("stream", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
 @each("kind", KINDS, ids=lambda kind: kind.name)
-def test_what_was_cleaned_is_clean(kind, stream):
+def test_cleaning_twice_changes_nothing(kind, stream):
     assert through(kind, through(kind, stream)) == through(kind, stream)
 
 
@@ -172,6 +172,13 @@ def test_a_clean_stream_passes_byte_for_byte(words, cuts):
         assert through(kind, *pieces) == stream
 
 
+def test_a_clean_stream_may_be_cut_at_any_byte():
+    stream = A + B
+    for kind in KINDS:
+        for at in range(len(stream)):
+            assert through(kind, stream[:at], stream[at:]) == stream, (kind.name, at)
+
+
 def test_a_whole_clean_event_passes_as_the_very_bytes_that_came():
     for kind in KINDS:
         new_cleaner = cleaner(kind)
@@ -202,6 +209,12 @@ def test_an_event_ended_by_two_carriage_returns_does_not_wait_for_more():
 def test_a_carriage_return_ends_a_line_in_every_piece(kind):
     cleaned = through(kind, A, b"data: a\ndata: b\n\n")
     assert through(kind, A, b"data: a\rdata: b\n\n") == cleaned
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_two_events_may_be_cut_at_any_byte(kind):
+    for cut in range(len(A + B)):
+        assert through(kind, (A + B)[:cut], (A + B)[cut:]) == A + B
 
 
 def test_nothing_is_held_back_of_a_piece_with_one_and_a_half_events():

@@ -37,7 +37,7 @@ def test_a_worker_that_lasts_ends_the_series():
     assert backoff.fail() == 2
 
 
-def test_a_reload_starts_anew():
+def test_a_reload_resets_the_backoff():
     clock = Clock(1000.0)
     backoff = BootBackoff(clock)
     failing(clock, backoff, 4)

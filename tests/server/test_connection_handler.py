@@ -121,7 +121,7 @@ def test_a_connection_of_a_worker_that_stops_carries_one_request(connect: Any) -
     assert b"Connection: close" in answers
 
 
-def test_what_is_no_request_is_refused_and_ends_the_connection(connect: Any) -> None:
+def test_an_invalid_request_is_refused_and_ends_the_connection(connect: Any) -> None:
     application = Application()
     assert statuses(connect(application).talk(GET % 1 + b"nonsense\r\n\r\n" + GET % 2)) == [
         b"200",

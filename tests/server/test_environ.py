@@ -88,7 +88,7 @@ def test_only_a_trusted_proxy_says_the_scheme(
         (b"X-Forwarded-Proto: https\r\nX-Forwarded-Ssl: on\r\n", "https"),
     ],
 )
-def test_the_scheme_is_what_the_proxy_says(headers: bytes, scheme: str) -> None:
+def test_the_scheme_is_that_of_the_proxys_header(headers: bytes, scheme: str) -> None:
     values = environ(get(headers))
     SchemeHeaders(HEADERS, []).apply(values)
     assert values["wsgi.url_scheme"] == scheme

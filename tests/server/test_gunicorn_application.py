@@ -19,7 +19,7 @@ def offline() -> Any:
     raise OSError("the store is away")
 
 
-def test_it_listens_for_callers_and_for_those_who_watch_it() -> None:
+def test_it_listens_for_callers_and_for_telemetry() -> None:
     server = Server(listen="127.0.0.1:8080", keepalive=7.9)
     gunicorn = GunicornApplication(server, object, telemetry="127.0.0.1:9090")
     assert gunicorn.addresses() == {
@@ -38,6 +38,6 @@ def test_an_application_that_cannot_start_tells_the_master_why() -> None:
     with pytest.raises(ZeroDivisionError):
         broken.load()
     for each in (gunicorn, broken):
-        each.boots.look()
+        each.boots.receive()
     assert gunicorn.boots.failures == ["the store is away"]
     assert broken.boots.failures == ["ZeroDivisionError: a fault of ours"]

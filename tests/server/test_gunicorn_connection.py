@@ -11,7 +11,7 @@ from gunicorn.http.errors import NoMoreData
 from gunicorn.http.parser import RequestParser
 
 from engine.exchange.caller_connection import InvalidFraming
-from engine.server.gunicorn_connection import GunicornApplication, GunicornConnection
+from engine.server.gunicorn_connection import GunicornConnection, WSGIAdapter
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -38,7 +38,7 @@ def test_a_body_that_breaks_off_is_a_caller_who_left() -> None:
         connection(CHUNKED + b"5\r\nab").read(9)
 
 
-def test_what_came_behind_the_request_is_handed_over_with_the_socket() -> None:
+def test_bytes_after_the_request_are_handed_over_with_the_socket() -> None:
     sock = object()
     data = b"GET / HTTP/1.1\r\nHost: h\r\n\r\nearly"
     assert connection(data, sock).take_over() == (sock, b"early")
@@ -57,7 +57,7 @@ def test_after_the_answer_the_rest_of_the_body_is_read_and_the_connection_closed
     far.close()
 
 
-def test_a_listener_is_told_by_the_address_of_its_socket() -> None:
+def test_a_listener_is_found_by_the_address_of_its_socket() -> None:
     listener = gevent.socket.socket()
     listener.bind(("127.0.0.1", 0))
     addresses = []
@@ -67,7 +67,7 @@ def test_a_listener_is_told_by_the_address_of_its_socket() -> None:
             addresses.append(address)
             return lambda environ, start_response, connection: [connection.read(1)]
 
-    wrapped = GunicornApplication(Application())  # type: ignore[arg-type]
+    wrapped = WSGIAdapter(Application())  # type: ignore[arg-type]
     body = next(RequestParser(Config(), [CHUNKED + b"1\r\na\r\n0\r\n\r\n"], ("::1", 1))).body
     environ = {"gunicorn.socket": listener, "wsgi.input": body}
     assert list(wrapped(environ, print)) == [b"a"]
@@ -76,5 +76,5 @@ def test_a_listener_is_told_by_the_address_of_its_socket() -> None:
 
 
 def test_a_server_that_is_not_gunicorn_has_one_listener() -> None:
-    wrapped = GunicornApplication(lambda environ, start_response: [b"api"])  # type: ignore[arg-type]
+    wrapped = WSGIAdapter(lambda environ, start_response: [b"api"])  # type: ignore[arg-type]
     assert list(wrapped({}, print)) == [b"api"]

@@ -45,7 +45,7 @@ def test_a_port_that_is_reused_may_be_in_use():
 
 
 @pytest.mark.parametrize("host", ["x" * 64, "no-such-host.invalid", "256.1.1.1"])
-def test_a_host_that_is_none_is_told(host):
+def test_an_invalid_host_name_is_an_error(host):
     assert wrong_with(f"{host}:80").startswith(f"cannot listen on {host}:80 (server.listen): ")
 
 
@@ -53,11 +53,11 @@ def test_a_host_that_is_none_is_told(host):
     ("path", "why"),
     [
         ("nowhere/a.sock", "this user cannot write in the folder"),
-        ("file", "there is something else at this path"),
+        ("file", "a file that is not a socket is at this path"),
         ("x" * 120, "the path is longer than 100 bytes"),
     ],
 )
-def test_a_path_that_can_be_no_socket_is_told(tmp_path, monkeypatch, path, why):
+def test_a_path_that_cannot_be_a_socket_is_an_error(tmp_path, monkeypatch, path, why):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     assert why in wrong_with(f"unix:{path}")

@@ -38,7 +38,7 @@ class Pair:
 
 
 def admission_of(connections: int, most: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
-    monkeypatch.setattr("engine.values.file_descriptors.room", lambda: (most, 16))
+    monkeypatch.setattr("engine.values.file_descriptors.capacity", lambda: (most, 16))
     idle = IdleConnections()
     admission = Admission(connections, idle, lambda address: b"HTTP/1.1 503 No\r\n\r\n")
     return admission, idle
@@ -60,7 +60,7 @@ def test_the_connection_that_has_been_idle_longest_is_closed_for_a_new_one(clock
     assert not admission.admits()
 
 
-def test_a_listener_has_places_of_its_own_and_gives_them_to_nobody(clock, monkeypatch):
+def test_the_telemetry_listener_has_reserved_descriptors(clock, monkeypatch):
     admission, _ = admission_of(100, 4, monkeypatch)
     own, idle, pair = [], IdleConnections(), Pair()
     admission.pools += [[1, 2], own]
@@ -110,7 +110,7 @@ def until_closed(*pairs):
             gevent.sleep(0.001)
 
 
-def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
+def test_a_refused_caller_gets_503_at_once_and_is_read_for_a_moment(monkeypatch):
     admission, _ = admission_of(1, 1, monkeypatch)
     pair = Pair()
     pair.far.sendall(b"POST / HTTP/1.1\r\n\r\n")
@@ -123,7 +123,7 @@ def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
     until_closed(pair)
 
 
-def test_many_who_are_refused_do_not_hold_descriptors(monkeypatch):
+def test_many_refused_callers_hold_no_descriptors(monkeypatch):
     admission, _ = admission_of(1, 1, monkeypatch)
     pairs = [Pair() for _ in range(20)]
     for pair in pairs:

@@ -48,9 +48,9 @@ def test_another_address_is_opened_beside_it() -> None:
 
 
 def test_a_passed_socket_of_another_address_is_refused() -> None:
-    with passed_socket() as (passed, address, _), pytest.raises(SystemExit) as ended:
+    with passed_socket() as (passed, address, _), pytest.raises(SystemExit) as excinfo:
         passed.exit_if_unused({"server.listen": "127.0.0.1:1"})
-    message = str(ended.value)
+    message = str(excinfo.value)
     assert message.startswith(f"modelway: systemd passed a socket on {address}, and server.listen")
     assert "ListenStream=" in message
 
@@ -74,7 +74,7 @@ def test_the_file_of_a_unix_socket_is_removed_unless_another_replaced_it(tmp_pat
     path = tmp_path / "api.sock"
     first, second = ListeningSockets(), ListeningSockets()
     (old,) = first.open([f"unix:{path}"], (), LOG)
-    (new,) = second.open([f"unix:{path}"], (), LOG)  # takes the path over
+    (new,) = second.open([f"unix:{path}"], (), LOG)  # takes over the path
     first.close([old])
     first.remove_files([str(path)])
     assert stat.S_ISSOCK(path.stat().st_mode)

@@ -79,7 +79,7 @@ def test_signals_that_count_are_all_handled(master: Any) -> None:
     assert master.wait_for_signals(1.0) == [SIGUSR1, SIGTTIN, SIGTTIN, SIGTTOU]
 
 
-def test_what_ends_the_master_is_handled_first(master: Any) -> None:
+def test_signals_that_end_the_master_are_handled_first(master: Any) -> None:
     for sig in (SIGHUP, SIGCHLD, SIGTERM, SIGTTIN, SIGINT, SIGQUIT):
         master.signal(sig, None)
     signals = master.wait_for_signals(1.0)
@@ -87,7 +87,7 @@ def test_what_ends_the_master_is_handled_first(master: Any) -> None:
 
 
 @pytest.mark.parametrize("sig", [SIGTERM, SIGINT, SIGQUIT])
-def test_what_ends_the_master_is_told_to_a_trial_at_once(master: Any, sig: int) -> None:
+def test_a_signal_that_ends_the_master_ends_a_trial_at_once(master: Any, sig: int) -> None:
     for harmless in (SIGHUP, SIGCHLD, SIGUSR1, SIGTTIN):
         master.signal(harmless, None)
     assert master.app.interrupts == []
@@ -171,7 +171,7 @@ def test_a_worker_that_crashed_is_replaced_after_a_pause_that_grows(
     assert pauses == [2, 4, 8, 16, 30, 30]
 
 
-def test_the_pause_begins_anew_once_a_worker_has_lasted(master: Any, clock: Clock) -> None:
+def test_the_pause_is_reset_once_a_worker_has_lasted(master: Any, clock: Clock) -> None:
     for _ in range(3):
         master.app.boots.tell_crashed("ZeroDivisionError()")
         master.manage_workers()
@@ -201,7 +201,7 @@ def test_a_worker_that_fails_after_it_has_booted_tells_the_master_why(
     monkeypatch.setattr(Arbiter, "spawn_worker", lambda self: sys.exit(0))
     with pytest.raises(SystemExit):
         master.spawn_worker()
-    master.app.boots.look()
+    master.app.boots.receive()
     assert master.app.boots.failures == ["ZeroDivisionError('a fault of ours')"]
     assert master.app.boots.crashes == 1
 

@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def test_what_is_published_is_read(folder: Path) -> None:
+def test_a_published_state_is_read_back(folder: Path) -> None:
     assert read(folder) is None
     publication = Publication(folder)
     state = State(os.getpid(), "a", 1.0, 2.0, "an error", WORKERS)

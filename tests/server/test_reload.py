@@ -29,21 +29,21 @@ def place(tmp_path):
     return Place(tmp_path)
 
 
-def test_nothing_is_said_before_it_serves(place):
+def test_nothing_is_published_before_it_serves(place):
     assert read(place.run) is None
     assert read(place.run / "nowhere") is None
 
 
-def test_a_good_plan_takes_over_and_is_said(place, caplog):
+def test_a_good_plan_takes_over_and_is_logged(place, caplog):
     first = place.plans.plan
     place.document.write_text(DOCUMENT.replace("/a", "/b"))
     assert place.plans.renew()
-    assert "is served" not in caplog.text
+    assert "is now served" not in caplog.text
     place.plans.confirm()
     assert place.plans.plan is not first
     assert place.plans.plan.routes[0].operation.path == "/b"
     assert place.plans.state.error == ""
-    assert f"config {place.plans.state.hash} is served" in caplog.text
+    assert f"config {place.plans.state.hash} is now served" in caplog.text
 
 
 def test_a_worker_serves_the_new_plan_and_gives_up_the_one_before(place):
@@ -64,10 +64,10 @@ def test_a_bad_plan_leaves_the_last_good_one(place, caplog):
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert "unknown upstream 'shp'" in state.error
     assert "gateway.yaml:5:" in state.error
-    assert "the last good one is served on" in caplog.text
+    assert "the last good one is still served" in caplog.text
 
 
-def test_a_plan_whose_workers_do_not_boot_gives_way_to_the_one_before(place, caplog):
+def test_a_plan_whose_workers_do_not_boot_is_reverted(place, caplog):
     first, before = place.plans.plan, place.plans.state
     place.document.write_text(DOCUMENT.replace("/a", "/b"))
     assert place.plans.renew()
@@ -76,7 +76,7 @@ def test_a_plan_whose_workers_do_not_boot_gives_way_to_the_one_before(place, cap
     assert place.plans.plan is first
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert state.error == "the journal cannot be kept"
-    assert "the last good one is served on:\nthe journal cannot be kept" in caplog.text
+    assert "the last good one is still served:\nthe journal cannot be kept" in caplog.text
 
 
 def test_files_that_change_between_trial_and_plan_are_tried_again(place):
@@ -130,7 +130,7 @@ def test_a_bad_change_is_tried_once(place):
     assert plans.renew()
 
 
-def test_a_file_that_is_written_anew_with_the_same_words_changes_nothing(place):
+def test_a_file_rewritten_with_the_same_text_changes_nothing(place):
     place.document.write_text(DOCUMENT)
     os.utime(place.document, (1, 1))
     (place.config.parent / "something else").write_text("")
@@ -159,7 +159,7 @@ def test_a_fault_of_ours_in_planning_leaves_the_last_good_plan(place, caplog):
     first = plans.plan
     assert not plans.renew()
     assert plans.plan is first
-    assert "a fault of this program: ZeroDivisionError" in plans.state.error
+    assert "a bug in Modelway: ZeroDivisionError" in plans.state.error
     assert "ZeroDivisionError" in caplog.text
 
 

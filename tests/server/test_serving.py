@@ -35,21 +35,21 @@ def application(tmp_path, garbage_collector):
         each_application.close()
 
 
-def details_of(served):
+def details_of(app):
     """What operators see of the config on the page of readiness."""
-    client = TestClient(served.telemetry)
+    client = TestClient(app.telemetry)
     return client.simulate_get("/readyz", remote_addr="127.0.0.1").json["config"]
 
 
-def test_what_was_built_is_left_to_no_collection_of_garbage(application):
+def test_the_application_is_frozen_for_the_garbage_collector(application):
     application()
     assert gc.get_freeze_count() > 0
     assert gc.get_threshold() == (10_000, 10, 30)
 
 
 def test_the_page_of_readiness_shows_the_config_that_the_source_tells(application):
-    served = application(lambda: ("0123abcd", 5.0, "a reload failed"))
-    details = details_of(served)
+    app = application(lambda: ("0123abcd", 5.0, "a reload failed"))
+    details = details_of(app)
     assert (details["hash"], details["last_reload_error"]) == ("0123abcd", "a reload failed")
 
 

@@ -14,7 +14,7 @@ from engine.server.trial import try_out
 from engine.source.child_process import MEMORY
 from engine.values.runtime_dir import NoWritableFolder
 from tests.support.shop import CONFIG, Shop
-from tests.support.small import until
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_fault_of_the_program_is_an_error(shop):
     def fail(plan=None, folder=None):
         raise ZeroDivisionError("a fault of ours")
 
-    words = "failed, a fault of this program: ZeroDivisionError: a fault of ours"
+    words = "failed, a bug in Modelway: ZeroDivisionError: a fault of ours"
     assert f"planning it {words}" in try_out(fail, lambda plan, folder: "").error
     assert f"starting it {words}" in try_out(shop.make, fail).error
 
@@ -77,7 +77,7 @@ def test_a_trial_that_is_killed_is_an_error_and_leaves_no_files(shop, tmp_path):
         (tmp_path / "where").write_text(str(folder))
         os.kill(os.getpid(), signal.SIGKILL)
 
-    assert try_out(shop.make, write_and_die).error.endswith("was ended by SIGKILL")
+    assert try_out(shop.make, write_and_die).error.endswith("was killed by SIGKILL")
     assert not Path((tmp_path / "where").read_text()).exists()
 
 
@@ -94,7 +94,7 @@ def test_a_trial_ends_when_the_master_is_to_end(shop, tmp_path):
 
     stopper = threading.Thread(target=stop)
     stopper.start()
-    assert "was broken off" in try_out(shop.make, hang, 600.0, stop=stopping.is_set).error
+    assert "was cancelled" in try_out(shop.make, hang, 600.0, stop=stopping.is_set).error
     stopper.join()
 
 

@@ -23,7 +23,7 @@ def worker(application: Any = None, ppid: int | None = None) -> Worker:
     return Worker(1, parent, [], gunicorn, 30, gunicorn.cfg, log)
 
 
-def test_an_application_is_told_once_that_its_worker_is_to_stop() -> None:
+def test_an_application_gets_one_call_of_leaving() -> None:
     calls: list[str] = []
     stopping = worker(SimpleNamespace(delay=0.0, leaving=lambda: calls.append("leaving")))
     stopping.load_wsgi()

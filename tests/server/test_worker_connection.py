@@ -84,7 +84,7 @@ def test_a_chunked_body_is_read_in_parts(caller: Caller) -> None:
     assert connection.read(3) == b""
 
 
-def test_a_body_that_breaks_off_is_what_came(caller: Caller) -> None:
+def test_a_body_with_a_length_that_breaks_off_is_returned_short(caller: Caller) -> None:
     connection = caller.sends(post(5) + b"ab")
     caller.far.shutdown(1)
     assert connection.read(99) == b"ab"
@@ -129,7 +129,7 @@ def test_100_continue_is_sent_once_and_when_the_body_is_read(caller: Caller) -> 
     assert caller.received() == CONTINUE
 
 
-def test_100_continue_is_never_sent_for_a_body_that_nobody_reads(caller: Caller) -> None:
+def test_100_continue_is_never_sent_for_an_unread_body(caller: Caller) -> None:
     connection = caller.sends(post(4, b"Expect: 100-continue\r\n"))
     connection.start_response("401 Unauthorized", [("content-length", "0")])
     connection.end_response()
@@ -148,7 +148,7 @@ def test_100_continue_is_never_sent_for_a_body_that_nobody_reads(caller: Caller)
     ],
     ids=["no body", "a short body", "a long body", "a chunked body", "close"],
 )
-def test_what_is_left_of_a_short_body_is_read_for_the_next_request(
+def test_the_rest_of_a_short_body_is_read_for_the_next_request(
     caller: Caller, request_: bytes, drained: bool
 ) -> None:
     connection = caller.sends(request_)
@@ -188,16 +188,16 @@ def test_the_head_of_a_response_is_sent_once(caller: Caller) -> None:
 
 
 class Room:
-    """A gevent socket that takes so many bytes at once, and all that it has to wait for."""
+    """A gevent socket with `room` for so many bytes; more are accepted only with a timeout."""
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.sent = b""
+        self.data = b""
 
     def send(self, data: bytes, flags: int = 0, timeout: Any = None) -> int:
         size = len(data) if timeout is None else min(self.room, len(data))
         self.room -= size
-        self.sent += data[:size]
+        self.data += data[:size]
         return size
 
 
@@ -222,22 +222,20 @@ def test_a_piece_that_is_sent_without_waiting_is_a_chunk(streamed: Caller) -> No
     connection, taking = streaming(streamed, 100)
     assert connection.try_send is not None
     assert connection.try_send(b"a" * 16)
-    assert taking.sent == b"10\r\n" + b"a" * 16 + b"\r\n"
+    assert taking.data == b"10\r\n" + b"a" * 16 + b"\r\n"
 
 
 @pytest.mark.parametrize("after", [b"", b"d"])
 @pytest.mark.parametrize("room", range(7))
-def test_what_could_not_be_sent_without_waiting_goes_before_all_else(
-    streamed: Caller, room: int, after: bytes
-) -> None:
+def test_bytes_unsent_by_try_send_are_sent_first(streamed: Caller, room: int, after: bytes) -> None:
     connection, taking = streaming(streamed, room)
     assert connection.try_send is not None
     assert not connection.try_send(b"abc")
-    assert len(taking.sent) == room
+    assert len(taking.data) == room
     connection.send(after)
     connection.end_response()
     more = b"1\r\nd\r\n" if after else b""
-    assert taking.sent == b"3\r\nabc\r\n" + more + b"0\r\n\r\n"
+    assert taking.data == b"3\r\nabc\r\n" + more + b"0\r\n\r\n"
 
 
 def test_without_chunks_nothing_is_sent_without_waiting(caller: Caller) -> None:
@@ -246,7 +244,7 @@ def test_without_chunks_nothing_is_sent_without_waiting(caller: Caller) -> None:
     assert connection.try_send is None
 
 
-def test_what_came_behind_the_request_is_handed_over_with_the_socket(caller: Caller) -> None:
+def test_bytes_after_the_request_are_handed_over_with_the_socket(caller: Caller) -> None:
     connection = caller.sends(post(0) + b"early")
     assert connection.can_take_over
     assert connection.take_over() == (caller.sock.sock, b"early")

@@ -39,9 +39,7 @@ def test_a_worker_starts_and_then_serves(states: WorkerStates, clock: Clock) -> 
     assert phases(states)[1] == ("old", "serves", 100, "")
 
 
-def test_a_worker_that_was_told_to_end_is_forgotten_once_it_has(
-    states: WorkerStates, clock: Clock
-) -> None:
+def test_an_ended_worker_is_forgotten(states: WorkerStates, clock: Clock) -> None:
     clock.now = 105
     states.end(1)
     clock.now = 106

@@ -71,7 +71,7 @@ def test_a_problem_is_shown_with_its_line_a_caret_and_the_hint():
     ]
 
 
-def test_the_caret_stands_under_the_place_also_after_tabs():
+def test_the_caret_is_under_the_place_even_after_tabs():
     line, caret = render(problem(1, 3), {"gateway.yaml": "\t\ta: 1"}).splitlines()[1:]
     assert line == "  1 | \t\ta: 1"
     assert caret == "    | \t\t^"

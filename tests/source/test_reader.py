@@ -207,7 +207,7 @@ def test_files_that_fill_in_a_large_document_are_recorded(monkeypatch, tmp_path)
 def test_a_settled_document_has_no_text_and_hides_secrets():
     document = read("a: ${KEY}\n", "x.yaml", lambda text: "a-long-secret")
     assert document.reference(("a",)) == "${KEY}"
-    document.settle()
+    document.free_positions()
     assert document.text == ""
     assert document.reference(("a",)) == ""
     assert document.redact("it is a-long-secret") == "it is ${KEY}"

@@ -7,20 +7,20 @@ from tests.support.each import each
 
 TABS = "indent with spaces, never with tabs"
 COLON = "put quotes around a value that holds ': '"
-ONE_COLUMN = "keys of one mapping begin in one column"
+ONE_COLUMN = "keys of a mapping begin in the same column"
 INDENTED = f"it is indented by 1 spaces, the line before by 0: {ONE_COLUMN}"
 OTHER_COLUMN = (
     "it begins in column 2, the line before in column 3, the keys around them (line 1) in "
     f"column 1: {ONE_COLUMN}"
 )
-DASH = "a list's entry begins with '- ', a dash and a space: so must the line before"
-BRACKET = "take out this ']', or open it before"
+DASH = "a list entry begins with '- ', a dash and a space; the line before does not"
+BRACKET = "remove this ']', or open it before"
 
 
 @each(
     ("text", "line", "column", "hint"),
     [
-        ("a: [1, 2\nb: 3\n", 1, 4, "what stands at 2:2 cannot be part of it"),
+        ("a: [1, 2\nb: 3\n", 1, 4, "the text at 2:2 cannot be part of it"),
         ("a: [b}\n", 1, 4, "'}' closes something else at 1:6"),
         ("a: [1 2, {]\n", 1, 11, BRACKET),
         ("a: ]\n", 1, 4, BRACKET),
@@ -34,7 +34,7 @@ BRACKET = "take out this ']', or open it before"
         ("a: 'x\nb: 'y'\n", 1, 4, "close it on its own line"),
         ("a: *nowhere\n", 1, 4, 'put quotes around it: "*"'),
         ("a: *\n", 1, 5, 'put quotes around it: "*"'),
-        ("a: 1\n---\nb: 2\n", 2, 1, "take out the line '---': a file holds one document"),
+        ("a: 1\n---\nb: 2\n", 2, 1, "remove the line '---': a file holds one document"),
         ("a: b: c\n", 1, 5, COLON),
         ("a: 1\nb 2\nc: 3\n", 2, 1, "write 'key: value'"),
         ("a: 1\nb=2\nc: 3\n", 2, 1, "write 'b: ...', with a colon and a space"),

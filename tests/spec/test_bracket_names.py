@@ -36,8 +36,8 @@ def test_every_leaf_has_its_place_in_the_tree(fields: list[Any], tree: Any) -> N
 @each(
     ("fields", "message"),
     [
-        ([("[a", "1")], "the brackets do not pair: [a"),
-        ([("[a]b", "1")], "the brackets do not pair: [a]b"),
+        ([("[a", "1")], "unbalanced brackets: [a"),
+        ([("[a]b", "1")], "unbalanced brackets: [a]b"),
         ([("[a]", "1"), ("[a][b]", "2")], "[a] is given both as a value and with brackets"),
         ([("[a][b]", "1"), ("[a]", "2")], "[a] is given both as a value and with brackets"),
         ([("[__proto__]", "1")], "the name '__proto__' is not allowed"),
@@ -47,6 +47,6 @@ def test_every_leaf_has_its_place_in_the_tree(fields: list[Any], tree: Any) -> N
 def test_a_name_that_readers_understand_differently_is_refused(
     fields: list[Any], message: str
 ) -> None:
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(Malformed) as excinfo:
         tree_of(fields, "f")
-    assert str(caught.value) == f"f: {message}"
+    assert str(excinfo.value) == f"f: {message}"

@@ -11,18 +11,28 @@ from tests.support.each import each
 @each(
     ("place", "name", "value", "words"),
     [
-        ("body", "n", {"minimun": 2}, "'body.n' has 'minimun', which is no keyword here"),
+        ("body", "n", {"minimun": 2}, "'body.n' has the unknown keyword 'minimun'"),
         ("body", "n", {"minimun": 2}, "did you mean 'minimum'?"),
-        ("body", "n", {"not": {"enun": []}}, "'body.n.not' has 'enun'"),
-        ("body", "n", {"anyOf": [{}, {"enun": []}]}, "'body.n.anyOf[1]' has 'enun'"),
-        ("body", "n", {"properties": {"a": {"x": 1}}}, "'body.n.properties.a' has 'x'"),
+        ("body", "n", {"not": {"enun": []}}, "'body.n.not' has the unknown keyword 'enun'"),
+        (
+            "body",
+            "n",
+            {"anyOf": [{}, {"enun": []}]},
+            "'body.n.anyOf[1]' has the unknown",
+        ),
+        (
+            "body",
+            "n",
+            {"properties": {"a": {"x": 1}}},
+            "'body.n.properties.a' has the unknown",
+        ),
         ("body", "n", {"type": "numbr"}, "'body.n' is not a JSON Schema"),
         ("body", "n", {"maximum": float("inf")}, "'body.n' is not a JSON Schema"),
-        ("body", "n", {"$ref": "#/x"}, "'body.n' has '$ref'"),
+        ("body", "n", {"$ref": "#/x"}, "'body.n' has the unknown keyword '$ref'"),
         ("header", "x tier", "a", "$request.header"),
     ],
 )
-def test_a_condition_that_is_none(place, name, value, words):
+def test_an_invalid_condition_raises_value_error(place, name, value, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         compile_condition(place, name, value, required=False)
 
@@ -38,7 +48,7 @@ def test_a_condition_that_is_none(place, name, value, words):
         ({"enum": ["a"]}, ["a"], ["b"]),
     ],
 )
-def test_a_plain_value_stands_for_itself_and_a_list_for_its_values(value, accepted, refused):
+def test_a_scalar_allows_itself_and_a_list_its_items(value, accepted, refused):
     validator = compile_condition("body", "n", value, required=False).validator
     assert [v for v in accepted if not validator.is_valid(v)] == []
     assert [v for v in refused if validator.is_valid(v)] == []
@@ -53,7 +63,7 @@ def test_a_plain_value_stands_for_itself_and_a_list_for_its_values(value, accept
         ({"properties": {}}, ["aa", 9]),
     ],
 )
-def test_what_lets_requests_through_accepts_only_the_type_of_its_keywords(schema, refused):
+def test_a_required_condition_accepts_only_the_types_of_its_keywords(schema, refused):
     lenient = compile_condition("body", "n", schema, required=False).validator
     strict = compile_condition("body", "n", schema, required=True).validator
     assert all(lenient.is_valid(value) for value in refused)

@@ -162,7 +162,7 @@ def test_a_value_is_read_from_a_header() -> None:
     assert parse("$request.header.x-other").read(request) is MISSING
 
 
-# A value given twice: which of the two is meant cannot be told.
+# A value that is given twice is refused.
 
 
 @each(
@@ -183,10 +183,10 @@ def test_a_value_is_read_from_a_header() -> None:
 )
 def test_a_repeated_key_is_refused(text: str, body: bytes) -> None:
     expression = parse(text)
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         expression.check(json_request(body))
-    assert (caught.value.status, caught.value.param) == (400, expression.param)
-    assert "twice" in caught.value.message
+    assert (excinfo.value.status, excinfo.value.param) == (400, expression.param)
+    assert "twice" in excinfo.value.message
 
 
 @each(
@@ -500,9 +500,9 @@ def test_a_name_that_may_be_read_as_the_models_is_refused(
     requests = [(MODEL, result) for result in sent_forms(pairs)]
     requests.append(("$request.query.model", exchange(query=query)))
     for text, result in requests:
-        with pytest.raises(GatewayError) as refused:
+        with pytest.raises(GatewayError) as excinfo:
             parse(text).check(result)
-        assert (refused.value.status, refused.value.param) == (400, "model")
+        assert (excinfo.value.status, excinfo.value.param) == (400, "model")
 
 
 @each("name", ["models", "model_id", "models[]", "[model]", "x[model]", "=?x", "=?utf-8?b?%?="])

@@ -98,9 +98,9 @@ def test_servers_of_an_operation_override_those_of_its_path(tmp_path: Path) -> N
 
 
 def refusal(operation: Operation, **request: Any) -> GatewayError:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         operation.check_parameters(exchange(method="GET", **request))
-    return caught.value
+    return excinfo.value
 
 
 @BOTH

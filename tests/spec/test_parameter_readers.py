@@ -249,7 +249,7 @@ def test_deep_object(schema, source, value):
         ("color[a]=1&color[a][b]=1", "both"),
         ("color[a][b]=1&color[a]=1", "both"),
         ("color[a]=1&color=1", "both"),
-        ("color[a]=%zz", "hexadecimal"),
+        ("color[a]=%zz", "two hex digits"),
     ],
 )
 def test_deep_object_refuses(source, message):
@@ -328,7 +328,7 @@ def test_reserved_names_are_not_taken_by_an_exploded_object():
 
 @each(("location", "style"), [("query", "simple"), ("header", "form")])
 def test_style_of_another_location(location, style):
-    with pytest.raises(ValueError, match=f"style '{style}' is not for {location}"):
+    with pytest.raises(ValueError, match=f"{location} has no style '{style}'"):
         read(location, "", style=style)
 
 

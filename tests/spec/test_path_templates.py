@@ -290,12 +290,12 @@ def test_a_template_is_right(template: str) -> None:
         ("/a//b", "empty"),
         ("/a?b=c", "query"),
         ("/a#b", "fragment"),
-        ("/{a", "pair"),
-        ("/a}", "pair"),
-        ("/{{a}}", "pair"),
+        ("/{a", "unbalanced"),
+        ("/a}", "unbalanced"),
+        ("/{{a}}", "unbalanced"),
         ("/{}", "no name"),
         ("/{a}/{a}", "repeated"),
-        ("/{a}{b}", "touch"),
+        ("/{a}{b}", "follow each other"),
     ],
 )
 def test_a_template_is_wrong(template: str, words: str) -> None:
@@ -440,7 +440,7 @@ def test_a_literal_path_goes_before_a_variable_and_adds_its_methods():
     assert paths.find("/a/c", "PUT") == PathMiss(("DELETE", "GET", "POST"), ())
 
 
-def test_a_literal_with_an_escape_is_the_path_that_it_stands_for():
+def test_a_literal_with_an_escape_matches_the_decoded_path():
     assert match(tree("/a%20b"), "/a%20b") == ("/a%20b", {})
     assert match(tree("/a%2Fb"), "/a%2Fb") == ("/a%2Fb", {})
     assert match(tree("/a%2Fb"), "/a/b") is None

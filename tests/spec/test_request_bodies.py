@@ -185,7 +185,7 @@ def test_text_under_a_range_is_refused_by_a_schema_of_objects(tmp_path: Path) ->
 
 @each("media_type", [XML, BYTES, "image/png", "text/xml", "application/*", "x"])
 @each("body", [b"\xff", b'{"n": "x"}'])
-def test_what_cannot_be_parsed_under_a_range_is_opaque(
+def test_under_a_media_range_other_media_types_are_not_parsed(
     tmp_path: Path, media_type: str, body: bytes
 ) -> None:
     operation = taking(tmp_path, "*/*")

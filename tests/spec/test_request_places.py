@@ -17,8 +17,8 @@ API = paths.CASES / "deny/api.yaml"
 def place(operation_id, text):
     specification = read("api", API, "api.yaml", (), Findings())
     operation = specification.operations[operation_id]
-    found = find_place(operation, specification.node(operation), expression.parse(text))
-    return found.presence.value, [schema.value for schema in found.schemas]
+    request_place = find_place(operation, specification.node(operation), expression.parse(text))
+    return request_place.presence.value, [schema.value for schema in request_place.schemas]
 
 
 @each(

@@ -59,10 +59,10 @@ def chat(tmp_path_factory):
     ],
 )
 def test_a_place_has_the_schemas_that_describe_it(chat, place, types, free, required):
-    found = place_in(chat, place.split("/"), "*")
-    assert sorted(schema.value["type"] for schema in found.schemas) == types
-    assert (found.free, found.required) == (free, required)
-    assert bool(found) is (bool(types) or free)
+    schema_place = place_in(chat, place.split("/"), "*")
+    assert sorted(schema.value["type"] for schema in schema_place.schemas) == types
+    assert (schema_place.free, schema_place.required) == (free, required)
+    assert bool(schema_place) is (bool(types) or free)
 
 
 def test_the_names_of_all_branches(chat):

@@ -284,9 +284,9 @@ def test_a_schema_may_stand_under_any_key(key: str) -> None:
 @BOTH
 @each("schema", [{"type": "strin"}, {"minimum": "x"}, {"required": "a"}, {"pattern": "("}])
 def test_a_broken_schema_is_reported_in_one_line(version: str, schema: Any) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError) as excinfo:
         validator(schema, version=version)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(excinfo.value)
 
 
 def test_a_boolean_schema_is_compiled() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.spec.operation import Operation
-from engine.spec.security import BASIC, BEARER, Carrier, configured
+from engine.spec.security import BASIC, BEARER, Carrier, read_carriers
 from tests.support.documents import causes, document, read
 from tests.support.each import each
 
@@ -142,8 +142,8 @@ def test_an_unknown_scheme_is_reported_with_the_similar_name(tmp_path: Path) -> 
     ],
 )
 def test_the_configuration_names_carriers(entries: list[Any], carriers: Any) -> None:
-    assert configured(entries) == carriers
+    assert read_carriers(entries) == carriers
 
 
 def test_the_authorization_header_holds_a_bearer_token_by_the_configuration_too() -> None:
-    assert configured([{"header": "Authorization"}]) == (BEARER,)
+    assert read_carriers([{"header": "Authorization"}]) == (BEARER,)

@@ -57,9 +57,9 @@ def test_a_path_may_stand_in_another_file(tmp_path: Path) -> None:
         "P: {name: q, in: query, schema: {$ref: '#/S'}}\nS: {type: integer}\n"
     )
     by_name = operations(tmp_path, document(paths={"/x": {"$ref": "paths/x.json"}}))["x"]
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         by_name.check_parameters(exchange(query="q=a"))
-    assert caught.value.param == "q"
+    assert excinfo.value.param == "q"
 
 
 def test_configured_mounts_override_all_servers(tmp_path: Path) -> None:

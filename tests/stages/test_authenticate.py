@@ -47,9 +47,9 @@ def call(carriers, query="", public=False, **environ):
 
 
 def refusal(carriers, query="", **environ):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         call(carriers, query, **environ)
-    error = raised.value
+    error = excinfo.value
     assert (error.status, error.code) == (401, "invalid_api_key")
     assert ("www-authenticate", "Bearer") in error.headers
     return error.message
@@ -311,20 +311,22 @@ def test_the_password_of_http_basic_is_the_token_of_any_user(user):
     ],
 )
 def test_an_invalid_password_of_http_basic_is_refused(header):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         call([BASIC], HTTP_AUTHORIZATION=header)
-    assert raised.value.status == 401
-    assert raised.value.headers == [("www-authenticate", 'Basic realm="modelway", charset="UTF-8"')]
-    assert SECRET not in raised.value.message
+    assert excinfo.value.status == 401
+    assert excinfo.value.headers == [
+        ("www-authenticate", 'Basic realm="modelway", charset="UTF-8"')
+    ]
+    assert SECRET not in excinfo.value.message
 
 
 def test_basic_and_bearer_share_a_header_and_a_401_names_both():
     for header in (f"Bearer {SECRET}", basic(f"x:{SECRET}")):
         assert call([BEARER, BASIC], HTTP_AUTHORIZATION=header).caller.name == "alice"
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         call([BEARER, BASIC])
-    assert [name for name, _ in raised.value.headers] == ["www-authenticate"] * 2
-    assert "HTTP Basic" in raised.value.message
+    assert [name for name, _ in excinfo.value.headers] == ["www-authenticate"] * 2
+    assert "HTTP Basic" in excinfo.value.message
 
 
 CREDENTIALS = {
@@ -337,9 +339,9 @@ OTHER_PAGE = {"HTTP_HOST": "gw.example.com", "HTTP_ORIGIN": "https://evil.exampl
 
 @pytest.mark.parametrize("carrier", CREDENTIALS)
 def test_a_token_that_a_browser_attaches_is_refused_from_another_page(carrier):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         call([carrier], **CREDENTIALS[carrier], **OTHER_PAGE)
-    assert (raised.value.status, raised.value.code) == (403, "origin_not_allowed")
+    assert (excinfo.value.status, excinfo.value.code) == (403, "origin_not_allowed")
     same_page = OTHER_PAGE | {"HTTP_ORIGIN": "https://gw.example.com"}
     assert call([carrier], **CREDENTIALS[carrier], **same_page).caller.name == "alice"
 

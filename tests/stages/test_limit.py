@@ -76,9 +76,9 @@ def run(rules, counters, request=None, following=None, **services):
 
 
 def refusal(rules, counters, **more):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         run(rules, counters, **more)
-    return raised.value
+    return excinfo.value
 
 
 def test_all_limits_are_taken_at_once():
@@ -236,7 +236,7 @@ def test_a_request_that_reached_no_upstream_is_refunded(reached, settled):
 
 
 @pytest.mark.parametrize("status", [400, 422, 429, 500, 504])
-def test_what_an_upstream_refuses_takes_nothing_of_budgets(status):
+def test_a_request_that_an_upstream_refuses_costs_no_budget(status):
     """A gateway that charges its estimate for errors and timeouts charges too much."""
 
     def refuses(exchange):

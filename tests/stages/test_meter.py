@@ -14,11 +14,11 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import Response
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.exchange.services import Services
-from engine.metering.estimate import expected
+from engine.metering.estimate import expected_usage
 from engine.stages.meter import meter
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.price import Prices, price_of
-from engine.values.usage import NOTHING, Takes, Usage
+from engine.values.usage import NO_USAGE, Takes, Usage
 from tests.support.exchanges import new_exchange
 
 OUTPUT = dialects.get("openai").request_fields.output
@@ -58,7 +58,7 @@ def test_usage_can_be_estimated_before_the_request_is_sent():
     estimates = []
 
     def following(request):
-        estimates.append(expected(request))
+        estimates.append(expected_usage(request))
         return Response(200, JSON, iter([ANSWER]))
 
     run(exchange(max_tokens=50), following)
@@ -107,6 +107,22 @@ def test_a_translated_answer_is_charged_by_what_its_upstream_reports(body):
     request.end()
     assert request.record.usage == Usage(input=4, output=2, source="upstream")
     assert request.record.cost == 8 * 10**9
+
+
+def test_a_prompt_cache_that_the_upstream_counts_twice_is_charged_once():
+    class CountsTwice:
+        def reported(self):
+            return Usage(input=40, output=2, cached=15, cache_write=5, source="upstream")
+
+    request = exchange()
+
+    def following(request):
+        request.upstream_usage, request.cache_counted_twice = CountsTwice(), True
+        return Response(200, JSON, iter([ANSWER]))
+
+    assert b"".join(run(request, following).body) == ANSWER
+    request.end()
+    assert request.record.usage.input == 20
 
 
 def test_the_price_is_that_of_the_model_that_served():
@@ -206,7 +222,7 @@ def test_a_caller_who_leaves_is_charged_for_the_input_that_was_sent(reached, sou
 def test_an_error_response_uses_nothing(status):
     request = exchange()
     assert relay(request, Response(status, JSON, iter([ANSWER]))) == ANSWER
-    assert (request.record.usage, request.record.cost) == (NOTHING, 0)
+    assert (request.record.usage, request.record.cost) == (NO_USAGE, 0)
     assert request.record.bytes_out == len(ANSWER)
 
 
@@ -219,7 +235,7 @@ def test_a_request_without_a_response_uses_nothing():
 
     with pytest.raises(GatewayError):
         run(request, following)
-    assert (request.record.usage, request.record.cost) == (NOTHING, 0)
+    assert (request.record.usage, request.record.cost) == (NO_USAGE, 0)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +245,7 @@ def test_a_request_without_a_response_uses_nothing():
 def test_requests_that_are_not_metered(model, takes, dialect):
     request = exchange(model)
     relay(request, Response(200, JSON, iter([ANSWER])), takes=takes, dialect=dialect)
-    assert (request.record.estimate, request.record.usage) == (NOTHING, NOTHING)
+    assert (request.record.estimate, request.record.usage) == (NO_USAGE, NO_USAGE)
     assert request.record.bytes_out == len(ANSWER)
 
 

@@ -48,7 +48,7 @@ PATHS = {
 @pytest.fixture(autouse=True)
 def mismatches() -> Iterator[Mismatches]:
     """The mismatches of this process, without those of other tests."""
-    with process_mismatches.captured([]):
+    with process_mismatches.capture([]):
         yield process_mismatches
 
 
@@ -65,7 +65,7 @@ def validated(
     assert spec is not None
     operation = spec.operations["x"]
     if unknown != "pass":
-        operation = spec.reread(operation, lenient=False, with_names=True)
+        operation = spec.recompile(operation, lenient=False, with_names=True)
     body = request.body
     request.receive = lambda limit: body
     requests = []
@@ -140,7 +140,7 @@ def test_the_number_of_places_is_limited() -> None:
 def test_captured_mismatches_are_not_counted(mismatches: Mismatches) -> None:
     mismatches.note("r", "api.x", "invalid_type", "before")
     captured: list[str] = []
-    with mismatches.captured(captured):
+    with mismatches.capture(captured):
         mismatches.note("r", "api.x", "invalid_type", "list[1]")
     assert captured == ["list[]"]
     assert mismatches.places == {("api.x", "before"): 1}
@@ -160,9 +160,9 @@ def test_unknown_members_are_dropped_from_the_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["strict", "report", "off"])
 def test_unknown_members_are_rejected_in_every_mode(tmp_path: Path, mode: str) -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         validated(tmp_path, exchange({"list": [{"n": 1, "z": 1}]}), mode, "reject")
-    assert (caught.value.status, caught.value.param) == (400, "list[0].z")
+    assert (excinfo.value.status, excinfo.value.param) == (400, "list[0].z")
 
 
 @pytest.mark.parametrize("mode", ["strict", "report", "off"])
@@ -183,7 +183,7 @@ def test_a_body_that_is_not_json_is_unchanged(tmp_path: Path) -> None:
 def relayed(folder: Path, response: Response) -> Any:
     spec, _ = read(folder, document(paths=PATHS))
     assert spec is not None
-    answers = spec.answers(spec.operations["x"])
+    answers = spec.response_validators(spec.operations["x"])
     assert isinstance(answers, ResponseValidators)
     stage = report_responses("api.x", answers)
     result = stage(exchange(b""), lambda _: response)
@@ -231,7 +231,7 @@ def test_responses_that_are_not_checked(tmp_path: Path, places: Any, unchecked: 
 def test_a_response_is_relayed_piece_by_piece(tmp_path: Path) -> None:
     spec, _ = read(tmp_path, document(paths=PATHS))
     assert spec is not None
-    stage = report_responses("api.x", spec.answers(spec.operations["x"]))
+    stage = report_responses("api.x", spec.response_validators(spec.operations["x"]))
     result = stage(exchange(b""), lambda _: response({"list": []}))
     assert not isinstance(result.body, bytes)
     assert next(iter(result.body)) == b'{"lis'

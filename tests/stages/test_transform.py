@@ -68,9 +68,9 @@ def run(operation, *requests, of_models=None, strict=True, body=b'{"model": "m"}
     )
     places = ModelPlaces(parse("$request.body#/model"), (parse("$request.body#/also"),))
     stage = transform(compiled(*requests), of_models or {}, operation, strict=strict, places=places)
-    seen = []
-    stage(exchange, lambda exchange: seen.append(exchange) or Response(200, []))
-    assert seen == [exchange]
+    bodies = []
+    stage(exchange, lambda exchange: bodies.append(exchange) or Response(200, []))
+    assert bodies == [exchange]
     return exchange
 
 
@@ -119,9 +119,9 @@ def test_a_form_is_parsed_again(operation):
 )
 def test_a_request_that_an_edit_breaks_is_not_sent(operation, caplog, request_edits, fields):
     body = b"model=m" if "kind" in fields else b'{"model": "m"}'
-    with caplog.at_level(logging.ERROR), pytest.raises(GatewayError) as raised:
+    with caplog.at_level(logging.ERROR), pytest.raises(GatewayError) as excinfo:
         run(operation, request_edits, body=body, **fields)
-    assert (raised.value.status, raised.value.code) == (500, "internal_error")
+    assert (excinfo.value.status, excinfo.value.code) == (500, "internal_error")
     assert "policies.0" in caplog.text
     assert "shop.chat" in caplog.text
 
@@ -140,16 +140,16 @@ def test_a_request_that_stays_right_is_sent(operation, request_edits):
 
 def test_a_value_that_no_header_can_have_is_the_fault_of_the_caller(operation):
     edit = {"header": {"set": {"x-v": "{request.query.v}"}}}
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         run(operation, edit, query="v=a%0D%0Ax:y")
-    assert raised.value.status == 400
+    assert excinfo.value.status == 400
 
 
 def test_nothing_is_checked_again_where_the_route_is_not_strict(operation):
     assert run(operation, {"body": {"set": {"n": "x"}}}, strict=False).value["n"] == "x"
 
 
-def answered(operation, response, edits, *, method="POST"):
+def transformed_response(operation, response, edits, *, method="POST"):
     exchange = new_exchange(method, model="m")
     config = TransformConfig({"response": edits}, ("policies", 0))
     stage = transform(
@@ -164,7 +164,7 @@ AFTER = [("content-type", "application/json"), ("x-b", "1")]
 
 
 def test_a_whole_response_is_edited(operation):
-    response = answered(operation, Response(200, JSON, b'{"a":1,"b":2}'), EDITS)
+    response = transformed_response(operation, Response(200, JSON, b'{"a":1,"b":2}'), EDITS)
     assert (response.headers, response.body) == (AFTER, b'{"b":2}')
 
 
@@ -174,50 +174,54 @@ def test_a_value_that_no_header_of_the_response_can_have_is_refused_before_it_is
     stage = transform(
         compile_all([config], upstream=False), {}, operation, strict=True, places=None
     )
-    sent = []
-    with pytest.raises(GatewayError) as raised:
-        stage(new_exchange("POST", model="m", query="v=%0A"), sent.append)
-    assert (raised.value.status, sent) == (400, [])
+    handled = []
+    with pytest.raises(GatewayError) as excinfo:
+        stage(new_exchange("POST", model="m", query="v=%0A"), handled.append)
+    assert (excinfo.value.status, handled) == (400, [])
 
 
 def test_an_encoded_response_is_decoded(operation):
     headers = [*JSON, ("content-encoding", "gzip")]
-    response = answered(operation, Response(200, headers, gzip.compress(b'{"a":1}')), EDITS)
+    response = transformed_response(
+        operation, Response(200, headers, gzip.compress(b'{"a":1}')), EDITS
+    )
     assert (response.headers, response.body) == (AFTER, b"{}")
 
 
 def test_encoded_events_are_decoded_and_edited(operation):
     headers = [("content-type", "text/event-stream"), ("content-encoding", "gzip")]
     events = b'data: {"a":1}\n\ndata: [DONE]\n\n'
-    response = answered(operation, Response(200, headers, gzip.compress(events)), EDITS)
+    response = transformed_response(operation, Response(200, headers, gzip.compress(events)), EDITS)
     assert response.body == b"data: {}\n\ndata: [DONE]\n\n"
 
 
 @pytest.mark.parametrize("body", [b"?", iter([b"?"])])
 def test_a_response_that_cannot_be_decoded_is_not_sent(operation, body):
     headers = [*JSON, ("content-encoding", "br")]
-    with pytest.raises(GatewayError) as raised:
-        answered(operation, Response(200, headers, body), EDITS)
-    assert raised.value.status == 502
+    with pytest.raises(GatewayError) as excinfo:
+        transformed_response(operation, Response(200, headers, body), EDITS)
+    assert excinfo.value.status == 502
 
 
 def test_json_in_pieces_is_edited_when_it_is_complete(operation):
     headers = [*JSON, ("content-length", "7")]
-    response = answered(operation, Response(200, headers, iter([b'{"a"', b":1}"])), EDITS)
+    response = transformed_response(
+        operation, Response(200, headers, iter([b'{"a"', b":1}"])), EDITS
+    )
     assert response.headers == AFTER
     assert list(response.body) == [b"{}"]
 
 
 def test_events_of_a_stream_are_edited_behind_the_steps_that_read_them(operation):
-    seen = []
+    bodies = []
     pipeline = Pipeline()
-    pipeline.add(lambda data: seen.append(data) or data)
+    pipeline.add(lambda data: bodies.append(data) or data)
     events = [b'data: {"a":1}\n\n', b"data: [DONE]\n\n"]
     stream = PushStream(iter(events), pipeline)
     headers = [("content-type", "text/event-stream")]
-    response = answered(operation, Response(200, headers, stream), EDITS)
+    response = transformed_response(operation, Response(200, headers, stream), EDITS)
     assert list(response.body) == [b"data: {}\n\n", b"data: [DONE]\n\n"]
-    assert seen == events
+    assert bodies == events
 
 
 @pytest.mark.parametrize(
@@ -232,6 +236,8 @@ def test_events_of_a_stream_are_edited_behind_the_steps_that_read_them(operation
 )
 def test_only_headers_of_other_responses_are_edited(operation, method, status, kind):
     headers = [("content-type", kind), ("etag", "e"), ("content-length", "7"), ("x-a", "1")]
-    response = answered(operation, Response(status, headers, b'{"a":1}'), EDITS, method=method)
+    response = transformed_response(
+        operation, Response(status, headers, b'{"a":1}'), EDITS, method=method
+    )
     assert response.headers == [*headers[:3], ("x-b", "1")]
     assert response.body == b'{"a":1}'

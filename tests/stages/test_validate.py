@@ -62,9 +62,9 @@ def run(operation, request, mode="strict"):
 
 
 def refusal(operation, request, mode="strict"):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         run(operation, request, mode)
-    return raised.value
+    return excinfo.value
 
 
 def test_a_valid_request_passes_with_its_body_parsed(operations):

@@ -1,4 +1,4 @@
-"""Places and queues for tests."""
+"""The queue of an upstream, in this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.values.admission import Figures, Served
 
 
 class QueueInProcess:
-    """The law in this process; `holder` is who acts, so that a test can act as another worker."""
+    """A queue without shared memory. A test sets `holder`, the worker that acts."""
 
     def __init__(self) -> None:
         self.state, self.holder, self.now = QueueState(), 1, 0

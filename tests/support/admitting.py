@@ -4,9 +4,9 @@
     python -m tests.support.admitting FOLDER hold PLACES TICKETS
     python -m tests.support.admitting FOLDER wait BOUND
 
-`crowd` lets so many callers wait at once for a place, each holds it for a moment, and says when:
-the starts and ends. `hold` takes places and tickets, and stays. `wait` says how its wait ended, and
-stays.
+`crowd` lets CALLERS wait for a place at once; each holds it for 5 ms. It prints the start and the
+end of each hold. `hold` takes places and tickets, prints how many, and sleeps. `wait` prints how
+its wait ended, and sleeps.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ def say(value: object) -> None:
 
 def crowd(queue: SharedQueue, bound: str, size: str, callers: str) -> None:
     gate = Gate("vendor", "", GateConfig(int(bound), int(size), _LONG), queue)
-    held: list[tuple[float, float]] = []
+    spans: list[tuple[float, float]] = []
 
     def call() -> None:
         if not gate.try_enter(NORMAL):
             assert gate.wait(NORMAL, _LONG) is Wait.ADMITTED
         start = time.monotonic()
         gevent.sleep(0.005)
-        held.append((start, time.monotonic()))
+        spans.append((start, time.monotonic()))
         gate.release(0.005)
 
     gevent.joinall([gevent.spawn(call) for _ in range(int(callers))], raise_error=True)
-    say(held)
+    say(spans)
 
 
 def hold(queue: SharedQueue, places: str, tickets: str) -> None:

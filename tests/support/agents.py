@@ -1,4 +1,4 @@
-"""Agents of the vendors, from npm, and an upstream that has them use a tool.
+"""Coding agents of the vendors, from npm, and an upstream that calls their tools.
 
 `tests/cases/agents/package.json` names the versions; `.ci/run` installs them into the folder that
 `MODELWAY_AGENTS` names, else into the user's cache.
@@ -173,15 +173,15 @@ GEMINI = Agent(
 
 @dataclass(frozen=True)
 class ToolCalls:
-    """An upstream's answers to an agent: in the vendor's stream format one call of a tool after
-    another, then a text. What does not declare the tool is answered by the text."""
+    """An upstream's answers to an agent, in the vendor's stream format: tool calls one by one, then
+    a text. A request that does not declare the tool gets the text."""
 
     calls: Sequence[tuple[str, Json]]
 
     def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         path = received.target.partition("?")[0]
         language = next((each for each in languages() if each.speaks(path)), None)
-        if language is None:  # an agent that looks whether anybody is there
+        if language is None:  # an agent that probes the address
             answer(status=404)(received, sock)
             return
         body = json.loads(received.body)

@@ -1,4 +1,4 @@
-"""axe-core, which finds what keeps people from using a page; from npm, for tests only."""
+"""axe-core, a checker of the accessibility of pages; from npm, for tests only."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def script(folder: Path) -> str:
 
 
 def violations(page: Driver, axe: str, within: str = "document") -> list[str]:
-    """What is wrong with the page as it stands, each with the elements it is about."""
+    """The violations on the page, each with its rule and its elements."""
     page.run(f"{axe}; undefined")
     options: dict[str, Any] = {"runOnly": {"type": "tag", "values": _RULES}}
     results = page.run(_FIND % (within, json.dumps(options)))
     assert isinstance(results, list)
-    return [str(one) for one in results]
+    return [str(violation) for violation in results]

@@ -33,20 +33,20 @@ def operation(name: str) -> OperationModel:
 
 
 def problems(model: str, body: bytes, *, stream: bool = False) -> list[str]:
-    """What the vendor's model has against the body of a request; empty for nothing."""
+    """The violations of the vendor's model in the body of a request."""
     document = json.loads(body)
     shape = operation(STREAM if stream else CONVERSE).input_shape
     params = {"modelId": model, **_with_bytes(document, shape)}
     report = ParamValidator().validate(params, shape)
-    found = [report.generate_report()] if report.has_errors() else []
-    return [*found, *_violations(params, shape, "")]
+    lines = [report.generate_report()] if report.has_errors() else []
+    return [*lines, *_violations(params, shape, "")]
 
 
 def serialized(model: str, body: bytes, *, stream: bool = False) -> tuple[str, Any]:
     """The path and the JSON that the vendor's SDK sends for the same request."""
-    found = operation(STREAM if stream else CONVERSE)
-    params = {"modelId": model, **_with_bytes(json.loads(body), found.input_shape)}
-    request = create_serializer("rest-json").serialize_to_request(params, found)
+    model_operation = operation(STREAM if stream else CONVERSE)
+    params = {"modelId": model, **_with_bytes(json.loads(body), model_operation.input_shape)}
+    request = create_serializer("rest-json").serialize_to_request(params, model_operation)
     return request["url_path"], json.loads(request["body"])
 
 
@@ -91,7 +91,7 @@ def _with_bytes(value: Any, shape: Shape) -> Any:
 
 
 def _violations(value: Any, shape: Shape, place: str) -> Iterator[str]:
-    """What botocore leaves to the server: words, patterns, lengths and unions."""
+    """Violations that botocore does not check: enums, patterns, lengths and unions."""
     metadata: Mapping[str, Any] = shape.metadata
     if shape.type_name == "structure" and not shape.is_document_type:
         if getattr(shape, "is_tagged_union", False) and len(value) != 1:

@@ -17,15 +17,15 @@ from tests.support.translations import CASES, event_data
 
 _ID = "x-amzn-requestid: aws-1"
 BINARY = (f"Content-Type: {KIND}", _ID)
-WHOLE = ("Content-Type: application/json", _ID)
+JSON_HEADERS = ("Content-Type: application/json", _ID)
 _RESULTS = (b'"toolResult"', b'"tool_result"')
 
 
 class BedrockUpstream:
     """`case` names the files of the next answers; a request with a tool's result is answered with
     `text`. `exception` ends a stream behind its first `events`, or is the error of an answer in
-    one piece, with a `status`. `cut` bytes are missing at the end of a stream. `problems` are what
-    the vendor's model has against the requests."""
+    one piece, with a `status`. `cut` bytes are missing at the end of a stream. `problems` are the
+    violations of the vendor's model in the requests."""
 
     def __init__(self, upstream: Recorder) -> None:
         self.case = "text"
@@ -64,10 +64,10 @@ class BedrockUpstream:
             data = event_data((folder / f"{case}.sse").read_bytes())
             answer(self._frames([json.loads(o) for o in data], invokes), BINARY)(received, sock)
         elif self.exception:
-            headers = [*WHOLE, f"x-amzn-errortype: {self.exception}:"]
+            headers = [*JSON_HEADERS, f"x-amzn-errortype: {self.exception}:"]
             answer(b'{"message":"Wait a little."}', headers, self.status)(received, sock)
         else:
-            answer((folder / f"{case}.json").read_bytes(), WHOLE)(received, sock)
+            answer((folder / f"{case}.json").read_bytes(), JSON_HEADERS)(received, sock)
 
     def _frames(self, events: list[Any], invokes: bool) -> bytes:
         if invokes:

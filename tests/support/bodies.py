@@ -36,6 +36,6 @@ def taking(folder: Path, *media_types: str, required: bool = True, **more: Any) 
 
 
 def body_refusal(operation: Operation, body: Any, media_type: str = JSON) -> GatewayError:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         ask(operation, body, media_type)
-    return caught.value
+    return excinfo.value

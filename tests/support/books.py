@@ -1,4 +1,4 @@
-"""The ledger of a running gateway, as its journal and its database tell it."""
+"""The rows of a running gateway's ledger, from its journal and its database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from engine.stores.ledger.entry import decode
 from engine.stores.records.database import open_database
-from tests.support.small import until
+from tests.support.waiting import until
 
 Row = dict[str, Any]
 
@@ -20,15 +20,15 @@ Row = dict[str, Any]
 class Books:
     """The rows of the gateway whose config is in `folder`, with its journal where it is by default.
 
-    The journal has a row as soon as a request is over; a file of it is there until it is old.
+    A row is in the journal as soon as its request is over, until its file is shipped and removed.
     """
 
     def __init__(self, folder: Path, url: str = "") -> None:
         self._folder = folder
         self._url = url or f"sqlite:///{folder}/records.db"
 
-    def written(self) -> list[Row]:
-        """The rows in the files of the journal, those of a torn line left out."""
+    def journal_rows(self) -> list[Row]:
+        """The rows in the files of the journal; incomplete lines are skipped."""
         rows = []
         for path in sorted((self._folder / "var" / "journal").glob("*")):
             with suppress(FileNotFoundError, IsADirectoryError):  # a shipped file is removed
@@ -39,19 +39,19 @@ class Books:
     def outcomes(self) -> Counter[str]:
         """How often each outcome occurs, of the rows in the journal and in the database.
 
-        The journal is read first, and the database with one query: a row that is shipped meanwhile
-        is in both or in one of them, never in none.
+        The journal is read first, then the database with one query: a row that is shipped between
+        the two is found in at least one of them.
         """
-        outcomes = {row["id"]: row["outcome"] for row in self.written()}
+        outcomes = {row["id"]: row["outcome"] for row in self.journal_rows()}
         outcomes.update(dict(self._select("id, outcome")))
         return Counter(outcomes.values())
 
-    def left_by(self, work: Callable[[], Any], count: int = 1) -> list[Row]:
-        """The rows that some work leaves, which must be so many."""
-        before = {row["id"] for row in self.written()}
+    def rows_of(self, work: Callable[[], Any], count: int = 1) -> list[Row]:
+        """The rows that `work` adds to the journal, by time. AssertionError unless `count`."""
+        before = {row["id"] for row in self.journal_rows()}
 
         def new() -> list[Row]:
-            return [row for row in self.written() if row["id"] not in before]
+            return [row for row in self.journal_rows() if row["id"] not in before]
 
         work()
         until(lambda: len(new()) >= count, f"{count} rows")
@@ -59,7 +59,7 @@ class Books:
         assert len(rows) == count, rows
         return sorted(rows, key=lambda row: row["time"])
 
-    def entered(self, column: str = "id") -> list[Any]:
+    def column(self, column: str = "id") -> list[Any]:
         """A column of all rows in the database."""
         return [row[0] for row in self._select(column)]
 

@@ -1,5 +1,5 @@
-"""Requests that the official SDKs sent, as they were recorded (`reference/captures` of the files
-that the environment variable MODELWAY_SHARED or the folder beside the checkout has)."""
+"""Recorded requests of the official SDKs: `reference/captures` in the folder MODELWAY_SHARED, by
+default `shared` beside the checkout."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Replicas of a model as a simulation: requests arrive, a strategy picks, answers take their time.
+"""A simulation of a model's replicas: requests arrive, a strategy picks, replicas answer later.
 
-Nothing waits: times are those of the simulation. Several workers of one machine take turns, each
+Times are simulated. Several workers of one machine take turns, each
 with its own strategy; they share the state of the machine.
 """
 
@@ -88,11 +88,11 @@ class Machine:
         tokens: Callable[[], int] = lambda: 20,
         exchanges: Callable[[], Exchange] = new_exchange,
         leave: Sequence[int] = (),
-        picked: Callable[[int], None] = lambda replica: None,
+        on_pick: Callable[[int], None] = lambda replica: None,
     ) -> Result:
         """So many requests that arrive at `rate` per second at random moments. Replicas in `leave`
-        are out. `picked` is told the replica of each attempt."""
-        self._picked = picked
+        are out. `on_pick` is called with the replica of each attempt."""
+        self._on_pick = on_pick
         result = Result()
         at = self.now
         for _ in range(requests):
@@ -121,41 +121,41 @@ class Machine:
         tokens: int,
         leave: Sequence[int],
     ) -> None:
-        picked = next((each for each in picks if self.index[each] not in leave), None)
-        if picked is None:
+        on_pick = next((each for each in picks if self.index[each] not in leave), None)
+        if on_pick is None:
             result.seconds.append(self.now - arrival)
             return
-        number = self.index[picked]
+        number = self.index[on_pick]
         replica = self.replicas[number]
         result.requests[number] += 1
-        self._picked(number)
+        self._on_pick(number)
         record = RequestRecord()
-        attempt = OpenAttempt(picked.state.observers, record, lambda: self.now)
-        load = picked.state.load
+        attempt = OpenAttempt(on_pick.state.observers, record, lambda: self.now)
+        load = on_pick.state.load
         if load is not None:
             in_flight = load.in_flight.total()
             result.most_in_flight[number] = max(result.most_in_flight[number], in_flight)
         first = replica.seconds * self.random.uniform(0.8, 1.2)
         attempt.response = self._response(replica, stream)
 
-        def failed() -> None:
+        def fail() -> None:
             attempt.failed(replica.failure)
             attempt.close()
             self._attempt(result, picks, arrival, stream, tokens, leave)
 
-        def answered() -> None:
+        def answer() -> None:
             if stream or replica.status != 200:
                 attempt.answered()
-            self._at(self.now + tokens * replica.per_token, ended)
+            self._at(self.now + tokens * replica.per_token, end)
 
-        def ended() -> None:
+        def end() -> None:
             if attempt.first_content is None:
                 attempt.answered()
             record.response_end, record.usage = self.now, Usage(output=tokens)
             attempt.close()
             result.seconds.append(self.now - arrival)
 
-        self._at(self.now + first, failed if replica.failure else answered)
+        self._at(self.now + first, fail if replica.failure else answer)
 
     def _response(self, replica: Replica, stream: bool) -> Any:
         return FakeResponse(replica.status, EVENTS if stream else JSON)

@@ -1,4 +1,4 @@
-"""Clocks for tests: they stand still until a test moves them."""
+"""Clocks that only a test advances."""
 
 from __future__ import annotations
 

@@ -38,6 +38,6 @@ def _load(
     text: str, environ: Mapping[str, str] | None, folder: Path, specs: str, routes: str
 ) -> tuple[Config | None, Findings]:
     findings = Findings()
-    whole = f"version: 1\n{specs}{routes}{text}"
-    config, _ = load(whole, "gateway.yaml", folder, environ or {}, findings)
+    config_text = f"version: 1\n{specs}{routes}{text}"
+    config, _ = load(config_text, "gateway.yaml", folder, environ or {}, findings)
     return config, findings

@@ -42,7 +42,7 @@ _REASONS = {
 }
 
 
-def whole(answer: Answer) -> Json:
+def as_json(answer: Answer) -> Json:
     """An answer in one piece: the first candidate, the only one that the vendor gives."""
     candidate = answer.candidates[0]
     return {

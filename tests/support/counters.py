@@ -1,4 +1,4 @@
-"""Stores of counters for tests: both kinds, on a clock that a test turns."""
+"""Stores of counters for tests, in memory and in Redis, and workers that use them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ RATE = [Limit("rate:a", 10, 3600.0, 2)]
 
 
 def rate(sharer: str, amount: int, name: str = "rate", cost: int = 1) -> Limit:
-    """A limit of `amount` an hour, as the key of a sharer's is."""
+    """A limit of `amount` an hour, with the key that a sharer's limit has."""
     return Limit(f"{name}|{sharer}", amount, 3600.0, cost)
 
 
@@ -63,13 +63,13 @@ def shared_rate(key: str = "rate:a", amount: int = 3, cost: int = 1) -> list[Lim
 
 
 def take(store: Counters, limits: Sequence[Limit]) -> TakeResult:
-    """Take of each of these limits what the test says."""
+    """Take the cost of each limit from it."""
     plain = tuple(counters.Limit(*limit[:3]) for limit in limits)
     return store.take(plain, [limit.cost for limit in limits])
 
 
 class Bench:
-    """A store on a test's clock, whose corrections have arrived when `settle` returns."""
+    """A store with its clock. `settle` returns once Redis has the corrections."""
 
     def __init__(self, store: Counters, clock: MicrosecondClock) -> None:
         self.store, self.clock = store, clock
@@ -83,11 +83,11 @@ class Bench:
     def settle(self, receipt: object, *costs: int) -> None:
         self.store.settle(receipt, costs)
         if isinstance(self.store, RedisCounters | ClusterCounters):
-            arrived(self.store)
+            wait_for_corrections(self.store)
 
 
-def arrived(store: RedisCounters | ClusterCounters) -> None:
-    """Wait until a store has sent what it had to send."""
+def wait_for_corrections(store: RedisCounters | ClusterCounters) -> None:
+    """Wait until a store has sent its corrections. AssertionError after 10 s."""
     deadline = time.monotonic() + 10
     partitions = [store] if isinstance(store, RedisCounters) else list(store.partitions.values())
     while any(len(partition.corrections) for partition in partitions):
@@ -96,7 +96,7 @@ def arrived(store: RedisCounters | ClusterCounters) -> None:
 
 
 def records_in(path: Path) -> int:
-    """How many records MemoryCounters have written at a path."""
+    """The number of records of MemoryCounters at a path."""
     memory = attach(path, 1 << 20)
     with memory.begin() as txn:
         count = int(txn.stat()["entries"])
@@ -116,7 +116,7 @@ def folder() -> Iterator[Path]:
 
 
 @contextmanager
-def opened(place: Path | str) -> Iterator[Counters]:
+def open_store(place: Path | str) -> Iterator[Counters]:
     """A store as a worker has it: in memory at a path, or in Redis at a URL."""
     store = RedisCounters(place) if isinstance(place, str) else MemoryCounters(place)
     try:
@@ -125,14 +125,14 @@ def opened(place: Path | str) -> Iterator[Counters]:
         store.close()
 
 
-def left(store: Counters, limits: Sequence[Limit]) -> list[int]:
-    """What remains of each limit, taking nothing."""
+def remaining_of(store: Counters, limits: Sequence[Limit]) -> list[int]:
+    """The remaining amount of each limit; nothing is taken."""
     unlimited_slots = [Limit(limit.key, limit.amount, limit.window, 0) for limit in limits]
     return take(store, unlimited_slots).remaining
 
 
 class Worker:
-    """A process of a module of tests.support, ready to begin."""
+    """A process that runs a module of tests.support; it starts its work with `go`."""
 
     def __init__(self, module: str, place: Path | str, *arguments: str | int) -> None:
         self._process = subprocess.Popen(
@@ -146,7 +146,7 @@ class Worker:
         )
 
     def go(self) -> None:
-        """Begin. Returns once the worker has been ready to."""
+        """Wait until the worker is ready, and let it begin."""
         assert self._process.stdout is not None
         assert self._process.stdin is not None
         assert self._process.stdout.readline() == "ready\n"
@@ -154,12 +154,12 @@ class Worker:
         self._process.stdin.flush()
 
     def says(self) -> Any:
-        """The next value it says; the test's own time limit ends the wait."""
+        """The next JSON value that it prints; pytest's timeout bounds the wait."""
         assert self._process.stdout is not None
         return json.loads(self._process.stdout.readline())
 
     def kill(self) -> None:
-        """End it at once, wherever it is, and those that it forked."""
+        """Kill it and its children."""
         if self._process.returncode is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.communicate()
@@ -169,7 +169,7 @@ class Worker:
 def workers(
     count: int, place: Path | str, *arguments: str | int, module: str = "counting"
 ) -> Iterator[list[Worker]]:
-    """Workers that begin together, as nearly as can be."""
+    """Workers that begin one right after the other."""
     processes = [Worker(module, place, *arguments) for _ in range(count)]
     try:
         for worker in processes:

@@ -3,11 +3,11 @@
 PLACE is a path for MemoryCounters or a URL for Redis. A worker prints `ready`, and begins with the
 next line of its input; each further line is one JSON value.
 
-    passing TAKES AMOUNT MONTH   takes so often, says how many passed an hour and a calendar's month
-    holding COUNT AMOUNT   takes so many slots, says how many it got, and holds them
-    killing ROUNDS         forks workers that take and settle, kills each at any moment, and says
-                           what was found after each: [seconds for a take, four counts]
-    watching               takes in a loop, says of each whether it passed, or the error's words
+    passing TAKES AMOUNT MONTH   takes TAKES times, prints how many passed all three limits
+    holding COUNT AMOUNT   takes COUNT slots, prints how many passed, and holds them
+    killing ROUNDS         forks workers that take and settle, kills each at a random moment, and
+                           prints after each: [seconds for a take, four counts]
+    watching               takes in a loop, prints whether each take passed, or the error's text
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from engine.stores.counters.memory import MemoryCounters  # noqa: E402
 from engine.stores.counters.redis.counters import RedisCounters  # noqa: E402
 from engine.values.calendar import Calendar  # noqa: E402
 from engine.values.counters import Counters, CountersAway  # noqa: E402
-from tests.support.counters import Limit, left, take  # noqa: E402
+from tests.support.counters import Limit, remaining_of, take  # noqa: E402
 
 ENDLESS = 10**12
 TOGETHER = [
@@ -64,7 +64,7 @@ def holding(store: Counters, count: int, amount: int) -> None:
 
 
 def endless(make: Callable[[], Counters], line: socket.socket) -> None:
-    """Until killed. Every request counts 1 of each window in the end, so the two stay equal."""
+    """Take and settle until killed. Each request finally counts 1 in each window."""
     store = make()
     for number in range(10**9):
         result = take(store, TOGETHER)
@@ -74,7 +74,7 @@ def endless(make: Callable[[], Counters], line: socket.socket) -> None:
 
 
 def look(make: Callable[[], Counters], line: socket.socket) -> None:
-    """A take, and one more when a worker was killed; what is counted when no other lives."""
+    """Take, take again once a worker is killed, and print the counts once both are dead."""
     store = make()
     store.settle(take(store, TOGETHER).receipt, (1, 1, 1, 1))
     line.sendall(b".")
@@ -84,12 +84,12 @@ def look(make: Callable[[], Counters], line: socket.socket) -> None:
     seconds = time.monotonic() - start
     line.sendall(b".")
     hear(line)
-    say([seconds, *(ENDLESS - remaining for remaining in left(store, TOGETHER))])
+    say([seconds, *(ENDLESS - remaining for remaining in remaining_of(store, TOGETHER))])
     store.close()
 
 
 def forked(work: Callable[[], None]) -> int:
-    """A child that does this and nothing else."""
+    """The process id of a child that does `work` and exits."""
     child = os.fork()
     if child:
         return child
@@ -105,21 +105,21 @@ def forked(work: Callable[[], None]) -> int:
 
 def hear(line: socket.socket) -> None:
     if not line.recv(1):
-        raise SystemExit("who was to say something is gone")
+        raise SystemExit("the other process has ended")
 
 
 def kill(child: int) -> None:
     os.kill(child, signal.SIGKILL)
     if os.WTERMSIG(os.waitpid(child, 0)[1]) != signal.SIGKILL:
-        raise SystemExit("a worker that was to be killed had ended")
+        raise SystemExit("a worker had ended before it was killed")
 
 
 def killing(make: Callable[[], Counters], rounds: int) -> None:
-    """Every store is made by the process that uses it: this one has none to share."""
+    """Fork two workers and a looker per round, and kill the workers. Each opens its own store."""
     dice = random.Random(5)
     for _ in range(rounds):
         working, far_end = socket.socketpair()
-        one, other = (forked(partial(endless, make, far_end)) for _ in range(2))
+        first, second = (forked(partial(endless, make, far_end)) for _ in range(2))
         far_end.close()
         hear(working)
         looking, far_end = socket.socketpair()
@@ -127,10 +127,10 @@ def killing(make: Callable[[], Counters], rounds: int) -> None:
         far_end.close()
         hear(looking)
         time.sleep(dice.random() * 0.01)
-        kill(one)
+        kill(first)
         looking.sendall(b".")
         hear(looking)
-        kill(other)
+        kill(second)
         looking.sendall(b".")
         if os.waitpid(looker, 0)[1]:
             raise SystemExit("a look has failed")

@@ -1,10 +1,11 @@
-"""Many callers at once on kept-alive connections, as fast as they can."""
+"""Many concurrent callers on keep-alive connections, without pauses."""
 
 from __future__ import annotations
 
 import re
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -28,11 +29,14 @@ def crowd(ports: Sequence[int], data: bytes, requests: int, callers: int = 16) -
         try:
             with socket.create_connection(("127.0.0.1", ports[number % len(ports)]), 5) as sock:
                 statuses.update(_ask(sock, data)[0] for _ in range(share))
-        except BaseException as error:  # noqa: BLE001 - told by the thread that waits
+        except BaseException as error:  # noqa: BLE001 - raised by the thread that waits
             failures.append(error)
 
     shares = [requests // callers + (n < requests % callers) for n in range(callers)]
-    threads = [threading.Thread(target=call, args=each) for each in enumerate(shares)]
+    threads = [
+        threading.Thread(target=call, args=number_and_share)
+        for number_and_share in enumerate(shares)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -43,9 +47,9 @@ def crowd(ports: Sequence[int], data: bytes, requests: int, callers: int = 16) -
 
 
 class Traffic:
-    """What callers who never stop were answered: `ids` of all answers, by status, and `broken`
-    connections, which they open again; `lost` of them ended on their first request, or in the
-    middle of an answer, where no caller would ask again by himself."""
+    """The results of callers that never stop: `ids` are the request ids by status, `broken` counts
+    connections that ended and were opened again; `lost` counts those that ended on their first
+    request or in the middle of a response, where a client would not retry."""
 
     def __init__(self) -> None:
         self.ids: dict[int, list[str]] = {}
@@ -57,22 +61,23 @@ class Traffic:
 
 
 @contextmanager
-def traffic(port: int, data: bytes, callers: int = 4) -> Iterator[Traffic]:
-    """Callers who send a request again and again, until the block ends."""
+def traffic(port: int, data: bytes, callers: int = 4, *, pause: float = 0.0) -> Iterator[Traffic]:
+    """Callers that send requests until the block ends, each `pause` seconds after a response."""
     counts, ending = Traffic(), threading.Event()
 
     def call() -> None:
         while not ending.is_set():
-            answered = 0
+            responses = 0
             try:
                 with socket.create_connection(("127.0.0.1", port), 5) as sock:
                     while not ending.is_set():
                         status, name = _ask(sock, data)
                         counts.ids.setdefault(status, []).append(name)
-                        answered += 1
+                        responses += 1
+                        time.sleep(pause)
             except (OSError, EOFError) as error:
                 counts.broken += 1
-                counts.lost += answered == 0 or "middle" in str(error)
+                counts.lost += responses == 0 or "middle" in str(error)
 
     threads = [threading.Thread(target=call) for _ in range(callers)]
     for thread in threads:
@@ -95,8 +100,8 @@ def _ask(sock: socket.socket, data: bytes) -> tuple[int, str]:
         answer += _more(sock, "in the middle of an answer" if answer else "before it began")
     length = _LENGTH.search(answer, 0, end + 2)
     assert length is not None, answer
-    whole = end + 4 + int(length[1])
-    while len(answer) < whole:
+    size = end + 4 + int(length[1])
+    while len(answer) < size:
         answer += _more(sock, "in the middle of an answer")
     name = _ID.search(answer, 0, end + 2)
     return int(answer[9:12]), name[1].decode() if name else ""

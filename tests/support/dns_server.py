@@ -1,4 +1,4 @@
-"""A DNS server for tests: it answers over UDP and TCP what a script says, in threads of its own."""
+"""A DNS server for tests with scripted records, over UDP and TCP, in threads of its own."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ import dns.rrset
 class DnsServer:
     """The records by name (without a final dot) and kind: `records["a.test", "A"] = ["10.0.0.1"]`.
 
-    A name without any record is unknown (NXDOMAIN). `ttl` is that of all answers. With `truncates`
-    an answer over UDP holds no records and says so; with `silent` kinds nothing is answered;
-    `rcode` is answered in place of everything. `additional` kinds of records, of all names, are
-    sent along. `questions` counts them by name, kind and transport.
+    A name without any record is unknown (NXDOMAIN). `ttl` (seconds) is that of all answers. With
+    `truncates` an answer over UDP has the flag TC and no records; questions for `silent` kinds get
+    no answer; an `rcode` other than NOERROR replaces all answers. Records of `additional` kinds, of
+    all names, are sent along. `questions` counts them by name, kind and transport.
     """
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ class DnsServer:
         """The address as `resolve.server` takes it."""
         return f"127.0.0.1:{self.port}"
 
-    def asked(self, name: str, kind: str = "A") -> int:
-        """How often a question was asked, over whatever transport."""
+    def question_count(self, name: str, kind: str = "A") -> int:
+        """How often a question came, over UDP and TCP."""
         return self.questions[name, kind, "udp"] + self.questions[name, kind, "tcp"]
 
     def answer(self, data: bytes, transport: str) -> bytes:
@@ -63,7 +63,7 @@ class DnsServer:
         if self.truncates and transport == "udp":
             response.flags |= dns.flags.TC
             return response.to_wire()
-        if not any(known == name.lower() for known, _ in self.records):
+        if not any(owner == name.lower() for owner, _ in self.records):
             response.set_rcode(dns.rcode.NXDOMAIN)
             return response.to_wire()
         alias = self.records.get((name.lower(), "CNAME"))
@@ -73,9 +73,9 @@ class DnsServer:
         records = self.records.get((name.lower(), kind))
         if records:
             response.answer.append(dns.rrset.from_text(name + ".", self.ttl, "IN", kind, *records))
-        for (other, more), values in self.records.items():
+        for (owner_name, more), values in self.records.items():
             if more in self.additional:
-                rrset = dns.rrset.from_text(other + ".", self.ttl, "IN", more, *values)
+                rrset = dns.rrset.from_text(owner_name + ".", self.ttl, "IN", more, *values)
                 response.additional.append(rrset)
         return response.to_wire(max_size=65_535)
 

@@ -25,11 +25,11 @@ from tests.support.exchanges import new_exchange
 
 RESPONSES: dict[str, Any] = {"200": {"description": "d"}}
 HERE = Path("/nowhere/document.json")
-"""Where documents stand that are never written to disk."""
+"""The path of documents that are not written to disk."""
 
 
 def document(*, version: str = "3.1.0", paths: Any = None, **more: Any) -> dict[str, Any]:
-    """The least that is an OpenAPI document."""
+    """A minimal OpenAPI document."""
     return {"openapi": version, "info": {"title": "T", "version": "1"}, "paths": paths or {}} | more
 
 
@@ -73,7 +73,7 @@ def read(
 
 
 def causes(problems: list[Problem]) -> list[Problem]:
-    """Without the problems that only say which operation is not served because of another one."""
+    """The problems without MW209, which only names an operation that another problem removes."""
     return [problem for problem in problems if problem.code != "MW209"]
 
 
@@ -93,7 +93,7 @@ def operations(folder: Path, text: Any, **more: Any) -> dict[str, Operation]:
 
 @cache
 def shipped(name: str) -> tuple[Specification, list[Problem]]:
-    """One of the documents that travel with the program."""
+    """One of the shipped documents."""
     findings = Findings()
     path = DOCUMENTS / f"{name}.yaml"
     specification = documents.read(name, path, f"openapi/{name}.yaml", (), findings)

@@ -42,7 +42,7 @@ def post(handler, dialect=(OPENAI,), **more):
 
 
 def raw(handler, target="/v1/x/m", method="POST", **environ):
-    """Status, headers and body of a request whose target is sent as it stands."""
+    """Status, headers and body of the response to a request with an unchanged target."""
     path, _, query = target.partition("?")
     request = falcon.testing.create_environ(path, query, method=method)
     request.update(RAW_URI=target, **environ)

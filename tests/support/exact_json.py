@@ -1,4 +1,4 @@
-"""JSON with the text of its numbers, and of everything inside of values that are passed on."""
+"""JSON trees that keep the text of numbers and of opaque values."""
 
 from __future__ import annotations
 

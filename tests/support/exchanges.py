@@ -1,4 +1,4 @@
-"""Exchanges for tests: one builder, which refuses the name of a field that does not exist."""
+"""The builder of exchanges for tests."""
 
 from __future__ import annotations
 

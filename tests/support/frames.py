@@ -1,4 +1,4 @@
-"""Raw WebSocket frames, made and read bit by bit, so that tests can make wrong ones as well."""
+"""Raw WebSocket frames (RFC 6455), valid and invalid."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def frame(
     reserved: int = 0,
     size: int | None = None,
 ) -> bytes:
-    """A frame's bytes (RFC 6455 5.2); `size` says another length than there is."""
+    """A frame's bytes (RFC 6455 5.2); `size` replaces the length of the data in the head."""
     length = len(data) if size is None else size
     first, bit = (0x80 if fin else 0) | reserved << 4 | opcode, 0x80 if mask else 0
     if length < 126:
@@ -47,7 +47,7 @@ def masked(data: bytes, mask: bytes) -> bytes:
 
 
 def close(code: int | None, reason: bytes = b"") -> bytes:
-    """What a close frame says."""
+    """The payload of a close frame."""
     return b"" if code is None else struct.pack("!H", code) + reason
 
 
@@ -58,7 +58,7 @@ def accept(key: str) -> str:
 
 
 class Peer:
-    """One end of a WebSocket on a blocking socket. `client`: it masks, and is sent no masks."""
+    """One end of a WebSocket on a blocking socket. Only a `client` masks its frames."""
 
     def __init__(self, sock: Any, *, client: bool, first: bytes = b"") -> None:
         self.sock = sock
@@ -75,7 +75,7 @@ class Peer:
         self.send(CLOSE, close(code, reason))
 
     def next(self) -> RawFrame:
-        """The next frame. EOFError at the end of the connection; checks who masks."""
+        """The next frame. EOFError at the end of the connection, AssertionError for a bad mask."""
         first, second = self._read(2)
         assert bool(second & 0x80) is (self.mask is None), "masked by the wrong side"
         assert not first & 0x70, "reserved bits"
@@ -89,7 +89,7 @@ class Peer:
         return RawFrame(first & 0x0F, bool(first & 0x80), masked(data, mask) if mask else data)
 
     def closed(self) -> tuple[int | None, str]:
-        """Code and reason of the close frame, which has to be next but for pings and pongs."""
+        """Code and reason of the close frame, which must come next; pings and pongs are skipped."""
         while (next_frame := self.next()).opcode in (PING, PONG):
             pass
         assert next_frame.opcode == CLOSE, next_frame
@@ -98,7 +98,7 @@ class Peer:
         return struct.unpack("!H", next_frame.data[:2])[0], next_frame.data[2:].decode()
 
     def ended(self) -> bytes:
-        """What else comes before the end of the connection, which is then closed from here too.
+        """Close the connection once the other side has; the data that came before.
         TimeoutError when it does not end."""
         rest, self._buffer = self._buffer, b""
         try:

@@ -1,11 +1,10 @@
-"""What each way in which a request can end leaves to the garbage collector.
-
-Prints JSON {way: [outcome of its account, objects]}.
+"""Counts the objects that only the cyclic garbage collector frees after a request, for each way in
+which a request can end.
 
     python -m tests.support.garbage
 
-A worker with everything on, its callers and its upstreams are in one process. What only the
-collector can free piles up until it looks, and the longer that is the more memory a worker has.
+prints JSON {way: [outcome of the request, objects]}. A worker with all features, its callers and
+its upstreams are in one process. Garbage in cycles stays in memory until the collector runs.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _lookup = socket.getaddrinfo
 
 
 def _addresses(host: str, port: int, *options: Any, **more: Any) -> Any:
-    """Two addresses for a name under .test; the first one refuses, of nowhere.test both."""
+    """Two addresses for a name under .test: the first refuses, for nowhere.test both refuse."""
     if not host.endswith(".test"):
         return _lookup(host, port, *options, **more)
     kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
@@ -87,7 +86,7 @@ _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 6
 
 
 class Way(NamedTuple):
-    """What the upstream does, which of them, and what the caller does."""
+    """A way to end: the steps of the upstream, the model, and what the caller does."""
 
     steps: list[Step]
     model: str = "gpt-4o"
@@ -120,12 +119,12 @@ _PATIENCE = 20.0
 
 
 class _Stage:
-    """Where it is played."""
+    """The worker, its upstream and its caller."""
 
     def __init__(self, folder: Path) -> None:
         self.way = WAYS["answered"]
         self.house: Any = None
-        self.ended: list[str] = []
+        self.outcomes: list[str] = []
         self._folder = folder
 
     def open(self, port: int) -> None:
@@ -134,14 +133,14 @@ class _Stage:
 
         def close_and_note(record: RequestRecord, now: float) -> None:
             close(record, now)
-            self.ended.append(record.outcome)
+            self.outcomes.append(record.outcome)
 
         setattr(RequestRecord, "close", close_and_note)  # noqa: B010
         # An address that refused is tried again, in turn with the other one.
         setattr(DialOrder, "refused", lambda order, address: None)  # noqa: B010
 
     def answer(self, sock: Any, peer: Peer) -> None:
-        """The upstream's part."""
+        """Answer as the upstream."""
         while read_request(sock):
             for step in self.way.steps:
                 if step == CLOSE:
@@ -156,8 +155,8 @@ class _Stage:
                 sock.sendall(step)
 
     def play(self) -> str:
-        """The caller's part, until the request is over; how that was."""
-        way, caller, before = self.way, self.house.connect(), len(self.ended)
+        """Send a request as the caller, and wait until it is over; its outcome."""
+        way, caller, before = self.way, self.house.connect(), len(self.outcomes)
         message = {"role": "user", "content": "hi"}
         stream = _STREAM in way.steps
         body = orjson.dumps({"model": way.model, "stream": stream, "messages": [message]})
@@ -172,17 +171,17 @@ class _Stage:
             gevent.sleep(0.05)
             caller.close()
         with gevent.Timeout(_PATIENCE):
-            while len(self.ended) == before:
+            while len(self.outcomes) == before:
                 gevent.sleep(0.005)
         caller.close()
-        return self.ended[-1]
+        return self.outcomes[-1]
 
-    def left(self, way: Way) -> tuple[str, int]:
-        """How it ends, and how many objects are there then that nobody has any more."""
+    def garbage(self, way: Way) -> tuple[str, int]:
+        """The outcome of a way, and the number of objects that the collector frees after it."""
         self.way = way
         gc.collect()
         (outcome,) = {self.play() for _ in range(_TIMES)}
-        gevent.sleep(0.05)  # what comes behind the end
+        gevent.sleep(0.05)  # callbacks that run after the end
         return outcome, gc.collect()
 
 
@@ -193,9 +192,9 @@ def main() -> None:
         with serving(stage.answer) as peer:
             stage.open(peer.port)
             gc.disable()
-            for way in WAYS.values():  # what is done for the first time makes things that stay
-                stage.left(way)
-            print(json.dumps({name: stage.left(way) for name, way in WAYS.items()}), flush=True)
+            for way in WAYS.values():  # caches that the first request fills
+                stage.garbage(way)
+            print(json.dumps({name: stage.garbage(way) for name, way in WAYS.items()}), flush=True)
         stage.house.close()
     os._exit(0)
 

@@ -14,7 +14,7 @@ from benchmarks.counts.meters import Bytecodes
 LARGE = 320
 FACTOR = 16
 MOST_GROWTH = 1.2
-"""A growth that is no sign of a quadratic cost."""
+"""The largest ratio that a linear cost has."""
 
 Work = Callable[[], object]
 

@@ -26,7 +26,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its files by name, its commands in order, and the variables that its files need."""
+    """A how-to page: files by name, commands in order, and the variables that the files need."""
 
     files: dict[str, str]
     commands: list[Command]
@@ -37,9 +37,9 @@ class Page:
         """The page of a Markdown text."""
         blocks = _BLOCK.findall(text)
         files = {name: body for _, name, body in blocks if name}
-        shown = "".join(body for language, _, body in blocks if language == "console")
+        transcript = "".join(body for language, _, body in blocks if language == "console")
         variables = {name for body in files.values() for name in _VARIABLE.findall(body)}
-        return Page(files, _commands(shown), frozenset(variables))
+        return Page(files, _commands(transcript), frozenset(variables))
 
     def write(self, folder: Path) -> None:
         """Write its files below a folder."""

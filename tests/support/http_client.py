@@ -42,9 +42,9 @@ def read_all(response: UpstreamResponse) -> bytes:
 
 def failure_of(client: Client) -> UpstreamFailure:
     """The failure of a request and its response."""
-    with pytest.raises(UpstreamFailure) as caught:
+    with pytest.raises(UpstreamFailure) as excinfo:
         read_all(get(client))
-    return caught.value
+    return excinfo.value
 
 
 def progress(failure: UpstreamFailure) -> tuple[str, bool, bool]:

@@ -11,11 +11,11 @@ def append_entries(journal, count, start=0):
 
 def unowned_file(folder, count, name="x", tail=b""):
     """A file of a worker that is dead."""
-    other = Journal(folder)
+    journal = Journal(folder)
     for number in range(count):
-        other.append(Entry(id=f"{name}_{number}", time=1.0))
-    path = other.live.path
-    other.close()
+        journal.append(Entry(id=f"{name}_{number}", time=1.0))
+    path = journal.live.path
+    journal.close()
     with path.open("ab") as file:
         file.write(tail)
     return path

@@ -1,4 +1,4 @@
-"""What a test leaves behind in this process: threads, child processes, sockets.
+"""Finds threads, child processes and sockets that a test leaves behind in this process.
 
 A pytest plugin, switched on in `conftest.py`. A test fails if something that was not there before
 is still there after its fixtures have been torn down. What a fixture of a wider scope started in
@@ -22,14 +22,14 @@ import gevent
 import pytest
 
 PATIENCE = 20.0
-"""Seconds until what is ending counts as left behind."""
+"""Seconds that threads, processes and sockets may take to end after a test."""
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
-"""Processes that Python starts once, on somebody's first use, and keeps."""
+"""Processes that Python starts once, on first use, and keeps."""
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a process holds: threads, child processes by id, sockets as `socket:[inode]`."""
+    """Threads, child processes by id, sockets as `socket:[inode]`."""
 
     threads: frozenset[threading.Thread]
     processes: frozenset[int]
@@ -62,7 +62,7 @@ NOTHING = Resources(frozenset(), frozenset(), frozenset())
 
 
 def current_resources() -> Resources:
-    """What this process holds now."""
+    """The resources of this process."""
     return Resources(
         frozenset(threading.enumerate()), frozenset(_children()), frozenset(_sockets())
     )
@@ -135,38 +135,38 @@ class Leaks:
         try:
             return (yield)
         finally:
-            if left := self._left(item):
-                pytest.fail(f"left behind: {left}", pytrace=False)
+            if leftovers := self._leftovers(item):
+                pytest.fail(f"left behind: {leftovers}", pytrace=False)
 
-    def _left(self, item: pytest.Item) -> Resources:
-        """What is left of the test, when all that was ending has ended."""
+    def _leftovers(self, item: pytest.Item) -> Resources:
+        """The resources that a test leaves behind; waits up to PATIENCE for them to end."""
         keeps = item.get_closest_marker("keeps")
         if keeps is not None:
             self._allowed |= current_resources() - self._before
             return NOTHING
-        known = self._before | self._allowed
+        allowed = self._before | self._allowed
         shared = not self._wide.isdisjoint(getattr(item, "fixturenames", ()))
         deadline = time.monotonic() + PATIENCE
         collected = False
-        while left := _judged(current_resources() - known, shared):
+        while leftovers := _without_allowed(current_resources() - allowed, shared):
             if not collected:
-                gc.collect()  # what only a cycle of garbage holds is closed by it
+                gc.collect()  # closes what only a reference cycle holds
                 collected = True
             elif time.monotonic() > deadline:
                 break
             else:
-                gevent.sleep(0.01)  # greenlets end as well, if they are let
-        return left
+                gevent.sleep(0.01)  # lets greenlets run to their end
+        return leftovers
 
 
-def _judged(left: Resources, shared: bool) -> Resources:
-    """What must not be left. A connection, or a thread that serves one, may be left of a test with
-    a client or server that is shared with other tests: it is theirs to keep alive."""
+def _without_allowed(leftovers: Resources, shared: bool) -> Resources:
+    """The leftovers that are errors. A test with a `shared` client or server may leave connections,
+    and the daemon threads that serve them: other tests reuse them."""
     processes = frozenset(
-        pid for pid in left.processes if not any(name in _command(pid) for name in _HELPERS)
+        pid for pid in leftovers.processes if not any(name in _command(pid) for name in _HELPERS)
     )
-    sockets = left.sockets
+    sockets = leftovers.sockets
     if shared and sockets:
         sockets = frozenset(name for name in sockets if "listens" in _address(name))
-    threads = frozenset(one for one in left.threads if not (shared and one.daemon))
+    threads = frozenset(thread for thread in leftovers.threads if not (shared and thread.daemon))
     return Resources(threads, processes, sockets)

@@ -1,7 +1,7 @@
-"""A worker that does nothing but write rows and ship them, until it is killed.
+"""A worker that only appends rows to the journal and ships them, until it is killed.
 
-`python -m tests.support.ledger_worker FOLDER URL NAME` writes the id of each row to stdout once
-`append` is back: from then on the row must never be lost.
+`python -m tests.support.ledger_worker FOLDER URL NAME` prints the id of each row after
+`append` returns: from then on the row must not be lost.
 """
 
 # ruff: noqa: E402 - gevent patches first, as in a worker

@@ -12,7 +12,7 @@ HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
 
 
 def read(folder: Path, **files: str) -> tuple[Library | None, list[Problem]]:
-    """Write files (`__` in a name is a folder, `_json` its ending) and load api.yaml."""
+    """Write files (`a__b_json` is a/b.json, other names get `.yaml`) and load api.yaml."""
     for name, text in files.items():
         path = folder / name.replace("__", "/").replace("_json", ".json")
         path = path if path.suffix else path.with_suffix(".yaml")

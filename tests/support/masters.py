@@ -1,4 +1,4 @@
-"""gunicorn's master without processes: what a command would serve."""
+"""gunicorn masters that serve nothing, to look at what a command would serve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.server.gunicorn_application import GunicornApplication
 
 
 def start_in_process(monkeypatch: pytest.MonkeyPatch) -> list[GunicornApplication]:
-    """Let masters announce that they are ready and end, instead of serving; they are listed."""
+    """Replace `run` of masters: each announces that it is ready and returns. The list gets them."""
     masters: list[GunicornApplication] = []
 
     def run(master: GunicornApplication) -> None:

@@ -1,4 +1,4 @@
-"""Metrics as a gateway shows them, made of the names there are by prometheus_client itself."""
+"""A page of the gateway's metrics, made by prometheus_client."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MetricsPage:
         return self._metrics[metric.name]
 
     def text(self) -> str:
-        """What `/metrics` would say."""
+        """The text of `/metrics`."""
         return generate_latest(self._registry).decode()
 
     def _new(self, metric: Metric) -> Any:

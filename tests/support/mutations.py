@@ -1,6 +1,6 @@
-"""A config that uses every key, and random changes of it: other types, other values, other keys.
+"""A config that uses every key, and random mutations of its types, values and keys.
 
-A change is made in the text, so that it goes through the reader of YAML as an operator's would.
+A mutation is a text, so that it goes through the YAML reader as a file does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.source.reader import read
 from tests.support import paths
 from tests.support.peer import Authority
 
-WHOLE = paths.CASES / "whole"
+FULL_PROJECT = paths.CASES / "whole"
 ENVIRON = {"KEY": "sk-mutation-1", "EMPTY": "", "NUMBER": "7", "BYTES": "\udcff"}
 
 RAW = [
@@ -114,32 +114,32 @@ RAW = [
     *("$request.query.", "$request.body#/a/*/b", "shop.*", "shop.nothing", "*.*", ".", "shop."),
     *("openai", "plain", "strict", "report", "off", '"off"', "none", "models", "small", '"any-*"'),
 ]
-"""Values as they are written in YAML's flow style."""
+"""Values in YAML's flow style."""
 
 _MARK = "\u25c6"
 
 
 class Mutation(NamedTuple):
-    """A changed config: its text, and what was done to it, in words."""
+    """The text of a changed config, and a description of the changes."""
 
     text: str
     words: str
 
 
 def prepare(folder: Path) -> None:
-    """Write the config with every key, and all that it names, into a folder."""
-    shutil.copytree(WHOLE, folder, dirs_exist_ok=True)
+    """Write the config with every key, and the files that it names, into a folder."""
+    shutil.copytree(FULL_PROJECT, folder, dirs_exist_ok=True)
     Authority(folder).issue("localhost")
 
 
-def whole() -> Any:
+def full_config() -> Any:
     """The config with every key, as a value."""
-    return read((WHOLE / "gateway.yaml").read_text("utf-8"), "gateway.yaml").value
+    return read((FULL_PROJECT / "gateway.yaml").read_text("utf-8"), "gateway.yaml").value
 
 
 def mutations(seed: int) -> Iterator[Mutation]:
-    """Changes without end, the same for the same seed."""
-    dice, config = random.Random(seed), whole()
+    """Endless mutations, the same for the same seed."""
+    dice, config = random.Random(seed), full_config()
     everywhere = list(_paths(config))
     while True:
         changed, marks, words = copy.deepcopy(config), {}, []
@@ -153,9 +153,9 @@ def mutations(seed: int) -> Iterator[Mutation]:
 
 
 def judge(mutation: Mutation) -> PlanResult:
-    """Plan a change in the working directory, and start it where it is accepted.
+    """Plan a mutation in the working directory, and boot the plan if there is one.
 
-    AssertionError where it is refused without a place; whatever a fault of ours raises.
+    AssertionError if an error has no place; any other exception is a bug of the engine.
     """
     planned = make_plan(Path("gateway.yaml"), ENVIRON, mutation.text)
     assert (planned.plan is None) == bool(planned.findings.errors), mutation.words
@@ -178,45 +178,45 @@ def _mutate(
     dice: random.Random,
     marks: dict[str, str],
 ) -> str:
-    """Do one thing at a place, if it is still there; say what."""
+    """Change the value at a place, if it is still there; the description of the change."""
     holder = _value(changed, at[:-1])
-    known = range(len(holder)) if isinstance(holder, list) else holder
-    if not isinstance(holder, list | dict) or at[-1] not in known:
+    keys = range(len(holder)) if isinstance(holder, list) else holder
+    if not isinstance(holder, list | dict) or at[-1] not in keys:
         return "nothing"
     where, mark = ".".join(map(str, at)), f"{_MARK}{len(marks)}"
-    what = dice.choice((*["raw"] * 4, *["near"] * 4, "swap", "wrap", "delete", "repeat", "rename"))
-    if what == "raw":
+    kind = dice.choice((*["raw"] * 4, *["near"] * 4, "swap", "wrap", "delete", "repeat", "rename"))
+    if kind == "raw":
         marks[mark] = dice.choice(RAW)
         holder[at[-1]] = mark
         return f"{where} = {marks[mark][:60]}"
-    if what == "near":
+    if kind == "near":
         holder[at[-1]] = _near(holder[at[-1]], dice)
         return f"{where} = {holder[at[-1]]!r:.60}"
-    if what == "swap":
-        other = dice.choice(everywhere)
-        holder[at[-1]] = copy.deepcopy(_value(config, other))
-        return f"{where} = {'.'.join(map(str, other))}"
-    if what == "wrap":
+    if kind == "swap":
+        source = dice.choice(everywhere)
+        holder[at[-1]] = copy.deepcopy(_value(config, source))
+        return f"{where} = {'.'.join(map(str, source))}"
+    if kind == "wrap":
         holder[at[-1]] = [holder[at[-1]]] if dice.random() < 0.5 else {"x": holder[at[-1]]}
         return f"{where} wrapped"
-    if what == "delete":
+    if kind == "delete":
         del holder[at[-1]]
         return f"{where} deleted"
-    if what == "repeat" and isinstance(holder, dict):
+    if kind == "repeat" and isinstance(holder, dict):
         marks[mark] = json.dumps(at[-1])
         holder[mark] = copy.deepcopy(holder[at[-1]])
-    elif what == "repeat":
+    elif kind == "repeat":
         holder.append(copy.deepcopy(holder[at[-1]]))
     elif isinstance(holder, dict):
         marks[mark] = dice.choice(
             ("1", "null", "true", '""', "x", '"a b"', '"\\0"', '"${KEY}"', "<<")
         )
         holder[mark] = holder.pop(at[-1])
-    return f"{where}: {what} {marks.get(mark, '')}"
+    return f"{where}: {kind} {marks.get(mark, '')}"
 
 
 def _near(value: Any, dice: random.Random) -> Any:
-    """A value of the same kind, which may be right as well."""
+    """A similar value of the same type, which may be valid."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -224,7 +224,7 @@ def _near(value: Any, dice: random.Random) -> Any:
             (value + 1, value - 1, value * 10, value / 3, 0, 1, -value, float(value))
         )
     if isinstance(value, list):
-        entries = [one for one in value if dice.random() < 0.5]
+        entries = [entry for entry in value if dice.random() < 0.5]
         return dice.choice((entries, value[::-1], value * 2, []))
     if isinstance(value, dict):
         return {key: below for key, below in value.items() if dice.random() < 0.7}
@@ -244,8 +244,8 @@ def _paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def _value(value: Any, at: tuple[Any, ...]) -> Any:
     for step in at:
-        known = range(len(value)) if isinstance(value, list) else value
-        if not isinstance(value, list | dict) or step not in known:
+        keys = range(len(value)) if isinstance(value, list) else value
+        if not isinstance(value, list | dict) or step not in keys:
             return None
         value = value[step]
     return value

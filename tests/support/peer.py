@@ -1,4 +1,4 @@
-"""The other end of a connection, for tests: a gevent server that does what a script says."""
+"""A scripted gevent server: the other end of a connection."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Handler = Callable[[Any, "Peer"], None]
 
 
 class Peer:
-    """What a server saw."""
+    """The connections and requests of a server."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -47,7 +47,7 @@ class Peer:
         return f"http://127.0.0.1:{self.port}"
 
     def drop(self) -> None:
-        """Close every connection from this side, as a server does with idle ones."""
+        """Close every connection, as a server does with idle ones."""
         for sock in self.sockets:
             sock.close()
         self.sockets.clear()
@@ -89,9 +89,9 @@ def echo(sock: Any, peer: Peer) -> None:
 
 
 def scripted(*connections: list[Step]) -> Handler:
-    """The first connection runs the first script, and so on; the last script runs for all after.
+    """The first connection runs the first script, and so on; all later ones run the last script.
 
-    A script that ends leaves the connection open and silent.
+    At the end of a script the connection stays open and silent.
     """
 
     def handle(sock: Any, peer: Peer) -> None:
@@ -114,13 +114,13 @@ def scripted(*connections: list[Step]) -> Handler:
 
 
 def answering(answer: Step, *more: Step) -> Handler:
-    """Each connection reads one request, and then does these steps."""
+    """Each connection reads one request, then runs these steps."""
     return scripted([READ, answer, *more])
 
 
 @contextmanager
 def serving(handle: Handler, *, listen: Any = ("127.0.0.1", 0), tls: Any = None) -> Iterator[Peer]:
-    """A server on a port of its own, or on a listening socket."""
+    """A server on a free port, or on a listening socket."""
     peer = Peer()
 
     def serve(sock: Any, _address: Any) -> None:
@@ -212,7 +212,7 @@ class Authority:
 
 
 def server_context(certificate: Certificate) -> Any:
-    """TLS for a server that would rather speak h2."""
+    """TLS for a server that prefers h2 (ALPN)."""
     context = gevent.ssl.SSLContext(gevent.ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
     context.set_alpn_protocols(["h2", "http/1.1"])

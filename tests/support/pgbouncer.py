@@ -1,4 +1,4 @@
-"""A real PgBouncer in transaction mode, in front of a PostgreSQL of one's own."""
+"""PgBouncer in transaction mode, in front of a PostgreSQL."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pgbouncer(postgres: Postgres) -> Iterator[int]:
     folder = Path(tempfile.mkdtemp(prefix="pgbouncer-"))
     port = free_port()
     file = folder / "pgbouncer.ini"
-    # With `any` everybody is the user that the database is opened as.
+    # With `auth_type = any` every client is the user of the database line.
     file.write_text(_CONFIG.format(server=f"{postgres.port} user=modelway", port=port))
     folder.chmod(0o755)
     record = ["-u", "nobody"] if os.geteuid() == 0 else []

@@ -1,9 +1,9 @@
-"""A pod as a kubelet starts it, as far as a machine without one can: the manifest's command, user,
-rights, environment and mounts, in namespaces of its own, on a root that cannot be written.
+"""Runs a container of a pod without a kubelet: with the manifest's command, user, capabilities,
+environment and mounts, in namespaces of its own, on a read-only root.
 
-The files of this environment's Python and of the repository stand in for those of the image. What
-is not as in a cluster: cgroups, the seccomp profile, PYTHONPATH. Run as a module, it is the first
-process of the container (see `main`).
+This environment's Python and the repository replace the files of the image. Not as in a cluster:
+cgroups, the seccomp profile, PYTHONPATH. Run as a module, it is the first process of the container
+(see `main`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,19 +39,19 @@ _GET = (
 
 
 def why_not() -> str:
-    """Why no pod can be started here, or nothing."""
+    """Why no pod can be started here; "" if one can."""
     if os.getuid() != 0 or any(shutil.which(tool) is None for tool in TOOLS):
         return f"needs root and {', '.join(TOOLS)}"
-    tried = subprocess.run(
+    process = subprocess.run(
         ["unshare", "--mount", "--net", "--pid", "--fork", "mount", "-t", "tmpfs", "none", "/mnt"],
         capture_output=True,
         check=False,
     )
-    return "" if tried.returncode == 0 else "may not make namespaces or mount here"
+    return "" if process.returncode == 0 else "may not make namespaces or mount here"
 
 
 class ConfigVolume:
-    """A folder with the files of a ConfigMap, changed as a kubelet does: all by one link."""
+    """A folder with the files of a ConfigMap. A change swaps one link, as a kubelet does."""
 
     def __init__(self, folder: Path, files: Mapping[str, str]) -> None:
         self.folder = folder
@@ -134,16 +135,17 @@ def started(
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True, cwd=ROOT)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     try:
-        while not (found := children.read_text("utf-8").split()):
+        while not (pids := children.read_text("utf-8").split()):
             assert process.poll() is None
-        yield Container(process, int(found[0]))
+            time.sleep(0.005)
+        yield Container(process, int(pids[0]))
     finally:
         process.kill()
         process.wait()
 
 
 def main() -> None:
-    """Make the container's file system and network, give up all rights, and become its command."""
+    """Set up the container's file system and network, drop privileges, and exec its command."""
     specification = json.loads(base64.b64decode(sys.argv[1]))
     root = Path(specification["root"])
     subprocess.run([sys.executable, "-I", "-c", _LOOPBACK_UP], check=True)
@@ -186,7 +188,7 @@ def _memory(root: Path, path: str) -> None:
 
 
 def _bind(root: Path, source: str, path: str) -> None:
-    """Show a folder or file of this machine in the container, which cannot change it."""
+    """Bind a folder or file of this machine read-only into the container."""
     target = root / path.lstrip("/")
     if os.path.islink(source):
         target.symlink_to(os.readlink(source))

@@ -1,4 +1,4 @@
-"""A policy at work."""
+"""Runs a policy on a request."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import socket
 from itertools import chain
 
 _PORTS = range(20_000, 32_000)
-"""Below the range from which the kernel takes ports for outgoing connections and for port 0."""
+"""Below the kernel's ephemeral range."""
 
 _WORKERS = 16
 _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _WORKERS
@@ -17,7 +17,7 @@ _used = random.randrange(len(_share))
 
 
 def free_port() -> int:
-    """A free port that no other worker of this pytest run gets, and this one not soon again."""
+    """A free port. No other worker of this pytest run gets it; this one reuses it last."""
     global _used
     for index in chain(range(_used + 1, len(_share)), range(_used + 1)):
         with socket.socket() as sock:

@@ -1,4 +1,4 @@
-"""A real PostgreSQL of one's own, on a free port in a temporary folder."""
+"""A PostgreSQL server on a free port, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Postgres:
         return self.named(name)
 
     def emptied(self) -> str:
-        """The URL of the database `postgres` with nothing in it: sooner there than a fresh one."""
+        """The URL of the database `postgres`, emptied: faster than a fresh database."""
         self.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         return self.url
 
@@ -116,16 +116,16 @@ class Postgres:
                 return
 
     def kill(self) -> None:
-        """End it at once, as a crash would: no goodbye, connections are cut."""
+        """Stop it immediately (SIGQUIT): connections are cut."""
         self._signal(signal.SIGQUIT)
 
     def stop(self) -> None:
-        """Shut it down in order; open connections are ended."""
+        """Shut it down fast (SIGINT): connections are closed."""
         self._signal(signal.SIGINT)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """It is there, takes connections, and answers nothing."""
+        """Stop its processes (SIGSTOP): it accepts connections and answers nothing."""
         pids = self._pids()
         for pid in pids:
             with suppress(ProcessLookupError):
@@ -134,7 +134,7 @@ class Postgres:
             yield
         finally:
             for pid in pids:
-                with suppress(ProcessLookupError):  # one that only worked for a while
+                with suppress(ProcessLookupError):  # a backend that has ended
                     os.kill(pid, signal.SIGCONT)
 
     def _pids(self) -> list[int]:
@@ -179,8 +179,7 @@ class Postgres:
 
 @contextmanager
 def running(primary: Postgres | None = None) -> Iterator[Postgres]:
-    """A server, or a standby of `primary`, for as long as it is needed; skips the test, saying so,
-    where PostgreSQL is missing."""
+    """A running server, or a standby of `primary`. Skips the test if PostgreSQL is missing."""
     programs = binaries()
     if programs is None:
         pytest.skip("PostgreSQL is not installed (Debian: postgresql)")

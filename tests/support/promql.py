@@ -37,9 +37,9 @@ _WORD = re.compile(r"(?<![\w.:$])[a-zA-Z_:][a-zA-Z0-9_:]*")
 
 
 @dataclass(frozen=True)
-class Named:
-    """`metrics` by their names as they stand there, `labels` that are matched on each of them,
-    `grouped` labels, and `others`: words that are neither these nor of the language."""
+class Vocabulary:
+    """The words of an expression: `metrics`, pairs of metric and label that are `matched`,
+    `grouped` labels, and `others`, which are neither these nor PromQL."""
 
     metrics: frozenset[str]
     matched: frozenset[tuple[str, str]]
@@ -48,7 +48,7 @@ class Named:
 
 
 def series() -> dict[str, Metric]:
-    """The names of series at /metrics, with what they are of."""
+    """The metrics by the names of their series at /metrics."""
     by_name = {}
     for metric in METRICS:
         if metric.kind == "histogram":
@@ -59,8 +59,8 @@ def series() -> dict[str, Metric]:
     return by_name
 
 
-def named(expression: str) -> Named:
-    """What an expression names."""
+def vocabulary(expression: str) -> Vocabulary:
+    """The words of an expression, by kind."""
     matched = {
         (selector[1] or "", label)
         for selector in _SELECTOR.finditer(expression)
@@ -76,19 +76,19 @@ def named(expression: str) -> Named:
     bare = re.sub(r"\[[^\]]*\]", "", _GROUPING.sub("", bare))
     bare = re.sub(r"\boffset\s+\w+", "", re.sub(r'"[^"]*"', "", bare))
     words = set(_WORD.findall(bare)) - FUNCTIONS - KEYWORDS
-    known = frozenset(word for word in words if word.startswith(("modelway_", "gen_ai_")))
-    return Named(known, frozenset(matched), frozenset(grouped), frozenset(words - known))
+    metrics = frozenset(word for word in words if word.startswith(("modelway_", "gen_ai_")))
+    return Vocabulary(metrics, frozenset(matched), frozenset(grouped), frozenset(words - metrics))
 
 
 def wrong(expression: str) -> list[str]:
-    """What an expression names that is not there, in words."""
-    metrics, names = series(), named(expression)
-    errors = [f"no metric {name}" for name in names.metrics if name not in metrics]
-    labels = {label for name in names.metrics if name in metrics for label in metrics[name].labels}
+    """The errors of an expression: unknown metrics, labels and words."""
+    metrics, words = series(), vocabulary(expression)
+    errors = [f"no metric {name}" for name in words.metrics if name not in metrics]
+    labels = {label for name in words.metrics if name in metrics for label in metrics[name].labels}
     labels |= ALWAYS | {"le"}
-    for name, label in names.matched:
+    for name, label in words.matched:
         mine = set(metrics[name].labels) | ALWAYS if name in metrics else ALWAYS
         if label not in mine:
             errors.append(f"{name} has no label {label}")
-    errors += [f"no label {label}" for label in names.grouped - labels]
-    return errors + [f"unknown word {word}" for word in names.others - {"up"}]
+    errors += [f"no label {label}" for label in words.grouped - labels]
+    return errors + [f"unknown word {word}" for word in words.others - {"up"}]

@@ -1,4 +1,4 @@
-"""YAML texts as the reader sees them."""
+"""Values and problems of YAML texts, by the reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an event of a realtime session is one, by the official SDK's types."""
+"""Validates events of a realtime session by the official SDK's types."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from openai.types.realtime.realtime_server_event import RealtimeServerEvent
 from openai.types.realtime.realtime_session_create_response import RealtimeSessionCreateResponse
 
 _NOT_IN_SESSION_EVENTS = {"id", "object", "expires_at"}
-"""What the vendor's document has in an event, and the SDK's type of it has not."""
+"""Members that the vendor's document has in an event, and the SDK's type has not."""
 
 
 def _adapters(union: Any) -> dict[str, pydantic.TypeAdapter[Any]]:
-    """An adapter for each event, by name: a union's smart choice would hide what is wrong."""
+    """An adapter for each event, by name: the union would accept an event of another type."""
     kinds = get_args(get_args(union)[0])
     return {
         get_args(kind.model_fields["type"].annotation)[0]: pydantic.TypeAdapter(kind)
@@ -26,7 +26,7 @@ _EVENTS = _adapters(RealtimeServerEvent)
 
 
 def valid(event: dict[str, Any]) -> str:
-    """The event's name. Fails unless the SDK's type takes it strictly and knows all of it."""
+    """The event's name. Fails unless the SDK's type accepts it strictly, and all members."""
     assert event["type"] in _EVENTS, f"there is no event {event['type']}"
     typed = _EVENTS[event["type"]].validate_python(event, strict=True)
     excused: set[str] = set()

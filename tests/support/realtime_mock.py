@@ -52,7 +52,7 @@ def respond(talk, text=True, **response):
 
 
 def kinds(events):
-    """The names of events, a run of the same one told once."""
+    """The names of events; a run of equal names is one."""
     return [kind for kind, _ in itertools.groupby(event["type"] for event in events)]
 
 
@@ -66,7 +66,7 @@ def refusal(answer):
 
 
 def start_reply(talk, deltas=2, text=True):
-    """A reply that has said `deltas` of its pieces, and what it has said."""
+    """A reply after `deltas` delta events, and its events so far."""
     modalities = {"output_modalities": ["text"]} if text else {}
     reply = receive(talk, {"type": "response.create", "response": modalities})
     events = []

@@ -13,7 +13,7 @@ from tests.support.running import Running, gateway, pointed_at
 
 @dataclass(frozen=True)
 class RecordedGateway:
-    """Both of them. The fixtures `upstream` and `port` of tests/e2e are those of `recorded`."""
+    """A gateway and its upstream: the fixtures `port` and `upstream` of tests/e2e."""
 
     gateway: Running
     upstream: Recorder

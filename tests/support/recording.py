@@ -1,6 +1,6 @@
-"""An upstream that writes down what reaches it, byte by byte, and a client that sends raw bytes.
+"""An upstream that records the bytes of its requests, and a client that sends raw bytes.
 
-Both know just enough HTTP to find the end of a message, and no library that could tidy it up.
+Both parse just enough HTTP to find the end of a message, without a library that normalises it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PATIENCE = 20.0
-"""Seconds until what does not come counts as failed."""
+"""Seconds until a response or event that does not come is a failure."""
 
 SOON = 5.0
-"""Seconds until what waits for nothing has happened, also on a busy machine."""
+"""Seconds within which something that waits for nothing happens, also on a busy machine."""
 
 Headers = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """A request as it came."""
+    """A request as it was received."""
 
     line: str
     headers: Headers
@@ -39,7 +39,7 @@ class ReceivedRequest:
 
     def values(self, name: str) -> list[str]:
         """Every value of a header."""
-        return [value for known, value in self.headers if known == name]
+        return [value for header, value in self.headers if header == name]
 
     def names(self) -> list[str]:
         return [name for name, _ in self.headers]
@@ -152,7 +152,7 @@ def _read(stream: Any) -> ReceivedRequest | None:
 
 
 def _chunks(stream: Any) -> Iterator[bytes]:
-    """The chunks of a body, each as soon as it is whole. EOFError when it just breaks off."""
+    """The chunks of a body, each as soon as it is complete. EOFError if the body is cut."""
     while True:
         line = stream.readline()
         if not line:
@@ -171,7 +171,7 @@ def _chunks(stream: Any) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """An answer as it came; `closed` tells whether the connection ended with it."""
+    """A response; `closed` is whether it has `Connection: close`."""
 
     status: int
     headers: Headers
@@ -179,7 +179,7 @@ class HttpAnswer:
     closed: bool
 
     def values(self, name: str) -> list[str]:
-        return [value for known, value in self.headers if known == name]
+        return [value for header, value in self.headers if header == name]
 
     def value(self, name: str) -> str:
         values = self.values(name)
@@ -206,7 +206,7 @@ class Wire:
         self.sock.close()
 
     def send(self, data: bytes) -> None:
-        """Send it; a server may have answered and hung up before the end."""
+        """Send data. A server that has responded and closed before the end is no error."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.sock.sendall(data)
 
@@ -225,7 +225,7 @@ class Wire:
         return bytes(self._stream.read(size))
 
     def answer(self, method: str = "GET") -> HttpAnswer:
-        """The next answer, whole."""
+        """The next complete response."""
         status, headers = self.head()
         values = dict(headers)
         if method == "HEAD" or status in (204, 304):
@@ -240,7 +240,7 @@ class Wire:
         return HttpAnswer(status, headers, body, values.get("connection") == "close")
 
     def rest(self) -> bytes:
-        """Everything until the server hangs up. TimeoutError when it does not."""
+        """All bytes until the server closes. TimeoutError if it does not."""
         try:
             return bytes(self._stream.read())
         except ConnectionResetError:
@@ -248,7 +248,7 @@ class Wire:
 
 
 def ask(port: int, data: bytes) -> HttpAnswer:
-    """Send raw bytes on a connection of their own, and read one answer."""
+    """Send raw bytes on a new connection, and read one response."""
     with Wire(port) as wire:
         wire.send(data)
         return wire.answer(data.split(b" ", 1)[0].decode("latin-1"))
@@ -291,13 +291,13 @@ MULTIPART = "multipart/form-data; boundary=--edge"
 
 
 def assert_refused(
-    answered: HttpAnswer, status: int | Sequence[int], code: str = ""
+    response: HttpAnswer, status: int | Sequence[int], code: str = ""
 ) -> dict[str, Any]:
-    """That an answer is an error object of the gateway's, of the shape all dialects share."""
+    """Assert that a response is an error object of the gateway; the error."""
     statuses = [status] if isinstance(status, int) else list(status)
-    assert answered.status in statuses, (answered.status, answered.body[:500])
-    assert answered.value("content-type") == "application/json"
-    error = answered.json()["error"]
+    assert response.status in statuses, (response.status, response.body[:500])
+    assert response.value("content-type") == "application/json"
+    error = response.json()["error"]
     assert {"message", "type", "param", "code"} <= set(error)
     assert all(isinstance(error[name], str) for name in ("message", "type", "param"))
     assert error["message"]
@@ -308,9 +308,9 @@ def assert_refused(
 
 
 def assert_error(
-    answered: HttpAnswer, status: int | Sequence[int], code: str = ""
+    response: HttpAnswer, status: int | Sequence[int], code: str = ""
 ) -> dict[str, Any]:
-    """`assert_refused`, and that the answer has the id by which an operator finds it."""
-    error = assert_refused(answered, status, code)
-    assert re.fullmatch(r"req_[0-9a-f]{32}", answered.value("x-request-id"))
+    """`assert_refused`, and that the response has a request id; the error."""
+    error = assert_refused(response, status, code)
+    assert re.fullmatch(r"req_[0-9a-f]{32}", response.value("x-request-id"))
     return error

@@ -32,7 +32,7 @@ def finished_exchange(status=200, outcome=Outcome.COMPLETE, **changes):
 
 
 def record_all(recorder, *exchanges):
-    """They are over, and noted together."""
+    """End exchanges, and record them as one batch."""
     for exchange in exchanges:
         recorder(exchange)
     recorder.record(exchanges)

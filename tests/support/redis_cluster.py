@@ -1,4 +1,4 @@
-"""A real Redis Cluster of six nodes: three masters, each with a replica."""
+"""A Redis Cluster of six nodes: three masters, each with a replica."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ class RedisCluster:
         self.assign(slot, target)
 
     def assign(self, slot: int, target: RedisServer) -> None:
-        """End a move. Before the next, all masters have to know the new epoch of the target: one
-        that does not would take the slot, and its keys, from it again."""
+        """End a move: wait until all masters know the new epoch of the target. A master that does
+        not would take the slot back."""
         name = self.id_of(target)
         others = [master for master in self.masters if master is not target]
         for node in (target, *others):
@@ -95,13 +95,13 @@ class RedisCluster:
         return offset(replica) == offset(master)
 
     def cut(self, master: RedisServer, replica: RedisServer) -> None:
-        """Let a replica get nothing more of its master."""
+        """Stop the replication of a master to its replica."""
         master.say("ACL SETUSER default -psync -sync")
         master.say("CLIENT KILL TYPE replica")
         wait(lambda: b"master_link_status:down" in replica.say("INFO replication"))
 
     def wait_for_failover(self, replica: RedisServer) -> None:
-        """Until the replica is the master, and all nodes that live know it."""
+        """Wait until the replica is the master, and its cluster state is ok."""
         wait(lambda: b"role:master" in replica.say("INFO replication"))
         wait(lambda: b"cluster_state:ok" in replica.say("CLUSTER INFO"))
 
@@ -115,7 +115,7 @@ class RedisCluster:
 
 
 def offset(server: RedisServer) -> bytes:
-    """How much a server has written, or got of its master."""
+    """The replication offset of a server."""
     return server.say("INFO replication").partition(b"master_repl_offset:")[2].split()[0]
 
 
@@ -125,7 +125,7 @@ def tag_of(sharer: str) -> str:
 
 
 def _epoch(node: RedisServer, name: str) -> bytes:
-    """The epoch of the node with this name, as far as another knows."""
+    """The epoch of the node with this name, by the table of another node."""
     lines = node.say("CLUSTER NODES").splitlines()
     return next(line.split()[6] for line in lines if line.startswith(name.encode()))
 
@@ -136,7 +136,7 @@ def _bus_port(node: RedisServer) -> int:
 
 
 def wait(condition: Callable[[], bool]) -> None:
-    """Wait until something is true of servers, of which some may not answer yet."""
+    """Wait for a condition on servers that may not answer yet. AssertionError after 30 s."""
     deadline = time.monotonic() + 30
     while True:
         try:

@@ -28,7 +28,7 @@ def break_next_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def back(check: Callable[[], object]) -> None:
-    """Wait until the server is no longer away; gevent's loop runs meanwhile."""
+    """Call `check` until it raises no CountersAway; gevent's loop runs in between."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         try:

@@ -1,4 +1,4 @@
-"""A real master with its replica, and the Sentinels that watch them."""
+"""A Redis master with a replica, and three Sentinels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MASTER = "limits"
 
 
 class SentinelGroup:
-    """A master, a replica and three Sentinels; a master is taken for down after half a second."""
+    """A master, a replica and three Sentinels; a silent master is down after half a second."""
 
     def __init__(self) -> None:
         self.master = RedisServer("--repl-diskless-sync-delay", "0")
@@ -36,17 +36,17 @@ class SentinelGroup:
         return f"redis+sentinel://{hosts}/{MASTER}"
 
     def cut(self) -> None:
-        """Let the replica get nothing more of the master."""
+        """Stop the replication."""
         self.master.say("ACL SETUSER default -psync -sync")
         self.master.say("CLIENT KILL TYPE replica")
         wait(lambda: b"master_link_status:down" in self.replica.say("INFO replication"))
 
     def wait_for_replica(self) -> None:
-        """Until the replica has everything that the master has."""
+        """Wait until the replica has all writes of the master."""
         wait(lambda: offset(self.replica) == offset(self.master))
 
     def wait_for_failover(self) -> None:
-        """Until every Sentinel names the replica, and that is a master."""
+        """Wait until the replica is a master, and every Sentinel names it."""
         wait(lambda: all(map(self._names_replica, self.ports)))
         wait(lambda: b"role:master" in self.replica.say("INFO replication"))
 

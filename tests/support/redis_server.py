@@ -1,4 +1,4 @@
-"""A real Redis server of a test's own, on a free port, to be stopped, paused and started again."""
+"""A Redis server on a free port that a test can kill, pause and start again."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ class RedisServer:
                 time.sleep(0.01)
 
     def say(self, line: str) -> bytes:
-        """The first bytes of the answer to a command in one line."""
+        """The first 64 KB of the response to an inline command."""
         return command(self.port, line)
 
     def kill(self) -> None:
-        """End it in the middle of what it does."""
+        """Kill it."""
         self._process.kill()
         self._process.wait()
 
     def pause(self) -> None:
-        """Let it hold its connections open and answer nothing, until `go_on`."""
+        """Stop its process until `go_on`: connections stay open without answers."""
         os.kill(self._process.pid, signal.SIGSTOP)
 
     def go_on(self) -> None:
@@ -73,7 +73,7 @@ class RedisServer:
 
 
 def command(port: int, line: str) -> bytes:
-    """The first bytes of the answer to a command in one line, of the server at a port."""
+    """The first 64 KB of the response of the server at a port to an inline command."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as sock:
         sock.sendall(line.encode() + b"\r\n")
         return sock.recv(65536)

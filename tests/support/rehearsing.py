@@ -1,4 +1,4 @@
-"""A small project in a folder, planned: what explain, test and diff are tried on."""
+"""A small project and its plan, for tests of explain, test and diff."""
 
 from __future__ import annotations
 

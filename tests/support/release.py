@@ -1,4 +1,4 @@
-"""What the last release (0.1.0, tables of r0003) sends to its database, statement by statement."""
+"""The SQL statements of the last release (0.1.0, tables of r0003)."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class Release:
         self.database = database
 
     def create_tables(self) -> None:
-        """Make the tables as the release makes them."""
+        """Create the tables of the release."""
         at_revision(self.database, REVISION)
 
     def can_start(self) -> bool:
-        """Whether it uses tables of this version; it refuses to start with those it does not
-        know, and would migrate those that it thinks older."""
+        """Whether the tables have its version. It refuses to start on an unknown version, and would
+        migrate an older one."""
         query = "SELECT version_num FROM alembic_version"
         version = self.database.read(lambda c: c.exec_driver_sql(query).scalar())
         return version == REVISION
@@ -86,12 +86,12 @@ class Release:
         return self.database.write(insert)
 
     def delete_before(self, before: float, limit: int) -> int:
-        """Its retention."""
+        """Delete rows as its retention does; the number of rows."""
         values = {"before": before, "limit": limit}
         return self.database.write(lambda c: c.execute(text(_DELETE), values).rowcount)
 
     def requests_by_token(self) -> dict[str, int]:
-        """What its `usage` shows."""
+        """The requests by token, as its `usage` shows them."""
         rows = self.database.read(lambda c: c.execute(text(_TOTALS)).all())
         counts: dict[str, int] = {}
         for token, requests, _ in rows:

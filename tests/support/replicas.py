@@ -1,4 +1,4 @@
-"""A simulation of replicas behind a worker, with a clock of its own: who gets the requests."""
+"""A simulation of replicas behind a worker, on a simulated clock."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def open_attempt(target: TargetHealth, now: float) -> OpenAttempt:
     return attempt
 
 
-def answered(target: TargetHealth, attempt: OpenAttempt, now: float) -> None:
+def succeed(target: TargetHealth, attempt: OpenAttempt, now: float) -> None:
     """The attempt has its first content, and ends."""
     attempt.first_content = now
     target.answered(attempt)
     target.ended(attempt)
 
 
-def failed(target: TargetHealth, attempt: OpenAttempt, failure: str = "connect") -> None:
+def fail(target: TargetHealth, attempt: OpenAttempt, failure: str = "connect") -> None:
     """The attempt fails, and ends."""
     attempt.failure = failure
     target.failed(attempt)
@@ -87,16 +87,17 @@ class Worker:
 
 
 class Simulation:
-    """Requests at an even rate to replicas of equal weight; a failed one goes to the next. `sent`
-    counts the attempts of each replica, `errors` the requests that no replica answered, `waited`
-    has the time of each answer, `timeline` the names asked by second."""
+    """Requests at an even rate to replicas of equal weight; a failed one goes to the next.
+
+    `attempts` counts the attempts by replica, `timeline` by second and replica; `errors` counts the
+    requests that no replica answered; `latencies` has the seconds of each answer."""
 
     def __init__(self, worker: Worker, behaviours: Sequence[Behaviour], rate: float) -> None:
         self.worker = worker
         self.now = 1000.0
-        self.sent: Counter[str] = Counter()
+        self.attempts: Counter[str] = Counter()
         self.errors = 0
-        self.waited: list[float] = []
+        self.latencies: list[float] = []
         self.timeline: list[Counter[str]] = []
         self._behaviours = behaviours
         self._rate = rate
@@ -127,7 +128,7 @@ class Simulation:
             self.errors += 1
             return
         target, *others = targets
-        self.sent[target.name] += 1
+        self.attempts[target.name] += 1
         self.timeline[-1][target.name] += 1
         attempt = open_attempt(target, self.now)
         result = self._behaviours[self.worker.targets.index(target)](self.now)
@@ -137,10 +138,10 @@ class Simulation:
 
         def end() -> None:
             if success:
-                answered(target, attempt, self.now)
-                self.waited.append(self.now - start)
+                succeed(target, attempt, self.now)
+                self.latencies.append(self.now - start)
             else:
-                failed(target, attempt)
+                fail(target, attempt)
                 self._attempt(start, others)
 
         heapq.heappush(self._ends, (self.now + seconds, next(self._numbers), end))

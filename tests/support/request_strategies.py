@@ -1,4 +1,4 @@
-"""Random requests in the neutral form, of what languages can say, and what they mean."""
+"""Hypothesis strategies for neutral requests by the features of languages, and their meaning."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ FEATURES: dict[str, frozenset[str]] = {
     | {"user"},
     "messages": _EVERYWHERE | {"image_link", "document", "parallel_calls", "stop", "top_k", "user"},
     "generate_content": _EVERYWHERE | {"stop", "seed", "candidates", "logprobs", "json", "top_k"},
-    # Calls cannot be forbidden there once there were some.
+    # After a tool call, calls cannot be forbidden there.
     "converse": _EVERYWHERE - {"no_calls"} | {"document", "parallel_calls", "stop", "top_k"},
 }
-"""What requests of each language can say."""
+"""The features that requests of each language have."""
 
 MODELS = {
     "chat_completions": "some-model",
@@ -105,16 +105,16 @@ def _conversations(
     messages = [Message(role="user", blocks=draw(_contents(features)))]
     for _ in range(draw(st.integers(0, 2))):
         blocks: list[Block] = [Text(text=draw(WORDS))]
-        answered: list[Block] = []
+        results: list[Block] = []
         if request.tools and "calls" in features:
             for _ in range(draw(st.integers(0, 2))):
                 name = draw(st.sampled_from(request.tools)).name
-                identity = f"call_{sum(map(len, (m.blocks for m in messages)))}_{len(answered)}"
+                identity = f"call_{sum(map(len, (m.blocks for m in messages)))}_{len(results)}"
                 blocks.append(ToolCall(id=identity, name=name, arguments=draw(_OBJECTS)))
                 content: list[Block] = [Text(text=draw(WORDS))]
-                answered.append(ToolResult(id=identity, name=name, content=content))
+                results.append(ToolResult(id=identity, name=name, content=content))
         messages.append(Message(role="assistant", blocks=blocks))
-        messages.append(Message(role="user", blocks=[*answered, *draw(_contents(features))]))
+        messages.append(Message(role="user", blocks=[*results, *draw(_contents(features))]))
     return messages
 
 
@@ -178,14 +178,14 @@ def _choices(draw: st.DrawFn, request: ChatRequest, forbids: bool) -> ToolChoice
 
 
 def written_in(language: Language, request: ChatRequest) -> TargetRequest:
-    """A request in a language, as one of its callers writes it."""
+    """A request in a language."""
     request = copy.deepcopy(request)
     request.language = language.name
     return language.write_request(request, MODELS[language.name], Losses(Patterns(())))
 
 
 def line_of(target_request: TargetRequest) -> RequestLine:
-    """What the URL of a request says."""
+    """The request line of a request, from its URL."""
     return RequestLine(
         model="m",
         stream=":stream" in target_request.path,
@@ -196,7 +196,7 @@ def line_of(target_request: TargetRequest) -> RequestLine:
 
 
 def meaning_of(request: ChatRequest) -> dict[str, Any]:
-    """What a request asks, for comparison."""
+    """The content of a request, for comparison."""
     system = [Message(role="system", blocks=list(request.system))] if request.system else []
     turns = merged([*system, *request.messages])
     output, thinking, choice = request.output, request.thinking, request.tool_choice
@@ -228,7 +228,7 @@ def meaning_of(request: ChatRequest) -> dict[str, Any]:
 
 
 def _contents_of(turn: Message) -> list[Block]:
-    """The blocks of a turn without the sign that Gemini wants before another vendor's call."""
+    """The blocks of a turn without the signature that Gemini needs for another vendor's call."""
     return [each for each in turn.blocks if not isinstance(each, Reasoning) or each.text]
 
 

@@ -1,4 +1,4 @@
-"""The real things for end-to-end tests: gateway and mock as processes on free ports of 127.0.0.1.
+"""Gateway and mock for end-to-end tests, as processes on free ports of 127.0.0.1.
 
 `platform()` is the shipped project, written out by `modelway init`, in front of `modelway mock`,
 with a few tokens and models added; `gateway()` serves any config text.
@@ -32,10 +32,10 @@ LIMITED = "mw-" + "b" * 64
 """A token for `gpt-4o*` alone."""
 
 EXPIRED = "mw-" + "c" * 64
-"""A token whose day is over."""
+"""An expired token."""
 
 CREDENTIAL = "upstream-credential"
-"""What the mock accepts, and nobody but the gateway knows."""
+"""The credential that the mock accepts and only the gateway has."""
 
 TOKENS = f"""
 tokens:
@@ -106,7 +106,7 @@ class Running:
         return f"http://127.0.0.1:{self.port}"
 
     def output(self) -> str:
-        """What it has printed until now."""
+        """Its output so far."""
         return self.log.read_text(errors="replace")
 
     def workers(self) -> list[int]:
@@ -115,7 +115,7 @@ class Running:
         return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def stop(self) -> None:
-        """End the whole process group at once; nothing of it is left."""
+        """Kill the whole process group, and wait."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(PATIENCE)
@@ -139,7 +139,7 @@ class Platform:
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment without proxies and without what would change a gateway."""
+    """This process's environment without proxies and variables that change a gateway."""
     own_variables = re.compile(
         r".*_PROXY|.*_UPSTREAM|.*_API_KEY|MODELWAY_.*|GUNICORN_.*|COLUMNS|SSL_CERT_FILE",
         re.IGNORECASE,
@@ -153,7 +153,7 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 def modelway(
     *arguments: str | Path, cwd: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command of ours to its end."""
+    """Run `modelway` with arguments, at most PATIENCE seconds."""
     return subprocess.run(
         [sys.executable, "-m", "engine", *map(str, arguments)],
         cwd=cwd,
@@ -173,10 +173,10 @@ def start(
     *,
     passed: socket.socket | None = None,
 ) -> Running:
-    """Start a server in `folder`, and wait until it answers HTTP on `port`. It is `passed` a
-    listening socket as systemd does it.
+    """Start a server in `folder`, and wait until it answers HTTP on `port`. With a `passed`
+    listening socket it is started with socket activation, as by systemd.
 
-    AssertionError, with all that it printed, when it ends or stays silent instead.
+    AssertionError, with its output, if it ends or does not answer.
     """
     log = folder / f"{port}.log"
     if passed is not None:
@@ -206,7 +206,7 @@ def start(
 
 
 def _answers(port: int) -> bool:
-    """Whether anything comes back; a listening master without workers does not count."""
+    """Whether a request gets a response: a master that listens without workers gives none."""
     try:
         with socket.create_connection(("127.0.0.1", port), 5) as sock:
             sock.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -216,7 +216,7 @@ def _answers(port: int) -> bool:
 
 
 def engine(*arguments: str | Path) -> list[str | Path]:
-    """The command line of a command of ours."""
+    """The command line of `modelway` with arguments."""
     return [sys.executable, "-m", "engine", *arguments]
 
 
@@ -265,7 +265,7 @@ def mock(folder: Path, *options: str) -> Iterator[Running]:
 
 
 def listens(port: int) -> bool:
-    """Whether anyone listens there, without knocking."""
+    """Whether a socket listens on a port, by /proc: no connection is made."""
     rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return any(row[1] == f"0100007F:{port:04X}" and row[3] == "0A" for row in rows)
 
@@ -273,7 +273,7 @@ def listens(port: int) -> bool:
 def shipped(folder: Path) -> str:
     """Write the shipped project into `folder`; the text of its gateway.yaml, for `gateway`.
 
-    It has our tokens, no proxies between us and 127.0.0.1, and a place for the address.
+    It has the tests' tokens, and `{listen}` in place of the address.
     """
     process = modelway("init", folder)
     assert process.returncode == 0, process.stdout + process.stderr
@@ -283,17 +283,17 @@ def shipped(folder: Path) -> str:
 
 
 def replaced(text: str, pattern: str, new: str) -> str:
-    """The text with the one match of a pattern replaced: a changed file must not pass unseen."""
+    """The text with the only match of a pattern replaced. AssertionError unless there is one."""
     result, count = re.subn(pattern, lambda match: new, text)
     assert count == 1, f"{count} matches of {pattern!r} in gateway.yaml"
     return result
 
 
 def patient(config: str, *, attempts: int = 1) -> str:
-    """The config with upstreams that are asked `attempts` times and never left alone."""
+    """The config with `attempts` attempts for each upstream, and breakers that never open."""
     more = f"\n    breaker: {{failures: 1000000}}\n    retry: {{attempts: {attempts}, budget: 1}}"
     result, count = re.subn(r"(?<=\n)    url: .*", lambda match: match[0] + more, config)
-    assert count >= 4, "upstreams are not written as they were"
+    assert count >= 4, f"{count} upstreams with a url in gateway.yaml"
     return result
 
 

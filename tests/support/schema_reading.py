@@ -1,4 +1,4 @@
-"""One operation of a document in a folder: what both readers of the second opinion read."""
+"""A document with one operation, for tests of the second opinion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas with references, and how they are followed."""
+"""Schemas with references, and a resolver."""
 
 COMPONENTS = {
     "Count": {"type": "integer"},

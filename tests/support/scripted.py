@@ -1,4 +1,4 @@
-"""Upstreams that misbehave: scripts for a Recorder's `speak`, and servers that do no HTTP."""
+"""Upstreams with faults: scripts for a Recorder's `speak`, and raw TCP servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tests.support.recording import PATIENCE, ReceivedRequest, Speak, answer
-from tests.support.small import WHOLE
+from tests.support.small import COMPLETION
 
 # A step of a script is bytes to send, seconds to pause, an event to wait for, or one of these.
 CLOSE = "close"  # a clean end
@@ -24,7 +24,7 @@ Step = bytes | float | str | threading.Event
 
 
 def script(*steps: Step) -> Speak:
-    """Answers each request by these steps; the connection stays open behind the last."""
+    """Answer each request by these steps; then the connection stays open."""
 
     def speak(received: ReceivedRequest, sock: socket.socket) -> None:
         for step in steps:
@@ -43,32 +43,31 @@ def script(*steps: Step) -> Speak:
 
 
 def stream_or_whole(events: int, pause: float) -> Speak:
-    """Answers a chat by so many events with pauses of seconds where it asks for a stream, and else
-    at once."""
+    """Answer a streamed chat by so many events with pauses (seconds), any other at once."""
     event = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
     stream = script(head, *[event, pause] * events, b"data: [DONE]\n\n", CLOSE)
-    whole = answer(json.dumps(WHOLE).encode())
+    json_response = answer(json.dumps(COMPLETION).encode())
 
     def speak(received: ReceivedRequest, sock: socket.socket) -> None:
-        (stream if b'"stream": true' in received.body else whole)(received, sock)
+        (stream if b'"stream": true' in received.body else json_response)(received, sock)
 
     return speak
 
 
 def in_turn(*speaks: Speak) -> Speak:
-    """Answers the first request by the first, and so on; the last answers all after it."""
-    left = list(speaks)
+    """Answer the first request by the first, and so on; all later ones by the last."""
+    remaining = list(speaks)
 
     def speak(received: ReceivedRequest, sock: socket.socket) -> None:
-        now = left.pop(0) if len(left) > 1 else left[0]
-        now(received, sock)
+        current = remaining.pop(0) if len(remaining) > 1 else remaining[0]
+        current(received, sock)
 
     return speak
 
 
 class Leaving:
-    """Sends some bytes, falls silent, and notes when the other side hangs up."""
+    """Sends some bytes, then waits, and records when the other side closes."""
 
     def __init__(self, *steps: bytes) -> None:
         self._steps = steps
@@ -83,12 +82,12 @@ class Leaving:
         self._moments.put(time.monotonic())
 
     def seconds_after(self, moment: float) -> float:
-        """How long after a moment the other side hung up."""
+        """Seconds from a time.monotonic() until the other side closed."""
         return self._moments.get(timeout=PATIENCE) - moment
 
 
 def until_it_leaves(sock: socket.socket) -> None:
-    """Wait for the end of the connection, whatever is still sent on it."""
+    """Read and discard data until the connection ends."""
     sock.settimeout(PATIENCE)
     with contextlib.suppress(ConnectionError):
         while sock.recv(65536):
@@ -106,7 +105,7 @@ def hang_up(sock: socket.socket, *, reset: bool = False) -> None:
 
 @contextmanager
 def accepting(handle: Callable[[socket.socket], None]) -> Iterator[int]:
-    """A server that hands each connection, unread, to `handle` and closes it then; its port."""
+    """The port of a server that passes each connection to `handle`, and then closes it."""
     with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
 
         def serve(sock: socket.socket) -> None:
@@ -126,7 +125,7 @@ def accepting(handle: Callable[[socket.socket], None]) -> Iterator[int]:
 
 @contextmanager
 def unreachable() -> Iterator[int]:
-    """A port that takes no connection and refuses none: its backlog is full."""
+    """A port that neither accepts nor refuses connections: its backlog is full."""
     with contextlib.ExitStack() as open_sockets:
         server = open_sockets.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         for _ in range(4):

@@ -43,7 +43,7 @@ class Turn:
 
 
 class Caller(Protocol):
-    """An SDK. `ends` are its words for why an answer ended."""
+    """An SDK. `ends` are its finish reasons by the neutral ones."""
 
     language: str
     ends: Mapping[str, str]

@@ -27,7 +27,7 @@ PIXEL = (
 
 
 class Place(BaseModel):
-    """What an answer is parsed as."""
+    """The type that an answer is parsed into."""
 
     city: str
     n: float
@@ -41,6 +41,15 @@ class Failure:
     status: int
     message: str
     retry_after: str | None
+
+
+@dataclass(frozen=True)
+class Thoughtful:
+    """An answer with thoughts as an SDK shows it; `reasoning` are the tokens of the thoughts."""
+
+    thoughts: str
+    text: str
+    reasoning: int
 
 
 class FeatureCaller(Protocol):
@@ -59,6 +68,9 @@ class FeatureCaller(Protocol):
 
     def two_calls(self, port: int, model: str, *, stream: bool, error: bool) -> str:
         """The text after two results of tools, `one` and `two`; `error`: the second failed."""
+
+    def think(self, port: int, model: str, *, stream: bool) -> Thoughtful:
+        """An answer to a caller who asks the model to think, and to show its thoughts."""
 
     def failure(self, port: int, model: str) -> Failure:
         """The error that the SDK raises for a question."""
@@ -116,6 +128,15 @@ class ChatCompletionsFeatures(ChatCompletions):
                 turns.append({"role": "tool", "tool_call_id": call.id, "content": text})
             answer = _create_chat(client, **arguments)
         return answer.choices[0].message.content  # type: ignore[no-any-return]
+
+    def think(self, port: int, model: str, *, stream: bool) -> Thoughtful:
+        turns: Any = [{"role": "user", "content": QUESTION}]
+        send = self._streamed if stream else _create_chat
+        with self._client(port) as client:
+            answer = send(client, model=model, messages=turns, reasoning_effort="low")
+        message = answer.choices[0].message
+        reasoning = answer.usage.completion_tokens_details.reasoning_tokens
+        return Thoughtful(message.reasoning_content, message.content, reasoning)
 
     def failure(self, port: int, model: str) -> Failure:
         try:
@@ -179,6 +200,16 @@ class ResponsesFeatures(Responses):
                 turns.append(result)
             return _create_response(client, **arguments).output_text  # type: ignore[no-any-return]
 
+    def think(self, port: int, model: str, *, stream: bool) -> Thoughtful:
+        effort = {"effort": "low", "summary": "auto"}
+        send = self._streamed if stream else _create_response
+        with self._client(port) as client:
+            answer = send(client, model=model, input=QUESTION, reasoning=effort, store=False)
+        summaries = [item.summary for item in answer.output if item.type == "reasoning"]
+        thoughts = "".join(part.text for summary in summaries for part in summary)
+        reasoning = answer.usage.output_tokens_details.reasoning_tokens
+        return Thoughtful(thoughts, answer.output_text, reasoning)
+
     def failure(self, port: int, model: str) -> Failure:
         try:
             self._ask(port, model, QUESTION)
@@ -239,6 +270,15 @@ class MessagesFeatures(Messages):
             ]
             return self._reply(self._send(client, model, turns, False, tools=self._tools)).text
 
+    def think(self, port: int, model: str, *, stream: bool) -> Thoughtful:
+        turns = [{"role": "user", "content": QUESTION}]
+        thinking = {"type": "enabled", "budget_tokens": 1024}
+        with self._client(port) as client:
+            answer = self._send(client, model, turns, stream, thinking=thinking)
+        thoughts = "".join(each.thinking for each in answer.content if each.type == "thinking")
+        details = answer.usage.output_tokens_details
+        return Thoughtful(thoughts, self._reply(answer).text, details.thinking_tokens)
+
     def failure(self, port: int, model: str) -> Failure:
         try:
             self._ask(port, model, QUESTION)
@@ -290,6 +330,14 @@ class GenerateContentFeatures(GenerateContent):
             ),
         ]
         return self._reply(self._send(port, model, contents, False, self._tools)).text
+
+    def think(self, port: int, model: str, *, stream: bool) -> Thoughtful:
+        thinking = types.ThinkingConfig(include_thoughts=True, thinking_budget=1024)
+        config = types.GenerateContentConfig(thinking_config=thinking)
+        answers = self._send(port, model, QUESTION, stream, config)
+        thoughts = "".join(part.text for part in self._parts(answers) if part.thought)
+        reasoning = answers[-1].usage_metadata.thoughts_token_count
+        return Thoughtful(thoughts, self._reply(answers).text, reasoning)
 
     def failure(self, port: int, model: str) -> Failure:
         try:

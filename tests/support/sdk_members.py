@@ -1,7 +1,7 @@
-"""Requests with each member that an SDK's types know, one at a time.
+"""Requests with each member of an SDK's types, one at a time.
 
-A type is a TypedDict, a union, a list, a literal or a scalar. The values are made up: each member
-of each TypedDict that a request can hold comes once, where it is found first.
+A type is a TypedDict, a union, a list, a literal or a scalar. Values are made up. Each member of
+each TypedDict inside a request is tried once, at its first place.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "data": ("aGk=", "eW91"),
     "url": ("https://example.org/a", "https://example.org/b"),
 }
-"""Two values of members whose values have a form or mean much, by their names."""
+"""Two values for members that not every value fits, by their names."""
 
 
 class Variant(NamedTuple):
@@ -118,7 +118,7 @@ def _sample(kind: Any, name: str, number: int) -> Any:
 
 
 def _richest(kind: Any) -> Any:
-    """Of a union the alternative that says most: a TypedDict, a list, then the last scalar."""
+    """The alternative of a union with most structure: a TypedDict or list, else the first."""
     alternatives = [each for each in get_args(kind) if each is not type(None)]
     rich = [each for each in alternatives if is_typeddict(_plain(each)) or _is_list(_plain(each))]
     return (rich or alternatives)[0]

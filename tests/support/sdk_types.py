@@ -1,4 +1,4 @@
-"""The official SDKs' types of requests, as judges of what a target gets."""
+"""Validates requests to targets by the official SDKs' types."""
 
 from __future__ import annotations
 
@@ -47,10 +47,8 @@ def _adapter(language: str) -> TypeAdapter[Any]:
 
 
 def check_request(language: str, body: bytes) -> None:
-    """Raise pydantic's ValidationError for a body that the SDK of a language could not have sent,
-    AssertionError for one of Bedrock's.
-
-    A member that the SDK does not know is one, too.
+    """Raise pydantic's ValidationError (AssertionError for Bedrock) for a body that the SDK of a
+    language could not send. Members that the SDK does not know are errors.
     """
     if language == "converse":
         assert bedrock.problems("m", body) == []
@@ -62,7 +60,7 @@ def check_request(language: str, body: bytes) -> None:
 
 
 def _exhaust(value: Any) -> None:
-    """Walk through a value: what is typed as an Iterable is checked as it is iterated."""
+    """Iterate a value at any depth: pydantic checks an Iterable only when it is iterated."""
     if isinstance(value, Mapping):
         for each in value.values():
             _exhaust(each)

@@ -18,7 +18,7 @@ PATIENCE = 10.0
 
 
 class Between(NamedTuple):
-    """What stands between `caller` and `upstream`, the two ends that a test plays."""
+    """A running session and its two ends, `caller` and `upstream`, which the test drives."""
 
     caller: Peer
     upstream: Peer
@@ -28,12 +28,12 @@ class Between(NamedTuple):
     channels: tuple[Channel, Channel]
 
     def over(self) -> None:
-        """Wait until the session has ended, and not by an error."""
+        """Wait until the session has ended. Raises its error, if any."""
         self.running.get(timeout=PATIENCE)
 
 
 def pair(small: bool = False) -> tuple[Any, Any]:
-    """Two connected sockets; `small` ones hold little that was not read."""
+    """Two connected sockets; `small` ones have small send buffers."""
     near, far = gevent.socket.socketpair()
     for sock in (near, far):
         if small:
@@ -44,18 +44,18 @@ def pair(small: bool = False) -> tuple[Any, Any]:
 
 @contextmanager
 def session(
-    limits: SessionLimits = SessionLimits(),  # noqa: B008 - a tuple: nobody can change it
+    limits: SessionLimits = SessionLimits(),  # noqa: B008 - immutable
     *,
     small: bool = False,
     extensions: tuple[Any, Any] = ((), ()),
     **more: Any,
 ) -> Iterator[Between]:
-    """A running session; it ends with the block at the latest, and without an error."""
-    (one, caller), (two, upstream) = pair(small), pair(small)
+    """A running session, ended with the block. Raises its error, if any."""
+    (near, caller), (far, upstream) = pair(small), pair(small)
     limit = limits.max_message
     channels = (
-        Channel(one, client=True, limit=limit, extensions=extensions[0]),
-        Channel(two, client=False, limit=limit, extensions=extensions[1]),
+        Channel(near, client=True, limit=limit, extensions=extensions[0]),
+        Channel(far, client=False, limit=limit, extensions=extensions[1]),
     )
     sessions, traffic = Sessions(), Traffic()
     new_session = Session(*channels, limits, traffic, **more)
@@ -64,8 +64,8 @@ def session(
         try:
             sessions.run(new_session)
         finally:
-            one.close()
-            two.close()
+            near.close()
+            far.close()
 
     running = gevent.spawn(run)
     between = Between(

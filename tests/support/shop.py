@@ -1,4 +1,4 @@
-"""The smallest config that serves something, in a folder, and its plan."""
+"""A minimal config in a folder, and its plan."""
 
 import os
 from pathlib import Path
@@ -20,7 +20,7 @@ paths: {/a: {get: {operationId: a, responses: {"200": {description: A}}}}}
 
 
 class Shop:
-    """The files of the config; `make` plans them as they are."""
+    """The files of the config; `make` plans their current text."""
 
     def __init__(self, folder: Path) -> None:
         self.config, self.document = folder / "gateway.yaml", folder / "shop.yaml"

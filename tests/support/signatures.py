@@ -21,7 +21,7 @@ def signed_names(received: ReceivedRequest) -> list[str]:
 def is_signed(
     received: ReceivedRequest, access_key: str, secret_key: str, region: str, service: str
 ) -> bool:
-    """Whether a request has the signature that botocore makes of it with these keys."""
+    """Whether a request's signature is the one that botocore computes with these keys."""
     (authorization,) = received.values("authorization")
     (date,) = received.values("x-amz-date")
     (host,) = received.values("host")

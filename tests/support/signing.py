@@ -1,4 +1,4 @@
-"""Requests to sign, and what the vendor's own library makes of them."""
+"""Requests to sign, and botocore's signatures of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = Keys("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
 
 @dataclass
 class Chunks:
-    """A body that is not in memory."""
+    """A body in chunks."""
 
     pieces: list[bytes]
 

@@ -1,4 +1,4 @@
-"""A gateway with a small document, quick to start: chat at as many paths as a test needs.
+"""A gateway with a small document, which starts fast: a chat at as many paths as a test needs.
 
 `project(...)` is the text of its gateway.yaml; the OpenAI SDK finds the chat `n` at `/v1/n`.
 """
@@ -6,22 +6,19 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.support.recording import request
 from tests.support.running import ALL, TOKENS
 
-PATIENCE = 20.0
-
 _SCHEMA = {
     "type": "object",
     "required": ["model"],
     "properties": {"model": {"type": "string"}, "max_tokens": {"type": "integer"}},
 }
-WHOLE = {
+COMPLETION = {
     "id": "chatcmpl-1",
     "object": "chat.completion",
     "created": 1,
@@ -31,16 +28,7 @@ WHOLE = {
     ],
     "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
 }
-"""What an upstream of a small gateway answers, if a test does not say otherwise."""
-
-
-def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
-    """Wait until something is true, and return it. AssertionError when it takes too long."""
-    deadline = time.monotonic() + patience
-    while not (result := condition()):
-        assert time.monotonic() < deadline, f"not in {patience} s: {what}"
-        time.sleep(0.01)
-    return result
+"""A chat completion, the default answer of the upstream."""
 
 
 def chat(name: str = "chat", model: str = "one", token: str = ALL, **more: Any) -> bytes:

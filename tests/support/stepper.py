@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 
 
 class Stepper:
-    """A worker that does one step when it is told to."""
+    """A worker that runs one step for each call of `do`."""
 
     def __init__(self, url: str, path: Path, machines: int = 1) -> None:
         self._process = subprocess.Popen(
@@ -36,7 +36,7 @@ class Stepper:
         return json.loads(self._process.stdout.readline())
 
     def passes(self, times: int) -> int:
-        """How many of so many requests at once pass; none fails."""
+        """How many of `times` concurrent requests pass. AssertionError if one fails."""
         outcomes = self.do("take", times)
         assert outcomes["failed"] == 0
         return int(outcomes["passed"])
@@ -47,7 +47,7 @@ class Stepper:
 
 
 def until_redis_decides(worker: Stepper) -> None:
-    """Until a request is no longer counted locally. Its own requests are refused by then."""
+    """Take until requests are no longer counted locally. AssertionError after 20 s."""
     deadline = time.monotonic() + 20
     while True:
         before = worker.do("take", 1)["locally"]

@@ -2,8 +2,8 @@
 
     python -m tests.support.stepping URL FOLDER MACHINES
 
-`take N` takes N times at once of 10 requests an hour and of 6 slots, `settle` ends what was taken
-as requests that cost one, `close` lets go. Each answers with a line of JSON.
+`take N` takes N times concurrently from 10 requests an hour and 6 slots, `settle` settles all of
+them with a cost of one, `close` closes the store. Each prints a line of JSON.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMITS = (Limit("rate:a", 10, 3600.0), Limit("slots:a", 6, 0.0))
 
 
 class CountedRedis:
-    """Counters in Redis; `late` counts the takes that were not answered in time."""
+    """Counters in Redis; `late` counts the takes that timed out."""
 
     def __init__(self, redis: SharedCounters) -> None:
         self._redis, self.late = redis, 0
@@ -54,8 +54,8 @@ class Stepper:
         self.receipts: list[object] = []
 
     def take(self, times: str) -> dict[str, object]:
-        """How many passed, were refused and failed; how many Redis has not answered in time and
-        how many were counted locally, since the start."""
+        """Counts of passed, refused and failed takes; and since the start, of takes that timed out
+        in Redis and that were counted locally."""
         results: dict[str, object] = {}
         greenlets = [gevent.spawn(self._take) for _ in range(int(times))]
         gevent.joinall(greenlets, raise_error=True)
@@ -77,7 +77,7 @@ class Stepper:
         return "passed"
 
     def settle(self) -> int:
-        """How many were settled."""
+        """Settle all receipts; their number."""
         count = len(self.receipts)
         while self.receipts:
             self.store.settle(self.receipts.pop(), (1, 0))

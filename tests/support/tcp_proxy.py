@@ -1,4 +1,4 @@
-"""A TCP proxy that can drop everything, as a network does that is cut in two."""
+"""A TCP proxy that can simulate a network partition."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import suppress
 
 
 class TcpProxy:
-    """Forwards connections to a port of this machine. While it drops, connections stay open, new
-    ones are accepted, and nothing passes; what was sent meanwhile passes when it is healed."""
+    """Forwards connections to a port of this machine. After `drop`, connections stay open, new
+    ones are accepted, and no data passes; `heal` passes the data that was sent in between."""
 
     def __init__(self, target: int) -> None:
         self._target = target

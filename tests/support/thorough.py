@@ -1,4 +1,4 @@
-"""How much of what is alike a run tries: `tox -e thorough` tries all of it, the gate a part."""
+"""How many similar values a run tries: all in `tox -e thorough`, a third in the gate."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _SHARE = 3
 
 
 def share(values: Sequence[T], number: int) -> Sequence[T]:
-    """A third of the values, another one for each `number` in turn; all of them in a thorough run.
+    """Every third value, starting at `number` modulo 3; all values in a thorough run.
 
-    So each value is tried at every third of the places.
+    With a running `number` each value is tried at every third place.
     """
     return values if THOROUGH else values[number % _SHARE :: _SHARE]

@@ -1,4 +1,4 @@
-"""Token servers on this machine: what they answer, and what they were asked."""
+"""Token servers of OAuth 2.0 and of the clouds' machines, as answers of a Recorder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def json_answer(document: Any, status: int = 200) -> Speak:
 
 
 def form_of(request: ReceivedRequest) -> dict[str, str]:
-    """The fields of a form body, none of which may be repeated."""
+    """The fields of a form body. AssertionError for a repeated field."""
     fields = parse_qs(request.body.decode(), keep_blank_values=True, strict_parsing=True)
     assert all(len(values) == 1 for values in fields.values())
     return {name: values[0] for name, values in fields.items()}

@@ -1,4 +1,4 @@
-"""A project whose models speak every language of chat, planned: what shows translation offline."""
+"""A project with models of every chat language, and its plan, for tests of translation offline."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ routes:
 
 
 def translating(folder: Path, config: str = CONFIG) -> PlanResult:
-    """Its plan; AssertionError with the problems when there is none."""
+    """The plan of a config. AssertionError with its problems if there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "gateway.yaml"
     file.write_text(config)

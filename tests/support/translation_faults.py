@@ -1,4 +1,4 @@
-"""Upstreams of each language of chat that fail, and callers of each that see what comes of it."""
+"""Failing upstreams and raw callers, for each chat language."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _END = b"0\r\n\r\n"
 
 @dataclass(frozen=True)
 class Reply:
-    """What a caller got; `cut`: the connection ended before the body did."""
+    """The response that a caller got; `cut`: the connection ended inside the body."""
 
     status: int
     headers: Headers
@@ -106,9 +106,10 @@ class RawCaller:
     def text(self, reply: Reply, *, stream: bool) -> str:
         """The text of an answer."""
         documents = _documents(reply.body) if stream else [json.loads(reply.body)]
-        return "".join(filter(None, map(self._piece if stream else self._whole, documents)))
+        text_of = self._event_text if stream else self._answer_text
+        return "".join(filter(None, map(text_of, documents)))
 
-    def _piece(self, event: dict[str, Any]) -> str | None:
+    def _event_text(self, event: dict[str, Any]) -> str | None:
         if self.language == "chat_completions":
             return "".join(c["delta"].get("content") or "" for c in event.get("choices", ()))
         if self.language == "responses":
@@ -116,9 +117,9 @@ class RawCaller:
         if self.language == "messages":
             delta = event.get("delta", {})
             return delta["text"] if delta.get("type") == "text_delta" else ""
-        return self._whole(event)
+        return self._answer_text(event)
 
-    def _whole(self, answer: dict[str, Any]) -> str:
+    def _answer_text(self, answer: dict[str, Any]) -> str:
         if self.language == "chat_completions":
             return str(answer["choices"][0]["message"]["content"])
         if self.language == "responses":
@@ -129,11 +130,11 @@ class RawCaller:
         return "".join(part.get("text", "") for part in parts)
 
     def ends(self, reply: Reply) -> int:
-        """How often a stream says that it is complete."""
+        """How many end marks a stream has."""
         return reply.body.count(_END_MARKS[self.language])
 
     def error(self, document: Any) -> tuple[str, str, int | None]:
-        """Message, type and status of an error, whose shape is that of the language."""
+        """Message, type and status of an error. AssertionError for another language's shape."""
         error = document["error"]
         if self.language == "messages":
             assert document["type"] == "error"
@@ -147,9 +148,9 @@ class RawCaller:
     def errors(self, reply: Reply) -> list[tuple[str, str, int | None]]:
         """The errors in a stream, of which only the last event may be one."""
         documents = _documents(reply.body)
-        errors = [each for each in documents if "error" in each]
+        errors = [document for document in documents if "error" in document]
         assert errors in ([], documents[-1:])
-        return [self.error(each) for each in errors]
+        return [self.error(document) for document in errors]
 
 
 def _until_the_end(pieces: Iterable[bytes]) -> tuple[bytes, bool]:
@@ -168,7 +169,7 @@ def _documents(stream: bytes) -> list[dict[str, Any]]:
 # Upstreams.
 
 
-def whole(language: str) -> bytes:
+def body_of(language: str) -> bytes:
     """A vendor's answer in one piece."""
     return (CASES / language / "upstream" / "text.json").read_bytes()
 
@@ -186,9 +187,9 @@ def beginning(language: str) -> list[bytes]:
     return all_events[: first + 1]
 
 
-def stream(*parts: bytes, end: bytes = _END, then: str = "") -> Speak:
+def stream(*parts: bytes, end: bytes = _END, ending: str = "") -> Speak:
     """A streamed answer; without `end` its body is not complete."""
-    return script(_HEAD + _chunks(parts) + end, *([then] if then else []))
+    return script(_HEAD + _chunks(parts) + end, *([ending] if ending else []))
 
 
 def _chunks(parts: Iterable[bytes]) -> bytes:
@@ -196,7 +197,7 @@ def _chunks(parts: Iterable[bytes]) -> bytes:
 
 
 class Paced:
-    """A vendor's stream that goes on behind its first text only when it is told to."""
+    """A vendor's stream that pauses after its first text until `go_on` is set."""
 
     def __init__(self, language: str) -> None:
         self.go_on = threading.Event()
@@ -224,18 +225,22 @@ NOT_ITS_FORMAT: dict[str, Fault] = {
     "HTML": lambda language: answer(b"<html>busy</html>", ("Content-Type: text/html",)),
     "HTML as JSON": lambda language: answer(b"<html>busy</html>", _JSON),
     "HTML as events": lambda language: answer(b"<html>busy</html>\n\n", _EVENTS),
-    "JSON of another language": lambda language: answer(whole(OTHER[language]), _JSON),
+    "JSON of another language": lambda language: answer(body_of(OTHER[language]), _JSON),
     "events of another language": lambda language: stream(*events(OTHER[language])),
     "JSON of no language": lambda language: answer(b'{"ok":true}', _JSON),
     "a number": lambda language: answer(b"7", _JSON),
-    "half a JSON": lambda language: answer(whole(language)[:100], _JSON),
+    "half a JSON": lambda language: answer(body_of(language)[:100], _JSON),
     "deep JSON": lambda language: answer(b"[" * 100_000, _JSON),
     "nothing": lambda language: answer(b"", _JSON),
     "no events": lambda language: stream(),
-    "an unknown coding": lambda language: answer(whole(language), (*_JSON, "Content-Encoding: br")),
-    "a broken coding": lambda language: answer(whole(language), (*_JSON, "Content-Encoding: gzip")),
+    "an unknown coding": lambda language: answer(
+        body_of(language), (*_JSON, "Content-Encoding: br")
+    ),
+    "a broken coding": lambda language: answer(
+        body_of(language), (*_JSON, "Content-Encoding: gzip")
+    ),
 }
-"""Answers with status 200 that are none."""
+"""Invalid answers with status 200."""
 
 _DISORDER: dict[str, Any] = {
     "chat_completions": {
@@ -250,8 +255,8 @@ _DISORDER: dict[str, Any] = {
 }
 
 BREAKING_OFF: dict[str, Fault] = {
-    "cut": lambda language: stream(*beginning(language), end=b"", then=CLOSE),
-    "reset": lambda language: stream(*beginning(language), end=b"", then=RESET),
+    "cut": lambda language: stream(*beginning(language), end=b"", ending=CLOSE),
+    "reset": lambda language: stream(*beginning(language), end=b"", ending=RESET),
     "a clean end without the last event": lambda language: stream(*beginning(language)),
     "half an event": lambda language: stream(*beginning(language), b'data: {"x": [1, 2'),
     "events out of order": lambda language: stream(
@@ -272,9 +277,9 @@ COMPLETE: dict[str, Fault] = {
     "gzip as events": lambda language: answer(
         gzip.compress(b"".join(events(language))), (*_EVENTS, _GZIP)
     ),
-    "gzip as JSON": lambda language: answer(gzip.compress(whole(language)), (*_JSON, _GZIP)),
+    "gzip as JSON": lambda language: answer(gzip.compress(body_of(language)), (*_JSON, _GZIP)),
     "events": lambda language: stream(*events(language)),
-    "in one piece": lambda language: answer(whole(language), _JSON),
+    "in one piece": lambda language: answer(body_of(language), _JSON),
     "byte by byte": lambda language: stream(
         *(bytes([byte]) for byte in b"".join(events(language)))
     ),
@@ -334,6 +339,7 @@ def calling(language: str, arguments: str) -> Speak:
     call = {"index": 0, "id": "c1", "function": {"name": "look", "arguments": arguments}}
     block = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
     piece = {"type": "input_json_delta", "partial_json": arguments}
+    function_call = {"name": "look", "args": arguments}
     documents: dict[str, list[Any]] = {
         "chat_completions": [
             {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]},
@@ -353,6 +359,10 @@ def calling(language: str, arguments: str) -> Speak:
             {"type": "content_block_stop", "index": 0},
             {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
             {"type": "message_stop"},
+        ],
+        "generate_content": [
+            {"candidates": [{"content": {"parts": [{"functionCall": function_call}]}}]},
+            {"candidates": [{"finishReason": "STOP"}]},
         ],
     }
     return stream(*map(event, documents[language]))

@@ -1,5 +1,5 @@
-"""Random changes of the files in `tests/cases/translations/`: what a hostile caller or upstream may
-send in place of a request, an answer or a stream."""
+"""Random mutations of the files in `tests/cases/translations/`: requests, answers and streams of a
+hostile caller or upstream."""
 
 from __future__ import annotations
 

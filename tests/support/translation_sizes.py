@@ -1,4 +1,4 @@
-"""Requests, answers and streams of any size in any language, to see what their size costs.
+"""Requests, answers and streams of any size in any language, to measure growth of the cost.
 
 They are made in the neutral form and written by the language itself. `REQUESTS` and `ANSWERS` are
 the kinds: each is a function of the number of parts. `REQUEST_WORKS` and `ANSWER_WORKS` are what is
@@ -242,7 +242,7 @@ def answer_stream(language: TargetLanguage, kind: str, count: int) -> list[bytes
 def answer_body(language: TargetLanguage, kind: str, count: int) -> bytes:
     """An answer in one piece, in a language."""
     if not isinstance(language, Language):
-        return json.dumps(converse_answers.whole(collect(answer_events(kind, count)))).encode()
+        return json.dumps(converse_answers.as_json(collect(answer_events(kind, count)))).encode()
     request = ChatRequest(language=language.name, model="m", messages=[])
     return language.write_answer(collect(answer_events(kind, count)), request)
 

@@ -1,4 +1,4 @@
-"""Random answers in the neutral form, and what every language writes of them."""
+"""Hypothesis strategies for neutral answers, and writers of them in every language."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ ANSWERS = st.builds(
 
 
 def request_in(language: TargetLanguage, *, stream: bool = False) -> ChatRequest:
-    """A request of a caller that wants to see everything."""
+    """A request that asks for log probabilities and visible reasoning."""
     return ChatRequest(
         language=language.name,
         model="m",
@@ -157,10 +157,10 @@ def _block_events(block: Block, index: int, size: int, *more: Event) -> Iterator
     yield Close(index)
 
 
-def write_whole(language: TargetLanguage, answer: Answer) -> bytes:
-    """An answer in one piece, in a language; in one that no caller speaks as its vendor does."""
+def write_answer(language: TargetLanguage, answer: Answer) -> bytes:
+    """An answer in one piece, in a language (Converse: as its vendor writes it)."""
     if not isinstance(language, Language):
-        return json.dumps(converse_answers.whole(answer)).encode()
+        return json.dumps(converse_answers.as_json(answer)).encode()
     return language.write_answer(copy.deepcopy(answer), request_in(language))
 
 
@@ -185,7 +185,7 @@ def sorted_by_kind(answer: Answer) -> Answer:
 
 
 def content_of(answer: Answer, *, ordered: bool = True, usage: bool = True) -> list[object]:
-    """What an answer says, for comparison; without an order only what it says of each kind."""
+    """The content of an answer for comparison; if not `ordered`, by kind of block."""
     contents: list[object] = [answer.id, answer.model, answer.usage if usage else None]
     for candidate in answer.candidates:
         blocks = [(type(block).__name__, *_content(block)) for block in candidate.blocks]

@@ -1,4 +1,4 @@
-"""The table of what a translation refuses, made of the features of each language.
+"""The table of features that each translation refuses.
 
 `python -m tests.support.translation_table` writes it into docs/reference/translation.md.
 """
@@ -29,7 +29,7 @@ MODELS = {
 def table() -> str:
     """A row for each caller's language and each language of a target."""
     rows = [
-        f"| {source.name} | {target.name} | {', '.join(_refused(source, target))} |"
+        f"| {source.name} | {target.name} | {', '.join(_refused_features(source, target))} |"
         for source in languages()
         for target in target_languages()
         if target is not source
@@ -39,7 +39,7 @@ def table() -> str:
     )
 
 
-def _refused(source: Language, target: TargetLanguage) -> Iterator[str]:
+def _refused_features(source: Language, target: TargetLanguage) -> Iterator[str]:
     model = MODELS[target.name]
     line, translation = RequestLine(model=model), Translation(source, target)
     for feature in source.features.features:

@@ -1,4 +1,4 @@
-"""A page whose files are written and whose commands are run in one shell, in their order."""
+"""Runs a tutorial: writes its files, and runs its commands in one shell, in order."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Step:
 
 def steps(page: str) -> list[Step]:
     """The files and commands of a page."""
-    found: list[Step] = []
+    result: list[Step] = []
     for language, name, body in _BLOCK.findall(page):
         if name:
-            found.append(Step(body, name))
+            result.append(Step(body, name))
         elif language == "console":
             for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
                 command, *output = part.splitlines()
-                found.append(Step(command, output=tuple(output)))
-    return found
+                result.append(Step(command, output=tuple(output)))
+    return result
 
 
 class Shell:
@@ -50,7 +50,7 @@ class Shell:
         )
 
     def run(self, command: str) -> str:
-        """What a command prints; notes of the shell about its jobs are left out."""
+        """The output of a command, without the shell's lines about jobs."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{command}\necho; echo '{_END}'\n")

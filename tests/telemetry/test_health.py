@@ -108,9 +108,9 @@ def test_metrics_are_for_allowed_addresses(environ, proxies, passes):
     if passes:
         assert ask("/metrics", proxies=networks(proxies), **environ).body == b"numbers"
     else:
-        with pytest.raises(GatewayError) as refused:
+        with pytest.raises(GatewayError) as excinfo:
             ask("/metrics", proxies=networks(proxies), **environ)
-        assert refused.value.status == 403
+        assert excinfo.value.status == 403
 
 
 def test_callers_of_a_unix_socket_may_read_the_metrics():

@@ -28,7 +28,7 @@ def test_every_metric_is_in_the_reference():
 
 def keys(key: Key) -> Iterator[Key]:
     """Every key that gateway.yaml may have, mappings that only group others included."""
-    for name, child in key.below.items():
+    for name, child in key.children.items():
         if name != ENTRY:
             yield child
         yield from keys(child)
@@ -38,7 +38,7 @@ def test_no_key_of_the_config_is_without_an_entry_in_the_reference():
     page = (FOLDER / "keys.md").read_text("utf-8")
     rows = {section.partition("\n")[0]: section for section in page.split("\n## ")[1:]}
     missing = []
-    schema = json_schema.expanded(json_schema.schema(), policies.schema(), choose.forms())
+    schema = json_schema.full_schema(json_schema.schema(), policies.schema(), choose.forms())
     for key in keys(describe(schema)):
         section, *below = key.path
         path = ".".join(below).replace(".*.", "[].").removeprefix("*.")

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.exchange.body import Body, spooled
+from engine.exchange.body import Body, spool
 from engine.exchange.exchange import MISSING
 from engine.transforms.caller_side import edit_request
 from engine.transforms.compile import compile_all
@@ -48,7 +48,7 @@ def test_a_body_that_no_edit_changes_is_the_same():
 
 
 def test_json_on_disk_is_edited():
-    request = exchange(spooled([b'{"a": ', b'"x"}']))
+    request = exchange(spool([b'{"a": ', b'"x"}']))
     edit(request, {"body": {"set": {"b": 1}}})
     assert bytes(request.body.buffer) == b'{"a": "x","b":1}'
 
@@ -87,7 +87,7 @@ def test_a_form_is_edited():
 
 def test_a_multipart_form_on_disk_is_edited_twice():
     text = b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--B--\r\n'
-    request = exchange(spooled([text]), FORM)
+    request = exchange(spool([text]), FORM)
     edit(request, {"body": {"set": {"a": 2}}}, {"body": {"rename": {"a": "b"}}})
     assert bytes(request.body.buffer) == text.replace(b"1", b"2").replace(b'"a"', b'"b"')
     assert len(request.on_end) == 2
@@ -100,9 +100,9 @@ def test_a_body_that_is_no_form_passes_where_nothing_is_checked():
 
 @pytest.mark.parametrize("body", [{"rename": {"a": "b"}}, {"set": {"/a/c": 1}}])
 def test_a_member_that_is_there_twice_refuses_the_request(body):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         edit(exchange(b'{"a": {}, "a": {}}'), {"body": body})
-    assert (raised.value.status, raised.value.code) == (400, "invalid_value")
+    assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")
 
 
 def test_a_request_without_a_body_gets_none():

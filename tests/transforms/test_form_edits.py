@@ -6,7 +6,7 @@ from engine.spec.multipart import parse
 from engine.transforms.form_edits import edit_form, multipart_edits
 from engine.transforms.template import TemplateValues
 from engine.values.errors import GatewayError
-from engine.values.json_edit import replaced
+from engine.values.json_edit import apply_edits
 from tests.support.exchanges import new_exchange
 from tests.transforms.test_body_edits import body_edits
 
@@ -24,7 +24,7 @@ BODY = part("a", "1") + FILE + part("b", "2", "\r\nContent-Type: text/plain") + 
 def edited(*, body=BODY, **edits):
     buffer = f"{body}--B--\r\n".encode()
     parts = parse(buffer, b"B")
-    after = replaced(buffer, multipart_edits(buffer, parts, b"B", body_edits(**edits), VALUES))
+    after = apply_edits(buffer, multipart_edits(buffer, parts, b"B", body_edits(**edits), VALUES))
     assert parse(after, b"B")
     return after.decode().removesuffix("--B--\r\n")
 
@@ -81,6 +81,6 @@ def test_a_part_begins_where_the_one_before_it_ends():
 
 
 def test_a_value_with_the_boundary_is_refused():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         edited(set={"a": "{request.query.q}"})
-    assert raised.value.status == 400
+    assert excinfo.value.status == 400

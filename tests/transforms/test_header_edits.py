@@ -55,10 +55,10 @@ def test_a_response_does_not_get_headers_of_the_request():
 
 @pytest.mark.parametrize("query", ["v=a%0d%0ax-evil:%201", "v=a%00", "v=%7f"])
 def test_a_value_with_a_control_character_is_refused(query):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         edited(set={"x-v": "{request.query.v}"}, exchange=new_exchange(query=query))
-    assert (raised.value.status, raised.value.code) == (400, "invalid_value")
-    assert "x-v" in raised.value.message
+    assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")
+    assert "x-v" in excinfo.value.message
 
 
 def test_text_beyond_ascii_is_sent_as_utf_8():

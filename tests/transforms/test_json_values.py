@@ -40,6 +40,6 @@ def test_a_value_whose_template_has_none_is_missing(value):
 
 
 @pytest.mark.parametrize("value", [10**30, float("inf"), [float("nan")]])
-def test_what_json_does_not_have_is_refused(value):
+def test_values_that_json_cannot_represent_are_refused(value):
     with pytest.raises(ValueError, match="JSON"):
         compiled(value)

@@ -51,9 +51,9 @@ def test_a_path_without_a_value_stays():
 @pytest.mark.parametrize("model", ["..", ".", "%2e%2e", "a\r\nb"])
 def test_a_path_that_leads_elsewhere_raises(model):
     edit = PathEdit({}, template("/x/{target.model}/y"))
-    with pytest.raises(GatewayError, match="it has a") as raised:
+    with pytest.raises(GatewayError, match="it has a") as excinfo:
         edit.apply(values(model=model), stream=False)
-    assert raised.value.status == 400
+    assert excinfo.value.status == 400
 
 
 def test_a_path_that_leads_elsewhere_without_a_value_is_a_fault_of_the_config():

@@ -27,7 +27,7 @@ def test_a_place_has_steps(text, steps):
 
 @pytest.mark.parametrize("text", ["$", "$.", "$.a | $.b", "/a~2", "$[?"])
 def test_a_text_that_is_no_place(text):
-    with pytest.raises(ValueError, match=r"is no JSON|whole body"):
+    with pytest.raises(ValueError, match=r"is not a JSON|whole body"):
         parse_place(text)
 
 
@@ -51,7 +51,7 @@ def test_a_text_that_is_no_place(text):
     ],
 )
 def test_what_is_there_is_found_and_nothing_below_it(text, found):
-    assert parse_place(text).found(VALUE) == found
+    assert parse_place(text).find(VALUE) == found
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_a_value_that_is_nested_too_deeply_raises():
     for _ in range(500):
         value = {"a": value}
     with pytest.raises(TooDeep):
-        parse_place("$..b").found(value)
+        parse_place("$..b").find(value)

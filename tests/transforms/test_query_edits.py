@@ -44,6 +44,6 @@ def test_a_query_is_edited(raw, edits, after):
 
 
 def test_a_query_that_cannot_be_split_is_refused():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         edited("%ff=1", remove=["a"])
-    assert (raised.value.status, raised.value.code) == (400, "invalid_value")
+    assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_value")

@@ -1,4 +1,4 @@
-"""What `check` accepts never makes an invalid request silently: over schemas, transforms, requests.
+"""A transform that `check` accepts never silently makes a request invalid, for random schemas.
 
 A transform that the proof lets through is applied to a valid request. The stage then either sends a
 valid one, or refuses it aloud.
@@ -125,9 +125,9 @@ def outcome(plan, body):
         assert any("policies.0.transform" in line for line in result.log)
         return "refused"
     assert result.status == 200, result.body
-    (sent,) = result.sent_requests
-    assert validator.is_valid(orjson.loads(sent.body))
-    return "sent" if sent.body == text else "changed"
+    (upstream_request,) = result.sent_requests
+    assert validator.is_valid(orjson.loads(upstream_request.body))
+    return "sent" if upstream_request.body == text else "changed"
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)

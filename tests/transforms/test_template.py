@@ -79,10 +79,10 @@ def test_a_filled_value_is_not_read_as_a_template():
     ],
 )
 def test_a_template_that_cannot_be_read(text, message, hint):
-    with pytest.raises(TemplateError) as raised:
+    with pytest.raises(TemplateError) as excinfo:
         parse(text, upstream=False)
-    assert str(raised.value) == message
-    assert hint in raised.value.hint
+    assert str(excinfo.value) == message
+    assert hint in excinfo.value.hint
 
 
 def test_only_values_of_names_are_encoded():

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.exchange.body import spooled
+from engine.exchange.body import spool
 from engine.transforms.compile import compile_all
 from engine.transforms.template import TemplateValues
 from engine.transforms.upstream_side import UpstreamEdits
@@ -11,7 +11,7 @@ from engine.upstream.client.request import UpstreamRequest
 from tests.support.exchanges import new_exchange
 
 
-def sent(*requests, path="/v1/chat", query="a=1", headers=(("x", "1"),)):
+def edited_request(*requests, path="/v1/chat", query="a=1", headers=(("x", "1"),)):
     configs = [TransformConfig({"request": request}, ()) for request in requests]
     request = UpstreamRequest("POST", "host", path, query, list(headers), b"{}")
     values = TemplateValues(new_exchange(), "main", "m")
@@ -20,7 +20,7 @@ def sent(*requests, path="/v1/chat", query="a=1", headers=(("x", "1"),)):
 
 
 def test_path_query_and_headers_are_edited():
-    request = sent(
+    request = edited_request(
         {
             "header": {"rename": {"x": "y"}},
             "query": {"set": {"b": "{target.path}"}},
@@ -32,11 +32,11 @@ def test_path_query_and_headers_are_edited():
 
 
 def test_a_later_transform_sees_what_an_earlier_one_made():
-    request = sent({"path": "/a{target.path}"}, {"path": {"/a/chat": "/b{target.path}"}})
+    request = edited_request({"path": "/a{target.path}"}, {"path": {"/a/chat": "/b{target.path}"}})
     assert request.path == "/v1/b/a/chat"
 
 
-def test_transforms_without_edits_are_none():
+def test_transforms_without_edits_are_left_out():
     assert not UpstreamEdits(compile_all([TransformConfig({"request": {}}, ())], upstream=True))
 
 
@@ -61,7 +61,7 @@ def test_json_is_edited_by_each_transform():
 
 
 def test_json_on_disk_is_edited():
-    request, _ = sent_body(spooled([b"{", b"}"]), "application/json", {"body": {"set": {"a": 1}}})
+    request, _ = sent_body(spool([b"{", b"}"]), "application/json", {"body": {"set": {"a": 1}}})
     assert request.body == b'{"a":1}'
 
 
@@ -74,7 +74,7 @@ def test_a_form_is_edited():
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_a_multipart_form_is_edited(on_disk):
     text = b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--B--\r\n'
-    body = spooled([text]) if on_disk else text
+    body = spool([text]) if on_disk else text
     request, exchange = sent_body(
         body, "multipart/form-data; boundary=B", {"body": {"set": {"a": 2}}}
     )

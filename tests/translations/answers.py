@@ -53,10 +53,12 @@ def answer(*content: Block, stop: Stop = "end", **finish: Any) -> Answer:
     return Answer(id="a1", model="m", created=7, candidates=[candidate], usage=USAGE)
 
 
-def events_of(whole: Answer, pieces: int = 3) -> list[Event]:
+def events_of(full_answer: Answer, pieces: int = 3) -> list[Event]:
     """The events of an answer, its texts in pieces of so many characters."""
-    events: list[Event] = [Start(id=whole.id, model=whole.model, created=whole.created)]
-    for index, candidate in enumerate(whole.candidates):
+    events: list[Event] = [
+        Start(id=full_answer.id, model=full_answer.model, created=full_answer.created)
+    ]
+    for index, candidate in enumerate(full_answer.candidates):
         for block in candidate.blocks:
             text = _text_of(block)
             events.append(Open(_empty(block), index))
@@ -68,8 +70,8 @@ def events_of(whole: Answer, pieces: int = 3) -> list[Event]:
             if isinstance(block, Reasoning) and block.signature is not None:
                 events.append(Sign(block.signature, index))
             events.append(Close(index))
-    finishes = {index: each.finish for index, each in enumerate(whole.candidates)}
-    return [*events, End(finishes=finishes, usage=whole.usage)]
+    finishes = {index: each.finish for index, each in enumerate(full_answer.candidates)}
+    return [*events, End(finishes=finishes, usage=full_answer.usage)]
 
 
 def _text_of(block: Block) -> str:

@@ -34,7 +34,7 @@ CROSSINGS = [
     if target != agent.language
 ]
 
-REFUSED = {
+REFUSED_PLACES = {
     (file, model): place
     for file, place in (("codex-any", "tools[8]"), ("codex-gpt", "tools[9]"))
     for model in ("gpt-4o", "gpt-5", "gemini-2.5-flash", *BEDROCK)
@@ -65,18 +65,18 @@ def tool_names(file: str) -> list[str]:
 
 @pytest.mark.parametrize(("file", "target", "model"), CROSSINGS)
 def test_an_agents_request_is_one_of_the_target(file: str, target: str, model: str) -> None:
-    refused = REFUSED.get((file, model))
-    if refused:
-        with pytest.raises(GatewayError) as caught:
+    refused_place = REFUSED_PLACES.get((file, model))
+    if refused_place:
+        with pytest.raises(GatewayError) as excinfo:
             translate(file, target, model)
-        assert (caught.value.status, caught.value.param) == (400, refused)
+        assert (excinfo.value.status, excinfo.value.param) == (400, refused_place)
         return
-    written = translate(file, target, model).target_request.body
-    check_request(target, written)
-    results = tool_results(target_language(target), json.loads(written))
+    body = translate(file, target, model).target_request.body
+    check_request(target, body)
+    results = tool_results(target_language(target), json.loads(body))
     assert len(results) == 2
     assert "seven" in json.dumps(results[1])
-    assert all(f'"{name}"' in written.decode() for name in tool_names(file))
+    assert all(f'"{name}"' in body.decode() for name in tool_names(file))
 
 
 @pytest.mark.parametrize(

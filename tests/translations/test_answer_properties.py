@@ -31,8 +31,8 @@ from tests.support.translation_strategies import (
     events_of,
     request_in,
     sorted_by_kind,
+    write_answer,
     write_stream,
-    write_whole,
 )
 from tests.support.translations import event_data
 
@@ -51,8 +51,8 @@ some = settings(max_examples=EXAMPLES)
 def exchange(pair: Translation, *, stream: bool) -> TranslatedExchange:
     """An exchange whose caller wants to see everything."""
     request = request_in(pair.source, stream=stream)
-    written = pair.target.write_request(request, "m", Losses(Patterns(())))
-    return TranslatedExchange(pair, request, written, [])
+    target_request = pair.target.write_request(request, "m", Losses(Patterns(())))
+    return TranslatedExchange(pair, request, target_request, [])
 
 
 def read_stream(written_in: TargetLanguage, stream: bytes) -> Answer:
@@ -84,8 +84,8 @@ def test_a_stream_says_what_the_answer_in_one_piece_says(
     caller = target_language(name)
     answer = answer_in(caller, answer)
     streamed = read_stream(caller, write_stream(caller, events_of(answer, size)))
-    whole = collect(caller.read_answer(write_whole(caller, answer)))
-    assert content_of(streamed) == content_of(whole)
+    collected = collect(caller.read_answer(write_answer(caller, answer)))
+    assert content_of(streamed) == content_of(collected)
 
 
 @EVERY_PAIR
@@ -97,10 +97,10 @@ def test_a_translated_stream_says_what_the_translated_answer_says(
     pair = Translation(language(caller), target_language(target))
     answer = answer_in(pair.target, answer)
     stream = translate_stream(pair, write_stream(pair.target, events_of(answer, size)))
-    body = exchange(pair, stream=False).answer(write_whole(pair.target, answer))
-    streamed, whole = read_stream(pair.source, stream), collect(pair.source.read_answer(body))
+    body = exchange(pair, stream=False).answer(write_answer(pair.target, answer))
+    streamed, collected = read_stream(pair.source, stream), collect(pair.source.read_answer(body))
     ordered = caller != "chat_completions"
-    assert content_of(streamed, ordered=ordered) == content_of(whole, ordered=ordered)
+    assert content_of(streamed, ordered=ordered) == content_of(collected, ordered=ordered)
 
 
 @EVERY_PAIR
@@ -147,8 +147,8 @@ def test_the_beginning_of_a_stream_is_an_error_or_the_whole_answer(
     output, failure = interrupted(pair, [beginning])
     if failure is None:
         says = content_of(read_stream(pair.source, output), usage=False)
-        whole = read_stream(pair.source, through(pair, [stream]))
-        assert says == content_of(whole, usage=False)
+        collected = read_stream(pair.source, through(pair, [stream]))
+        assert says == content_of(collected, usage=False)
     else:
         assert isinstance(failure, InvalidAnswer)
         with pytest.raises(BrokenAnswer):

@@ -33,7 +33,7 @@ OUTPUT: TypeAdapter[Any] = TypeAdapter(OutputConfigParam)
 
 
 @each(
-    ("model", "thinking", "written", "lost"),
+    ("model", "thinking", "expected", "expected_losses"),
     [
         (NEW, Thinking(effort="low"), {"thinking": {"type": "adaptive"}, "effort": "low"}, []),
         (NEW, Thinking(effort="minimal"), {"thinking": {"type": "adaptive"}, "effort": "low"}, []),
@@ -83,11 +83,13 @@ OUTPUT: TypeAdapter[Any] = TypeAdapter(OutputConfigParam)
         ("claude-3-5-haiku-latest", Thinking(off=True), {}, []),
     ],
 )
-def test_thinking(model: str, thinking: Thinking, written: dict[str, Any], lost: list[str]) -> None:
+def test_thinking(
+    model: str, thinking: Thinking, expected: dict[str, Any], expected_losses: list[str]
+) -> None:
     body, losses = write(model, thinking=thinking)
     effort = body.get("output_config", {})
-    assert {k: v for k, v in {**body, **effort}.items() if k in ("thinking", "effort")} == written
-    assert losses == lost
+    assert {k: v for k, v in {**body, **effort}.items() if k in ("thinking", "effort")} == expected
+    assert losses == expected_losses
 
 
 @each(
@@ -120,13 +122,13 @@ def test_every_wish_to_think_is_one_of_the_sdk(model: str) -> None:
 def test_a_budget_leaves_tokens_to_the_answer(
     max_tokens: int, thinking: Thinking, budget: int | None
 ) -> None:
-    body, lost = write(OLD, max_tokens=max_tokens, thinking=thinking)
+    body, expected_losses = write(OLD, max_tokens=max_tokens, thinking=thinking)
     assert body.get("thinking", {}).get("budget_tokens") == budget
-    assert lost == ([] if budget else ["(thinking)"])
+    assert expected_losses == ([] if budget else ["(thinking)"])
 
 
 @each(
-    ("model", "members", "written", "lost"),
+    ("model", "members", "expected", "expected_losses"),
     [
         ("m", {"temperature": "0.70", "top_p": "0.90", "top_k": "40"}, SAMPLING, []),
         (OLD, {"temperature": "0.70", "top_p": "0.90"}, ["temperature"], ["top_p"]),
@@ -140,11 +142,13 @@ def test_a_budget_leaves_tokens_to_the_answer(
         (OLD, {"temperature": "0.5", "thinking": Thinking(off=True)}, ["temperature"], []),
     ],
 )
-def test_sampling(model: str, members: dict[str, Any], written: list[str], lost: list[str]) -> None:
+def test_sampling(
+    model: str, members: dict[str, Any], expected: list[str], expected_losses: list[str]
+) -> None:
     values = {k: Raw(v.encode()) if isinstance(v, str) else v for k, v in members.items()}
     body, losses = write(model, **values)
-    assert [name for name in SAMPLING if name in body] == written
-    assert losses == lost
+    assert [name for name in SAMPLING if name in body] == expected
+    assert losses == expected_losses
 
 
 def test_numbers_keep_their_text() -> None:
@@ -165,8 +169,8 @@ def test_top_k_is_a_whole_number() -> None:
 
 
 def test_a_temperature_above_one_is_one_and_a_loss() -> None:
-    body, lost = write(OLD, temperature=Raw(b"1.5"))
-    assert (body["temperature"], lost) == (1, ["temperature"])
+    body, expected_losses = write(OLD, temperature=Raw(b"1.5"))
+    assert (body["temperature"], expected_losses) == (1, ["temperature"])
 
 
 def test_a_temperature_that_is_no_number_is_named_as_the_caller_wrote_it() -> None:
@@ -175,7 +179,7 @@ def test_a_temperature_that_is_no_number_is_named_as_the_caller_wrote_it() -> No
 
 
 @each(
-    ("members", "lost"),
+    ("members", "expected_losses"),
     [
         ({"candidates": 2}, ["candidates"]),
         ({"candidates": 1}, []),
@@ -189,9 +193,9 @@ def test_a_temperature_that_is_no_number_is_named_as_the_caller_wrote_it() -> No
     ],
 )
 def test_what_the_vendor_has_no_parameter_for_is_lost(
-    members: dict[str, Any], lost: list[str]
+    members: dict[str, Any], expected_losses: list[str]
 ) -> None:
-    assert write(**members)[1] == lost
+    assert write(**members)[1] == expected_losses
 
 
 def test_stop_sequences_of_white_space_are_left_out() -> None:
@@ -202,17 +206,17 @@ SCHEMA = OutputFormat(kind="json_schema", schema=Raw(b'{"type":"object"}'), name
 
 
 @each(
-    ("model", "output", "lost"),
+    ("model", "output", "expected_losses"),
     [
         (OLD, SCHEMA, []),
         (OLD, OutputFormat(kind="json"), ["output"]),
     ],
 )
-def test_output_format(model: str, output: OutputFormat, lost: list[str]) -> None:
+def test_output_format(model: str, output: OutputFormat, expected_losses: list[str]) -> None:
     body, losses = write(model, output=output)
     schema = {"type": "json_schema", "schema": {"type": "object"}}
-    assert body.get("output_config") == (None if lost else {"format": schema})
-    assert losses == lost
+    assert body.get("output_config") == (None if expected_losses else {"format": schema})
+    assert losses == expected_losses
 
 
 @each(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import json
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 
-from engine.translations import languages, target_language
+from engine.translations import languages, target_language, translation
 from engine.translations.language import Language, RequestLine
 from engine.translations.translation import LossRules, TranslatedExchange, Translation
 from tests.support.captures import RECORDINGS, Recording, needs_recordings
@@ -62,6 +63,29 @@ def _translate(capture: Capture, target: str) -> TranslatedExchange:
     return Translation(source, target_language(target)).request(
         recording.body, line, model, LossRules()
     )
+
+
+@needs_recordings
+def test_recorded_embeddings_are_those_of_the_other_vendor() -> None:
+    paths = {"/embeddings": "batch_embed_contents", ":batchEmbedContents": "embeddings"}
+    texts: list[Any] = []
+    for recording in RECORDINGS:
+        for suffix, target in paths.items():
+            if recording.method == "POST" and recording.target.endswith(suffix):
+                caller = next(name for name in paths.values() if name != target)
+                exchange = translation(caller, target).request(
+                    recording.body, RequestLine(model="m"), "v", LossRules()
+                )
+                assert exchange.dropped == []
+                texts.append(_texts(json.loads(exchange.target_request.body)))
+    assert sorted(texts) == [["a", "b"], ["hi"], ["x"]]
+
+
+def _texts(body: Any) -> list[str]:
+    """What a request for embeddings asks them of."""
+    if "requests" in body:
+        return [part["text"] for each in body["requests"] for part in each["content"]["parts"]]
+    return [body["input"]] if isinstance(body["input"], str) else body["input"]
 
 
 @needs_recordings

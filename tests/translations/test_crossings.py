@@ -65,9 +65,9 @@ def test_a_request_is_written_for_the_target(case: Case) -> None:
 
 @pytest.mark.parametrize("case", _files("refused"))
 def test_a_request_that_cannot_be_carried_names_the_field(case: Case) -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         _translate(case)
-    assert (caught.value.status, caught.value.param) == (400, case["refused"])
+    assert (excinfo.value.status, excinfo.value.param) == (400, case["refused"])
 
 
 @pytest.mark.parametrize("case", _files("answer"))

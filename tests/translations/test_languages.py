@@ -44,23 +44,23 @@ def test_a_request_survives_its_own_language(language: Language, file: Path) -> 
     )
     request = language.read_request(file.read_bytes(), line)
     losses = Losses(Patterns(()))
-    written = language.write_request(request, request.model, losses)
+    target_request = language.write_request(request, request.model, losses)
     assert not losses.losses
-    assert exact(written.body) == exact(file.read_bytes())
+    assert exact(target_request.body) == exact(file.read_bytes())
 
 
 @pytest.mark.parametrize(("language", "file"), ANSWERS)
 def test_an_answer_survives_its_own_language(language: Language, file: Path) -> None:
     answer = collect(language.read_answer(file.read_bytes()))
-    written = language.write_answer(answer, request_of(language))
-    assert json.loads(written) == json.loads(file.read_bytes())
+    result = language.write_answer(answer, request_of(language))
+    assert json.loads(result) == json.loads(file.read_bytes())
 
 
 @pytest.mark.parametrize(("language", "file"), STREAMS)
 def test_a_stream_survives_its_own_language(language: Language, file: Path) -> None:
     writer = language.stream_writer(request_of(language))
-    written = b"".join(writer.write(event) for event in events_of(language, file.read_bytes()))
-    assert [json_of(data) for data in event_data(written)] == [
+    result = b"".join(writer.write(event) for event in events_of(language, file.read_bytes()))
+    assert [json_of(data) for data in event_data(result)] == [
         json_of(data) for data in event_data(file.read_bytes())
     ]
 

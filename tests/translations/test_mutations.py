@@ -77,7 +77,7 @@ def translated(
         return error
 
 
-def answered(exchange: TranslatedExchange, body: bytes) -> bytes | Exception:
+def answer_or_error(exchange: TranslatedExchange, body: bytes) -> bytes | Exception:
     try:
         return exchange.answer(body)
     except (BrokenAnswer, UpstreamError) as error:
@@ -129,7 +129,7 @@ def test_a_changed_answer_is_translated_or_an_error(target: TargetLanguage) -> N
     questions = exchanges(target)
     for _ in range(COUNT):
         body, exchange = changed(rolls.choice(answers), rolls), next(questions)
-        result = answered(exchange, body)
+        result = answer_or_error(exchange, body)
         if isinstance(result, bytes):
             assert_output(result, exchange)
         else:
@@ -164,5 +164,7 @@ def test_a_changed_error_is_an_error(target: TargetLanguage) -> None:
 @EVERY_TARGET
 def test_any_json_in_place_of_an_answer_is_an_error(target: TargetLanguage) -> None:
     exchange = next(exchanges(target))
-    accepted = [value[:80] for value in VALUES if isinstance(answered(exchange, value), bytes)]
+    accepted = [
+        value[:80] for value in VALUES if isinstance(answer_or_error(exchange, value), bytes)
+    ]
     assert accepted == []

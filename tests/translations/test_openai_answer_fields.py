@@ -66,15 +66,15 @@ USAGE = Usage(input=9, output=4, cached=3, cache_write=1, reasoning=2)
 
 
 def test_usage_of_chat_completions_survives() -> None:
-    written = chat_fields.write_counts(USAGE)
-    assert written["total_tokens"] == 13
-    assert read(written) == USAGE
+    counts_written = chat_fields.write_counts(USAGE)
+    assert counts_written["total_tokens"] == 13
+    assert read(counts_written) == USAGE
 
 
 def test_usage_of_responses_survives() -> None:
-    written = responses_fields.write_counts(USAGE)
-    assert written["total_tokens"] == 13
-    counts = read_shape(RESPONSES, json.dumps(written).encode())
+    counts_written = responses_fields.write_counts(USAGE)
+    assert counts_written["total_tokens"] == 13
+    counts = read_shape(RESPONSES, json.dumps(counts_written).encode())
     assert responses_fields.read_counts(counts) == USAGE
 
 

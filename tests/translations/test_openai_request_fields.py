@@ -81,9 +81,9 @@ def test_data_of_files_are_data_urls_or_base64_alone(data: str, name: str, media
     ],
 )
 def test_other_data_of_files_are_refused(data: str, name: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read_file_data(data, name, "p")
-    assert caught.value.place == "p"
+    assert excinfo.value.place == "p"
 
 
 @each(
@@ -97,8 +97,8 @@ def test_schemas_survive(output: OutputFormat) -> None:
     def encoded(value: Any) -> Any:
         return json.loads(bytes(value))
 
-    written = {**write_schema(output), "schema": encoded(output.schema)}
-    text = json.dumps(written, separators=(",", ":")).encode()
+    members = {**write_schema(output), "schema": encoded(output.schema)}
+    text = json.dumps(members, separators=(",", ":")).encode()
     assert read_schema(Members(text)) == output
 
 
@@ -126,8 +126,8 @@ def write(model: str, effort: str | None = None, **members: Any) -> tuple[dict[s
     losses = Losses(Patterns(()))
     values = {name: Raw(value) for name, value in members.items()}
     request = ChatRequest(language="generate_content", model="m", messages=[], **values)
-    written = write_sampling(request, model, effort, losses)
-    return {name: bytes(value) for name, value in written.items()}, losses
+    written_members = write_sampling(request, model, effort, losses)
+    return {name: bytes(value) for name, value in written_members.items()}, losses
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def write(model: str, effort: str | None = None, **members: Any) -> tuple[dict[s
     ],
 )
 def test_a_model_that_does_not_reason_takes_both(model: str, effort: str | None) -> None:
-    written, losses = write(model, effort, temperature=b"0.70", top_p=b"0.9")
-    assert written == {"temperature": b"0.70", "top_p": b"0.9"}
+    members, losses = write(model, effort, temperature=b"0.70", top_p=b"0.9")
+    assert members == {"temperature": b"0.70", "top_p": b"0.9"}
     assert not losses.losses
 
 
@@ -160,8 +160,8 @@ def test_a_model_that_does_not_reason_takes_both(model: str, effort: str | None)
     ],
 )
 def test_a_model_that_reasons_takes_none(model: str, effort: str | None) -> None:
-    written, losses = write(model, effort, temperature=b"0.7", top_p=b"0.5")
-    assert written == {}
+    members, losses = write(model, effort, temperature=b"0.7", top_p=b"0.5")
+    assert members == {}
     assert [(loss.place, loss.hint) for loss in losses.losses] == [
         ("temperature", False),
         ("top_p", False),
@@ -169,8 +169,8 @@ def test_a_model_that_reasons_takes_none(model: str, effort: str | None) -> None
 
 
 def test_what_happens_without_a_parameter_is_no_loss() -> None:
-    written, losses = write("gpt-5", temperature=b"1", top_p=b"1.0")
-    assert (written, losses.losses) == ({}, [])
+    members, losses = write("gpt-5", temperature=b"1", top_p=b"1.0")
+    assert (members, losses.losses) == ({}, [])
 
 
 def test_vendors_defaults_are_hints() -> None:
@@ -184,7 +184,7 @@ def test_a_narrow_top_k_is_lost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "verbosity", "written", "lost"),
+    ("model", "verbosity", "expected", "is_loss"),
     [
         ("gpt-5", "low", "low", False),
         ("gpt-4o", "low", None, True),
@@ -194,9 +194,9 @@ def test_a_narrow_top_k_is_lost() -> None:
     ],
 )
 def test_older_models_have_one_verbosity(
-    model: str, verbosity: str, written: str | None, lost: bool
+    model: str, verbosity: str, expected: str | None, is_loss: bool
 ) -> None:
     losses = Losses(Patterns(()))
     request = ChatRequest(language="responses", model="m", messages=[], verbosity=verbosity)
-    assert write_verbosity(request, model, losses) == written
-    assert bool(losses.losses) == lost
+    assert write_verbosity(request, model, losses) == expected
+    assert bool(losses.losses) == is_loss

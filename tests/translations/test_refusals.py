@@ -23,11 +23,11 @@ def refusal(drop: tuple[str, ...] = (), **fields: Any) -> GatewayError:
     """The refusal of a chat with these fields for a target that speaks messages."""
     translation = Translation(language("chat_completions"), language("messages"))
     body = json.dumps({"model": "claude", "messages": TURNS, **fields}).encode()
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         translation.request(
             body, RequestLine(), "claude-sonnet-4-5", LossRules(False, Patterns(drop))
         )
-    return caught.value
+    return excinfo.value
 
 
 def test_one_field_is_named() -> None:
@@ -42,10 +42,10 @@ def test_one_field_is_named() -> None:
 @pytest.mark.parametrize("body", [b"[]", b'{"x": "\\ud83d"}', b"{"])
 def test_what_is_no_json_has_no_place(body: bytes) -> None:
     translation = Translation(language("messages"), language("chat_completions"))
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         translation.request(body, RequestLine(), "m", LossRules())
-    assert (caught.value.code, caught.value.param) == ("invalid_json", "")
-    assert "must be an object as JSON" in caught.value.message
+    assert (excinfo.value.code, excinfo.value.param) == ("invalid_json", "")
+    assert "must be an object as JSON" in excinfo.value.message
 
 
 def test_every_field_is_named_in_one_message() -> None:
@@ -79,9 +79,9 @@ def test_the_last_turn_is_not_dropped(rules: LossRules, turns: Any, place: str) 
     """The model would go on with the turn before it."""
     translation = Translation(language("chat_completions"), language("messages"))
     body = json.dumps({"model": "claude", "messages": turns}).encode()
-    with pytest.raises(GatewayError, match="turn with content for this model") as caught:
+    with pytest.raises(GatewayError, match="turn with content for this model") as excinfo:
         translation.request(body, RequestLine(), "claude-opus-4-1", rules)
-    assert (caught.value.status, caught.value.param) == (400, place)
+    assert (excinfo.value.status, excinfo.value.param) == (400, place)
 
 
 def test_what_cannot_be_carried_is_named_rather_than_the_turn_that_it_leaves_empty() -> None:
@@ -119,6 +119,6 @@ def test_a_request_of_too_many_objects_is_refused() -> None:
     turns = b'{"role":"user","content":"Hi"},' * MOST_OBJECTS + b"{}"
     body = b'{"model":"claude","messages":[' + turns + b"]}"
     translation = Translation(language("chat_completions"), language("messages"))
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         translation.request(body, RequestLine(), "claude-sonnet-4-5", LossRules(lossy=True))
-    assert (caught.value.status, caught.value.code) == (400, "request_too_complex")
+    assert (excinfo.value.status, excinfo.value.code) == (400, "request_too_complex")

@@ -68,12 +68,12 @@ def test_a_request_survives_its_own_language_with_unknown_members(
     name: str, data: st.DataObject
 ) -> None:
     caller = language(name)
-    written = written_in(caller, data.draw(requests(FEATURES[name])))
-    tree = read_tree(written.body)
+    target_request = written_in(caller, data.draw(requests(FEATURES[name])))
+    tree = read_tree(target_request.body)
     # What stands beside declarations of functions is another tool of Gemini's.
     objects = [each for each in objects_of(tree) if "functionDeclarations" not in each]
     for place in data.draw(st.lists(st.sampled_from(objects), max_size=3)):
         place["vendorMember"] = UNKNOWN
-    request = caller.read_request(write_tree(tree), line_of(written))
+    request = caller.read_request(write_tree(tree), line_of(target_request))
     again = caller.write_request(request, MODELS[name], Losses(Patterns(())))
     assert read_tree(again.body) == tree

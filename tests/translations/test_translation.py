@@ -42,9 +42,9 @@ def ask(
 
 
 def refusal(**more: Any) -> GatewayError:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         ask(CHAT_TO_MESSAGES, **more)
-    return caught.value
+    return excinfo.value
 
 
 def chunk(**delta: Any) -> bytes:
@@ -96,10 +96,10 @@ def test_what_may_be_dropped_is_named(rules: LossRules) -> None:
     ids=["no UTF-8", "a surrogate", "depth", "a number", "a list", "nothing"],
 )
 def test_a_request_that_cannot_be_read_is_the_callers_mistake(body: bytes) -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         CHAT_TO_MESSAGES.request(body, LINE, "m", LossRules(lossy=True))
-    assert caught.value.status == 400
-    assert len(caught.value.message) < 300
+    assert excinfo.value.status == 400
+    assert len(excinfo.value.message) < 300
 
 
 # Answers in one piece.
@@ -127,9 +127,9 @@ def test_an_answer_that_cannot_be_read_is_broken(caller: str, body: bytes) -> No
 
 
 def test_names_of_the_upstream_are_bounded_in_the_message() -> None:
-    with pytest.raises(BrokenAnswer) as caught:
+    with pytest.raises(BrokenAnswer) as excinfo:
         ask().answer(call("x").replace(b"look", b"l" * 100_000))
-    assert len(str(caught.value)) <= 300
+    assert len(str(excinfo.value)) <= 300
 
 
 def test_an_answer_in_one_piece_may_have_a_bounded_size() -> None:
@@ -152,6 +152,18 @@ def test_what_waits_for_an_answer_holds_no_messages() -> None:
     assert exchange.target_request.body == b""
     answer = b'{"choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}'
     assert json.loads(exchange.answer(answer))["content"] == [{"type": "text", "text": "Hi"}]
+
+
+@pytest.mark.parametrize(("twice", "expected"), [(False, 40), (True, 20)])
+def test_a_prompt_cache_that_the_target_counts_twice_is_told_once(
+    twice: bool, expected: int
+) -> None:
+    exchange = ask(CHAT_TO_MESSAGES).for_answer(cache_counted_twice=twice)
+    usage = {"input_tokens": 20, "cache_read_input_tokens": 15, "cache_creation_input_tokens": 5}
+    message = {"id": "1", "model": "m", "content": [], "stop_reason": "end_turn", "usage": usage}
+    assert json.loads(exchange.answer(json.dumps(message).encode()))["usage"]["prompt_tokens"] == (
+        expected
+    )
 
 
 # Streams.

@@ -22,7 +22,7 @@ from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from tests.support.each import each
 from tests.support.request_strategies import FEATURES, MODELS, line_of, requests, written_in
-from tests.support.translation_strategies import ANSWERS, events_of, write_stream, write_whole
+from tests.support.translation_strategies import ANSWERS, events_of, write_answer, write_stream
 from tests.support.translations import CASES, event_data
 from tests.support.vendor_judges import check_answer, check_event, check_request
 
@@ -78,9 +78,11 @@ def test_requests_for_every_feature(caller: str, target: str) -> None:
 @given(data=st.data())
 def test_random_requests(caller: str, target: str, data: st.DataObject) -> None:
     request = data.draw(requests(FEATURES[caller] & FEATURES[target]))
-    written = written_in(language(caller), request)
+    caller_request = written_in(language(caller), request)
     pair = Translation(language(caller), target_language(target))
-    exchange = pair.request(written.body, line_of(written), MODELS[target], LossRules())
+    exchange = pair.request(
+        caller_request.body, line_of(caller_request), MODELS[target], LossRules()
+    )
     check_request(target, exchange.target_request.body)
 
 
@@ -109,6 +111,6 @@ def test_answers_of_the_cases(name: str, case: dict[str, Any]) -> None:
 @some
 @given(answer=ANSWERS, size=st.integers(1, 9))
 def test_random_answers(name: str, answer: Answer, size: int) -> None:
-    check_answer(name, write_whole(language(name), answer))
+    check_answer(name, write_answer(language(name), answer))
     for data in event_data(write_stream(language(name), events_of(answer, size))):
         check_event(name, data)

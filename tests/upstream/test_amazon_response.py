@@ -58,9 +58,9 @@ def test_events_are_read_until_the_end() -> None:
 
 def test_events_are_passed_while_they_arrive() -> None:
     read, _ = response(A[:9], A[9:], B)
-    passed: list[bytes] = []
-    assert read.read(passed.append) == AS_EVENTS[1]
-    assert passed == [AS_EVENTS[0]]
+    pieces: list[bytes] = []
+    assert read.read(pieces.append) == AS_EVENTS[1]
+    assert pieces == [AS_EVENTS[0]]
 
 
 def test_an_end_inside_a_message_is_no_end() -> None:
@@ -81,26 +81,26 @@ def test_a_wrong_checksum_is_a_failure_behind_the_events_before_it() -> None:
     assert read.read() == AS_EVENTS[0]
     with pytest.raises(
         InvalidAnswer, match="event stream has a message with a wrong checksum"
-    ) as e:
+    ) as excinfo:
         read.read()
-    assert (e.value.request_sent, e.value.response_started) == (True, True)
+    assert (excinfo.value.request_sent, excinfo.value.response_started) == (True, True)
     assert received.closed
 
 
 def test_a_wrong_checksum_ends_what_is_passed() -> None:
     read, _ = response(A + WRONG, B)
-    passed: list[bytes] = []
+    pieces: list[bytes] = []
     with pytest.raises(InvalidAnswer):
-        read.read(passed.append)
-    assert passed == [AS_EVENTS[0]]
+        read.read(pieces.append)
+    assert pieces == [AS_EVENTS[0]]
 
 
 def test_a_failure_of_the_connection_is_raised_as_it_is() -> None:
     read, _ = response(A, Reset())
     assert read.read() == AS_EVENTS[0]
-    with pytest.raises(UpstreamFailure) as raised:
+    with pytest.raises(UpstreamFailure) as excinfo:
         read.read()
-    assert raised.type is Reset
+    assert excinfo.type is Reset
 
 
 def test_a_silence_is_raised_and_can_be_read_on_behind() -> None:

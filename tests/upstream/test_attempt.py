@@ -54,6 +54,18 @@ def test_an_answer_that_is_not_translated_is_metered_as_the_caller_gets_it() -> 
     assert exchange.upstream_usage is None
 
 
+@pytest.mark.parametrize(("dialect", "expected"), [("openai", False), ("anthropic", True)])
+def test_a_prompt_cache_inside_the_input_is_counted_twice_by_anthropics_format_alone(
+    dialect: str, expected: bool
+) -> None:
+    east, spoken = target(Client(FakeResponse(200, EVENTS, [CONTENT]))), dialects.get(dialect)
+    east.upstream.cache_in_input = True
+    exchange = new_exchange("GET", "/x", dialect=spoken)
+    request = build_request(east, exchange, east.upstream.headers(()), None)
+    attempt(east, None, request, exchange, spoken, 9.0)
+    assert exchange.cache_counted_twice is expected
+
+
 @pytest.mark.parametrize(
     ("status", "expected"), [(400, ""), (401, "credential"), (429, "429"), (503, "5xx")]
 )
@@ -126,9 +138,9 @@ def test_an_interrupted_attempt_releases_its_response_and_counts_as_sent() -> No
 
 def test_a_request_that_cannot_be_built_was_not_sent() -> None:
     exchange = new_exchange("GET", "/x/../y", dialect=OPENAI)
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         run(exchange=exchange)
-    assert raised.value.status == 500
+    assert excinfo.value.status == 500
     assert not exchange.record.reached_upstream
 
 
@@ -220,10 +232,10 @@ def test_the_time_for_a_token_is_part_of_the_time_of_the_attempt() -> None:
     exchange = new_exchange("GET", "/x", dialect=OPENAI)
     request = build_request(east, exchange, east.upstream.headers(()), None)
     attempt(east, credential, request, exchange, OPENAI, 9.0)
-    [left] = client.totals
+    [total] = client.totals
     assert waits == [9.0]
-    assert left is not None
-    assert 8 < left <= 8.998
+    assert total is not None
+    assert 8 < total <= 8.998
 
 
 @each("dialect, status, renewals", [(PLAIN, 401, 1), (PLAIN, 403, 0), (OPENAI, 401, 0)])

@@ -103,22 +103,22 @@ def test_a_refused_token_is_fetched_anew_once_in_a_request() -> None:
         pass
 
     only = target(Client(), credentials=[Token("k", "a", "s")], retry=Retry(attempts=5))
-    tried = candidates(only)
+    result = candidates(only)
     for _ in range(2):
-        candidate = tried.next()
+        candidate = result.next()
         assert candidate is not None
-        tried.failed(candidate.target, candidate.credential, "credential", None)
+        result.failed(candidate.target, candidate.credential, "credential", None)
     assert Token.renewals == 1
-    assert tried.next() is None
+    assert result.next() is None
 
 
 def test_a_fixed_credential_that_is_refused_is_not_tried_again() -> None:
     only = target(Client(), credentials=[KEYS[0]], retry=Retry(attempts=5))
-    tried = candidates(only)
-    candidate = tried.next()
+    result = candidates(only)
+    candidate = result.next()
     assert candidate is not None
-    tried.failed(candidate.target, candidate.credential, "credential", None)
-    assert tried.next() is None
+    result.failed(candidate.target, candidate.credential, "credential", None)
+    assert result.next() is None
 
 
 def bounded(name: str, bound: int = 1, size: int = 0, wait: float = 5.0, **more: Any) -> Target:

@@ -51,11 +51,11 @@ def test_events_are_edited_and_their_usage_is_read() -> None:
 
 
 def test_events_are_passed_while_they_arrive() -> None:
-    passed: list[bytes] = []
+    pieces: list[bytes] = []
     read = response(b'data: {"x": 1}\n\n', b'data: {"y"', b": 1}\n\n", headers=EVENTS)
-    while data := read.read(passed.append):
-        passed.append(data)
-    assert b"".join(passed) == b'data: {}\n\ndata: {"y": 1}\n\n'
+    while data := read.read(pieces.append):
+        pieces.append(data)
+    assert b"".join(pieces) == b'data: {}\n\ndata: {"y": 1}\n\n'
 
 
 def test_a_body_that_breaks_off_is_not_complete() -> None:

@@ -155,9 +155,9 @@ def test_an_error_before_any_content_is_a_failure(
     dialect: Dialect, beginning: list[bytes], content: bytes, error: Any
 ) -> None:
     for before in ([], beginning):
-        with pytest.raises(ErrorFirst) as caught:
+        with pytest.raises(ErrorFirst) as excinfo:
             opened(dialect, *before, event(error, "error"))
-        assert caught.value.document == error
+        assert excinfo.value.document == error
 
 
 def test_a_failed_response_is_an_error_of_its_dialect_alone() -> None:
@@ -178,9 +178,9 @@ def test_an_end_without_content_is_a_failure(
     dialect: Dialect, beginning: list[bytes], content: bytes
 ) -> None:
     for pieces in ([], beginning, [*beginning, b"data:\n\n"]):
-        with pytest.raises(ErrorFirst) as caught:
+        with pytest.raises(ErrorFirst) as excinfo:
             opened(dialect, *pieces)
-        assert "ended before any content" in caught.value.document["message"]
+        assert "ended before any content" in excinfo.value.document["message"]
 
 
 @pytest.mark.parametrize(("dialect", "beginning", "content"), CASES[::6])

@@ -82,9 +82,9 @@ def send(
 
 
 def refusal(request: Exchange, *targets: Any) -> GatewayError:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         send(request, *targets)
-    return caught.value
+    return excinfo.value
 
 
 # The name of the model.
@@ -429,9 +429,9 @@ class Sender:
         return send(self.request, *self.targets, **self.more)
 
     def refusal(self) -> GatewayError:
-        with pytest.raises(GatewayError) as caught:
+        with pytest.raises(GatewayError) as excinfo:
             self()
-        return caught.value
+        return excinfo.value
 
 
 def fake_response(
@@ -879,8 +879,8 @@ def test_held_events_are_sent_in_order_and_unchanged(clock: Clock) -> None:
 
 
 def test_no_event_of_a_failed_target_reaches_the_caller(clock: Clock) -> None:
-    broken = failure(failures.Truncated, response_started=True)
-    peers = clients([events(BEGIN, BEGIN, broken)], [events(CONTENT)])
+    truncation = failure(failures.Truncated, response_started=True)
+    peers = clients([events(BEGIN, BEGIN, truncation)], [events(CONTENT)])
     assert body_of(Sender(clock, *spread(peers))()) == CONTENT
 
 
@@ -912,8 +912,8 @@ def test_the_message_of_an_error_event_is_reported(clock: Clock) -> None:
 
 
 def test_a_body_that_is_not_a_stream_is_relayed_from_its_first_byte(clock: Clock) -> None:
-    broken = failure(failures.Truncated, response_started=True)
-    peers = clients([FakeResponse(200, JSON, [b'{"a":', broken])], [])
+    truncation = failure(failures.Truncated, response_started=True)
+    peers = clients([FakeResponse(200, JSON, [b'{"a":', truncation])], [])
     response = Sender(clock, *spread(peers))()
     with pytest.raises(AbortConnection):
         list(response.body)

@@ -69,7 +69,7 @@ def quick(name: str = "quick", *more: Any) -> Target:
     return target(Client(*more), name=name)
 
 
-def sent(of: Target) -> int:
+def request_count(of: Target) -> int:
     client: Any = of.upstream.client
     return len(client.requests)
 
@@ -82,7 +82,7 @@ def test_a_slow_attempt_gets_a_second_one_which_the_caller_gets():
     request, first, second = chat(), slow(), quick()
     response = hedged(request, first, second)
     assert response.status == 200
-    assert (sent(first), sent(second)) == (1, 1)
+    assert (request_count(first), request_count(second)) == (1, 1)
     record = request.record
     assert failures(request) == [("slow", "cancelled"), ("quick", "")]
     assert (record.upstream, record.attempt_count) == ("quick", 2)
@@ -93,7 +93,7 @@ def test_a_slow_attempt_gets_a_second_one_which_the_caller_gets():
 def test_a_quick_attempt_gets_no_second_one():
     request, first, second = chat(), quick("first"), quick("second")
     hedged(request, first, second, hedge=Hedge("60s", idempotent=True))
-    assert (sent(first), sent(second)) == (1, 0)
+    assert (request_count(first), request_count(second)) == (1, 0)
     assert failures(request) == [("first", "")]
 
 
@@ -111,7 +111,7 @@ def test_without_another_target_there_is_one_attempt():
     request, only = chat(), slow("only", go.wait)
     gevent.spawn_later(0.05, go.set)
     assert hedged(request, only).status == 200
-    assert sent(only) == 1
+    assert request_count(only) == 1
 
 
 def test_where_the_second_one_fails_the_first_counts():
@@ -135,9 +135,9 @@ def test_where_both_fail_the_next_target_is_attempted():
 
 def test_where_all_fail_the_last_failure_is_the_answer():
     request = chat()
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         hedged(request, quick("one", failure(FirstByteTimeout)), quick("two"))
-    assert caught.value.status == 504
+    assert excinfo.value.status == 504
 
 
 def test_a_cancelled_attempt_gives_its_place_back():
@@ -156,14 +156,14 @@ def test_a_target_without_a_free_place_gets_no_second_attempt():
     gevent.spawn_later(0.05, go.set)
     request = chat()
     assert hedged(request, first, second).status == 200
-    assert sent(second) == 0
+    assert request_count(second) == 0
 
 
 def test_when_the_caller_leaves_both_attempts_end():
     request, first, second = chat(), slow("first"), slow("second")
     forwarding = gevent.spawn(hedged, request, first, second)
     with gevent.Timeout(10):
-        while not sent(second):
+        while not request_count(second):
             gevent.sleep(0.001)
     forwarding.kill()
     record = request.record
@@ -216,7 +216,7 @@ def test_with_a_percentile_the_first_requests_are_not_hedged():
     gevent.spawn_later(0.05, go.set)
     first, second = slow("first", go.wait), quick("second")
     assert hedged(chat(), first, second, hedge=hedge).status == 200
-    assert sent(second) == 0
+    assert request_count(second) == 0
 
 
 def test_cancelled_times_count_so_that_the_percentile_does_not_sink():

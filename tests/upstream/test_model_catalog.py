@@ -73,8 +73,8 @@ def test_a_model_is_made_at_its_first_request_and_watched() -> None:
     entries = {name: Model(name, (), (), "", "", 0, ()) for name in ("m", "x*")}
     catalog = build_catalog(entries, {}, strategy, watch=groups.extend)
     assert (catalog.find("other"), groups) == (None, [])
-    found = [catalog.find(name) for name in ("x1", "x2", "x1")]
-    assert found == [catalog.model("x*")] * 3
+    models = [catalog.find(name) for name in ("x1", "x2", "x1")]
+    assert models == [catalog.model("x*")] * 3
     assert groups == [*catalog.model("x*").groups]
 
 
@@ -179,16 +179,16 @@ def test_targets_that_get_requests_as_they_are_come_before_translated_ones_of_th
     ).find("m")
     assert model is not None
     languages = {"a": "messages", "b": "", "c": None}
-    served = model.for_operation(lambda target: languages[target.upstream.name])
-    orders = {"".join(t.model for t in order(served)) for _ in range(100)}
+    targets = model.for_operation(lambda target: languages[target.upstream.name])
+    orders = {"".join(t.model for t in order(targets)) for _ in range(100)}
     assert orders == {"2145"}
 
 
 def test_a_model_whose_only_targets_are_its_fallbacks_begins_with_these() -> None:
     model = build(m=([("a", "1", 1)], ["x"]), x=([("b", "2", 1)], [])).find("m")
     assert model is not None
-    served = model.for_operation(lambda target: None if target.upstream is A else "")
-    assert [t.model for t in order(served)] == ["2"]
+    targets = model.for_operation(lambda target: None if target.upstream is A else "")
+    assert [t.model for t in order(targets)] == ["2"]
 
 
 def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -> None:

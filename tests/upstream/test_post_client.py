@@ -3,7 +3,7 @@
 from engine.upstream.post_client import PostClient
 from tests.support.peer import CLOSE, OK, READ, STALL, answering, scripted, serving
 
-REFUSED = b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nlate"
+TOO_MANY_REQUESTS = b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nlate"
 
 
 def posted(handle, **more):
@@ -25,7 +25,7 @@ def test_a_body_is_posted_with_its_headers_to_its_path():
 
 
 def test_a_response_is_read_to_its_end_with_its_retry_after():
-    result, _ = posted(answering(REFUSED))
+    result, _ = posted(answering(TOO_MANY_REQUESTS))
     assert (result.status, result.retry_after, result.body) == (429, 7.0, b"late")
 
 

@@ -59,9 +59,9 @@ def headers_of(response: Response, name: str) -> list[str]:
 
 
 def refusal(dialect: Any, fake_response: FakeResponse) -> GatewayError:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         relayed(dialect, fake_response)
-    return caught.value
+    return excinfo.value
 
 
 # What is relayed.
@@ -218,8 +218,8 @@ def test_a_very_large_error_is_not_read_to_its_end() -> None:
 
 
 def test_a_truncated_error_becomes_an_error_of_the_dialect() -> None:
-    broken = failure(failures.Truncated, response_started=True)
-    response = relayed(OPENAI, FakeResponse(500, JSON, [b'{"error"', broken]))
+    truncation = failure(failures.Truncated, response_started=True)
+    response = relayed(OPENAI, FakeResponse(500, JSON, [b'{"error"', truncation]))
     assert response.status == 500
     assert OPENAI.is_error(json.loads(body_of(response)))
 
@@ -368,8 +368,8 @@ def until_cut(response: Response) -> list[bytes]:
 def test_a_broken_stream_ends_with_an_error_event_and_an_aborted_connection(
     dialect: Any, kind: Any, code: str
 ) -> None:
-    broken = failure(kind, request_sent=True, response_started=True)
-    fake_response = FakeResponse(200, EVENTS, [b"data: 1\n\n", b"data: {half", broken])
+    truncation = failure(kind, request_sent=True, response_started=True)
+    fake_response = FakeResponse(200, EVENTS, [b"data: 1\n\n", b"data: {half", truncation])
     first, last = until_cut(relayed(dialect, fake_response))
     assert first == b"data: 1\n\n"
     assert last.startswith(b"event: error\ndata: " if dialect is ANTHROPIC else b"data: ")
@@ -390,8 +390,8 @@ def test_an_endless_event_breaks_the_stream(monkeypatch: pytest.MonkeyPatch) -> 
 
 @EVERY
 def test_a_broken_body_ends_with_an_aborted_connection_alone(dialect: Any) -> None:
-    broken = failure(failures.Truncated, response_started=True)
-    fake_response = FakeResponse(200, JSON, [b'{"a":', broken], length=100)
+    truncation = failure(failures.Truncated, response_started=True)
+    fake_response = FakeResponse(200, JSON, [b'{"a":', truncation], length=100)
     assert until_cut(relayed(dialect, fake_response)) == [b'{"a":']
 
 
@@ -404,8 +404,8 @@ def test_responses_that_break_off_open_the_breaker(media_type: Any, pieces: list
     attempted = target(Client(), breaker=BreakerConfig(failures=2))
     states = []
     for _ in range(2):
-        broken = failure(failures.Truncated, request_sent=True, response_started=True)
-        until_cut(relayed(OPENAI, FakeResponse(200, media_type, [*pieces, broken]), attempted))
+        truncation = failure(failures.Truncated, request_sent=True, response_started=True)
+        until_cut(relayed(OPENAI, FakeResponse(200, media_type, [*pieces, truncation]), attempted))
         states.append(attempted.state.breaker.state(time.monotonic()))
     assert states == [0, 2]
 

@@ -73,10 +73,10 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
 
 
 def refusal(*args, **more):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         call(*args, **more)
-    assert raised.value.param == "model"
-    return raised.value
+    assert excinfo.value.param == "model"
+    return excinfo.value
 
 
 @pytest.mark.parametrize(("operation", "accepted"), [(CHAT, False), (GENERATE, True)])
@@ -190,6 +190,6 @@ def test_a_repeated_key_is_refused_even_with_equal_values():
 
 @pytest.mark.parametrize("text", [b'[{"prompt": "x"}]', b"null", b'"text"', b"5"])
 def test_a_default_is_written_only_into_an_object(text):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         call(default="gpt-4o", text=text)
-    assert (raised.value.status, raised.value.param) == (400, "model")
+    assert (excinfo.value.status, excinfo.value.param) == (400, "model")

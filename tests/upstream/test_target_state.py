@@ -56,9 +56,9 @@ class Recorder:
 
 
 def observed(client: Client, **more: Any) -> tuple[Target, Recorder]:
-    made, recorder = target(client, **more), Recorder()
-    made.state.observers.append(recorder)
-    return made, recorder
+    observed_target, recorder = target(client, **more), Recorder()
+    observed_target.state.observers.append(recorder)
+    return observed_target, recorder
 
 
 def forward(request: Exchange, *targets: Target) -> Response:
@@ -131,9 +131,9 @@ ENDINGS: list[tuple[str, Client, list[str]]] = [
 def test_every_attempt_ends_once_whatever_happened(
     name: str, client: Client, expected: list[str]
 ) -> None:
-    made, recorder = observed(client)
+    observed_target, recorder = observed(client)
     with suppress(RuntimeError):
-        play(exchange(b"{}"), made)
+        play(exchange(b"{}"), observed_target)
     assert recorder.log == ["began", *expected, "ended"], name
 
 
@@ -147,9 +147,11 @@ def test_a_failed_attempt_has_ended_before_the_next_begins() -> None:
 
 
 def test_a_stream_that_the_caller_leaves_has_ended() -> None:
-    made, recorder = observed(Client(FakeResponse(200, EVENTS, [b"data: 1\n\n", b"data: 2\n\n"])))
+    observed_target, recorder = observed(
+        Client(FakeResponse(200, EVENTS, [b"data: 1\n\n", b"data: 2\n\n"]))
+    )
     request = exchange(b"{}")
-    body = forward(request, made).body
+    body = forward(request, observed_target).body
     assert not isinstance(body, bytes)
     next(iter(body))
     assert recorder.log == ["began", "answered"]
@@ -158,9 +160,9 @@ def test_a_stream_that_the_caller_leaves_has_ended() -> None:
 
 
 def test_an_attempt_has_its_times_in_order() -> None:
-    made, recorder = observed(Client())
+    observed_target, recorder = observed(Client())
     request = exchange(b"{}")
-    play(request, made)
+    play(request, observed_target)
     [attempt] = recorder.attempts
     assert attempt.first_content is not None
     assert attempt.end is not None

@@ -65,9 +65,9 @@ class Stream:
 
 def test_an_event_is_translated_when_it_is_complete():
     stream = Stream()
-    whole = chunk("Hello")
-    assert stream.text(whole[:20]) == ""
-    assert stream.text(whole[20:]) == "Hello"
+    json_chunk = chunk("Hello")
+    assert stream.text(json_chunk[:20]) == ""
+    assert stream.text(json_chunk[20:]) == "Hello"
 
 
 def test_the_answer_is_complete_with_its_end_marker():

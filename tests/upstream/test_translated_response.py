@@ -97,11 +97,11 @@ def broken(*pieces: Any, headers: Sequence[tuple[str, str]] = EVENTS, **more: An
     """The failure of a response, and the text that preceded it."""
     from_upstream = response(pieces, headers, **more)
     output: list[bytes] = []
-    with pytest.raises(UpstreamFailure) as caught:
+    with pytest.raises(UpstreamFailure) as excinfo:
         output.extend(pieces_of(from_upstream))
     assert not from_upstream.is_complete
     assert b"message_stop" not in b"".join(output)
-    return caught.value, text_of(b"".join(output))
+    return excinfo.value, text_of(b"".join(output))
 
 
 # Bodies.
@@ -259,11 +259,11 @@ def test_a_failure_does_not_repeat_our_credential() -> None:
 def test_an_error_inside_a_stream_is_reported_behind_what_preceded_it() -> None:
     error = b'data: {"error":{"message":"busy %b","type":"rate_limit_error"}}\n\n' % KEY.encode()
     output: list[bytes] = []
-    with pytest.raises(NotAnEvent) as caught:
+    with pytest.raises(NotAnEvent) as excinfo:
         output.extend(pieces_of(response([event("Hel") + error + event("never")])))
     assert text_of(b"".join(output)) == "Hel"
-    assert caught.value.document["error"]["message"] == "busy [redacted]"
-    assert caught.value.document["error"]["type"] == "rate_limit_error"
+    assert excinfo.value.document["error"]["message"] == "busy [redacted]"
+    assert excinfo.value.document["error"]["type"] == "rate_limit_error"
 
 
 @pytest.mark.parametrize(
@@ -319,14 +319,14 @@ def test_a_relayed_stream_leaves_nothing_to_the_garbage_collector(pieces: list[A
     content = read_first_content(from_upstream, dialect, None, from_upstream.events)
     result = AttemptResult(target(Client()), response=from_upstream, content=content)
     relayed = relay(result, [], exchange(), dialect, WATCHER)
-    left = weakref.ref(from_upstream)
+    response_ref = weakref.ref(from_upstream)
     del from_upstream, content, result
     gc.disable()
     try:
         with suppress(AbortConnection):
             b"".join(relayed.body)  # type: ignore[arg-type]
         del relayed
-        assert left() is None
+        assert response_ref() is None
     finally:
         gc.enable()
 

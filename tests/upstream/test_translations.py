@@ -99,9 +99,9 @@ def test_a_stream_may_be_wanted_by_the_path() -> None:
 
 
 def test_fields_are_refused_or_dropped_as_the_model_says() -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         route().translate(chat(seed=1, logit_bias={"1": 2}), target())
-    assert (caught.value.status, caught.value.param) == (400, "logit_bias")
+    assert (excinfo.value.status, excinfo.value.param) == (400, "logit_bias")
     translated = route(translate="lossy").translate(chat(seed=1, logit_bias={"1": 2}), target())
     assert translated is not None
     assert sorted(translated.dropped) == ["logit_bias", "seed"]
@@ -117,9 +117,9 @@ def test_a_body_that_was_not_parsed_is_translated() -> None:
 
 
 def test_a_chat_in_another_media_type_is_refused() -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         route().translate(chat("multipart/form-data"), target())
-    assert (caught.value.status, caught.value.code) == (400, "invalid_content_type")
+    assert (excinfo.value.status, excinfo.value.code) == (400, "invalid_content_type")
 
 
 COUNT = ModelOperation("anthropic.count", "anthropic", "/messages/count_tokens", counts="messages")
@@ -138,7 +138,7 @@ TURN = {"role": "assistant", "content": [SEALED, {"type": "text", "text": "Hi"}]
 def relayed(operation: ModelOperation, **members: Any) -> Any:
     """The body that a target of the caller's format gets."""
     exchange = chat(**members)
-    body = exchange.body.with_replaced(*route(operation).relay_edits(exchange))
+    body = exchange.body.with_edits(*route(operation).relay_edits(exchange))
     return json.loads(b"".join(body.chunks()))
 
 

@@ -75,10 +75,10 @@ class Setting:
 
     def run(self) -> Any:
         def work() -> AbortConnection:
-            with pytest.raises(AbortConnection) as raised:
+            with pytest.raises(AbortConnection) as excinfo:
                 self.handler(self.exchange)
             self.near.close()
-            return raised.value
+            return excinfo.value
 
         return gevent.spawn(work)
 
@@ -162,6 +162,6 @@ def test_an_invalid_upgrade_request_reaches_no_upstream():
         ({"HTTP_SEC_WEBSOCKET_EXTENSIONS": ";"}, 400),
         ({"wsgi.input": io.BytesIO()}, 501),  # a server that keeps its socket
     ):
-        with pytest.raises(GatewayError) as raised:
+        with pytest.raises(GatewayError) as excinfo:
             handler(new_exchange("GET", "/", "", {**ENVIRON, **change}))
-        assert raised.value.status == status
+        assert excinfo.value.status == status

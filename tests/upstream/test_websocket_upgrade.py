@@ -73,9 +73,9 @@ def test_the_subprotocol_for_the_caller(offered, choice, expected):
 )
 def test_a_response_that_is_not_a_websocket(more, status, without):
     requested = upgrade("org.1", "realtime")
-    with pytest.raises(ProtocolFailure) as raised:
+    with pytest.raises(ProtocolFailure) as excinfo:
         requested.check(fake_response(requested, *more, status=status, without=without))
-    assert (raised.value.response_started, requested.response) == (True, None)
+    assert (excinfo.value.response_started, requested.response) == (True, None)
 
 
 def test_a_wrong_accept_is_refused():

@@ -48,9 +48,9 @@ def test_what_comes_to_nothing_is_read_over() -> None:
 
 def test_what_is_passed_is_mapped_too() -> None:
     wrapped, _ = response(b"a", b"\n", b"b")
-    passed: list[bytes] = []
-    assert wrapped.read(passed.append) == b"B"
-    assert passed == [b"A"]
+    pieces: list[bytes] = []
+    assert wrapped.read(pieces.append) == b"B"
+    assert pieces == [b"A"]
 
 
 def test_a_failure_follows_what_preceded_it() -> None:
@@ -63,10 +63,10 @@ def test_a_failure_follows_what_preceded_it() -> None:
 
 def test_a_failure_while_parts_are_passed_is_raised() -> None:
     wrapped, _ = response(b"a!", b"b")
-    passed: list[bytes] = []
+    pieces: list[bytes] = []
     with pytest.raises(Truncated):
-        wrapped.read(passed.append)
-    assert passed == [b"A"]
+        wrapped.read(pieces.append)
+    assert pieces == [b"A"]
 
 
 def test_a_whole_body_is_bounded() -> None:

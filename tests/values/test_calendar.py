@@ -126,7 +126,7 @@ def test_an_unknown_time_zone_is_refused(name):
 
 @pytest.mark.parametrize(("period", "week_starts"), [("year", "monday"), ("day", "montag")])
 def test_another_period_or_day_is_refused(period, week_starts):
-    with pytest.raises(ValueError, match="is none of"):
+    with pytest.raises(ValueError, match="is not one of"):
         Calendar(period, "UTC", week_starts)
 
 

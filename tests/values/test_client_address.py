@@ -54,6 +54,6 @@ def test_within_networks(address, inside):
 
 
 @pytest.mark.parametrize("text", ["proxy", "10.0.0.1/8", "10.0.0.0/33", "1.2.3", "", "::1/129"])
-def test_what_is_no_network_is_told(text):
+def test_an_invalid_network_is_named_in_the_error(text):
     with pytest.raises(ValueError, match="not an address or network"):
         networks([text])

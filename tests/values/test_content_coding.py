@@ -14,7 +14,7 @@ from engine import dialects
 from engine.metering.readers import reader
 from engine.relay.sse import Cleaner
 from engine.values.content_coding import MAX_DECODED, DecodeError, decode_body, decoder
-from engine.values.usage import NOTHING, Usage
+from engine.values.usage import NO_USAGE, Usage
 
 
 def raw(data: bytes) -> bytes:
@@ -51,7 +51,7 @@ def test_several_members_and_padding() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["", "identity"])
-def test_what_is_not_encoded_stays(encoding: str) -> None:
+def test_a_body_that_is_not_encoded_is_unchanged(encoding: str) -> None:
     assert decode_body(encoding, b"x") == b"x"
 
 
@@ -66,7 +66,7 @@ def test_what_is_not_encoded_stays(encoding: str) -> None:
         ("deflate", b"\xff\xff\xff"),
     ],
 )
-def test_what_cannot_be_decoded_is_none(encoding: str, data: bytes) -> None:
+def test_a_body_that_cannot_be_decoded_is_none(encoding: str, data: bytes) -> None:
     assert decode_body(encoding, data) is None
 
 
@@ -127,9 +127,9 @@ def test_a_bomb_counts_as_far_as_it_was_read() -> None:
     assert passing.reported() == Usage(3, 5, source="upstream")
 
 
-def test_what_is_not_as_it_says_is_estimated() -> None:
+def test_the_usage_of_a_body_in_another_coding_is_estimated() -> None:
     passing = reader(OPENAI.meter, "application/json", "gzip")
     passing.feed(CHAT)
     passing.feed(CHAT)
     assert passing.reported() is None
-    assert passing.complete(NOTHING).source == "estimated"
+    assert passing.complete(NO_USAGE).source == "estimated"

@@ -43,34 +43,34 @@ def test_the_soft_limit_is_raised_to_what_the_connections_need(
 @pytest.mark.parametrize("soft", [64, 128, 1024, 20_256])
 def test_each_caller_has_a_descriptor_for_its_upstream_and_some_are_left(limit, soft):
     limit["soft"] = soft
-    callers, reserve = file_descriptors.room()
+    callers, reserve = file_descriptors.capacity()
     assert callers > 0
     assert 24 + 2 * callers + reserve <= soft
     assert reserve >= 16
 
 
-def test_what_the_default_limit_is_raised_to_is_enough_for_all_connections(limit):
+def test_the_raised_default_limit_is_enough_for_all_connections(limit):
     limit.update(hard=100_000)
     file_descriptors.raise_limit(10_000)
-    assert file_descriptors.room()[0] >= 10_000
+    assert file_descriptors.capacity()[0] >= 10_000
 
 
-def test_where_the_system_lists_no_descriptors_the_lowest_free_one_counts(limit, monkeypatch):
+def test_without_dev_fd_the_lowest_free_descriptor_counts(limit, monkeypatch):
     def unlisted(path: str) -> list[str]:
         raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
 
-    listed = file_descriptors.room()
+    listed = file_descriptors.capacity()
     monkeypatch.setattr("os.listdir", unlisted)
     monkeypatch.setattr("os.open", lambda *_: 24)
     monkeypatch.setattr("os.close", lambda number: None)
-    assert file_descriptors.room() == listed
+    assert file_descriptors.capacity() == listed
 
 
-def test_where_there_is_hardly_anything_there_is_room_for_one(limit):
+def test_under_a_very_low_limit_one_caller_may_connect(limit):
     limit.update(soft=26)
-    assert file_descriptors.room()[0] == 1
+    assert file_descriptors.capacity()[0] == 1
 
 
-def test_only_what_more_descriptors_would_mend_is_exhaustion():
+def test_only_errors_from_a_lack_of_descriptors_are_exhaustion():
     assert file_descriptors.is_exhausted(OSError(errno.EMFILE, "too many open files"))
     assert not file_descriptors.is_exhausted(OSError(errno.ECONNREFUSED, "refused"))

@@ -27,7 +27,7 @@ def test_a_collector_that_was_off_stays_off(enabled):
     assert not gc.isenabled()
 
 
-def test_what_is_to_be_kept_is_left_to_no_later_collection(enabled):
+def test_keep_freezes_the_existing_objects(enabled):
     try:
         with no_collection(keep=True):
             pass

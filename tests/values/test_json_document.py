@@ -134,11 +134,11 @@ def test_text_and_value_agree_after_any_edits(data):
     separators = data.draw(st.sampled_from([(",", ":"), (" , ", " :\n")]))
     document = JsonDocument.parse(json.dumps(value, separators=separators).encode())
     for _ in range(data.draw(st.integers(1, 4))):
-        known = list(paths(document.value))
+        known_paths = list(paths(document.value))
         new = orjson.dumps(data.draw(VALUES))
         edit = data.draw(st.sampled_from(["replace", "remove", "rename", "add", "insert"]))
-        if edit == "add" or not known:
-            holders = [(), *(p for p in known if isinstance(document.get(p), dict))]
+        if edit == "add" or not known_paths:
+            holders = [(), *(p for p in known_paths if isinstance(document.get(p), dict))]
             path = (
                 *data.draw(st.sampled_from(holders)),
                 data.draw(st.sampled_from(["p", "a", "é"])),
@@ -146,12 +146,12 @@ def test_text_and_value_agree_after_any_edits(data):
             if not document.has(path):
                 document.add(path, new)
         elif edit == "insert":
-            lists = [p for p in known if isinstance(document.get(p), list)]
+            lists = [p for p in known_paths if isinstance(document.get(p), list)]
             if lists:
                 front = data.draw(st.booleans())
                 document.insert(data.draw(st.sampled_from(lists)), [new, b"1"], front=front)
         else:
-            path = data.draw(st.sampled_from(known))
+            path = data.draw(st.sampled_from(known_paths))
             if edit == "replace":
                 document.replace(path, new)
             elif edit == "remove":

@@ -1,4 +1,4 @@
-"""Work beside the requests: when it is done, and how it ends."""
+"""Periodic tasks: when they run, and how they end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gevent.event import Event
 from engine.values.periodic import PeriodicTask
 
 
-def test_it_works_at_once_and_waits_as_long_as_it_says() -> None:
+def test_the_first_call_is_immediate_and_each_call_sets_the_next_wait() -> None:
     waited: list[float] = []
     third = Event()
 
@@ -25,7 +25,7 @@ def test_it_works_at_once_and_waits_as_long_as_it_says() -> None:
     assert waited[:3] == [7.0, 0.001, 0.002]
 
 
-def test_it_ends_in_the_middle_of_a_wait() -> None:
+def test_stop_interrupts_a_wait() -> None:
     running = Event()
 
     def work(wait: float) -> float:
@@ -39,7 +39,7 @@ def test_it_ends_in_the_middle_of_a_wait() -> None:
         background.stop(60.0)
 
 
-def test_what_is_under_way_is_cut_short() -> None:
+def test_stop_kills_a_running_call_after_its_timeout() -> None:
     running, cut = Event(), Event()
 
     def work(wait: float) -> float:
@@ -57,7 +57,7 @@ def test_what_is_under_way_is_cut_short() -> None:
     assert cut.is_set()
 
 
-def test_it_works_once_more_where_that_is_asked() -> None:
+def test_run_on_stop_calls_it_a_last_time() -> None:
     waited: list[float] = []
     running = Event()
 
@@ -66,12 +66,29 @@ def test_it_works_once_more_where_that_is_asked() -> None:
         running.set()
         return 3600.0
 
-    background = PeriodicTask(work, 1.0, once_more=True)
+    background = PeriodicTask(work, 1.0, run_on_stop=True)
     background.start()
     assert running.wait(5)
     background.stop(5.0)
     assert waited == [1.0, 3600.0]
 
 
-def test_what_never_began_ends() -> None:
-    PeriodicTask(lambda wait: wait, 1.0, once_more=True).stop(1.0)
+def test_a_task_that_was_never_started_can_be_stopped() -> None:
+    PeriodicTask(lambda wait: wait, 1.0, run_on_stop=True).stop(1.0)
+
+
+def test_an_exception_of_the_last_call_is_logged(caplog) -> None:
+    running = Event()
+
+    def work(wait: float) -> float:
+        if running.is_set():
+            raise OSError("the collector is gone")
+        running.set()
+        return 3600.0
+
+    background = PeriodicTask(work, 1.0, run_on_stop=True)
+    background.start()
+    assert running.wait(5)
+    background.stop(5.0)
+    assert "the last run of a periodic task failed" in caplog.text
+    assert "the collector is gone" in caplog.text

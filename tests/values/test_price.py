@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.values.price import PIECES, TOKENS, Price, Prices, price_of
-from engine.values.usage import NOTHING, Usage
+from engine.values.usage import NO_USAGE, Usage
 
 COUNTS = st.integers(0, 10**9)
 
@@ -40,7 +40,7 @@ def test_other_units(prices, usage, nanos):
 
 
 def test_nothing_costs_nothing():
-    assert Price(input=9 * 10**18).cost(NOTHING) == 0
+    assert Price(input=9 * 10**18).cost(NO_USAGE) == 0
 
 
 MILLION = 10**6

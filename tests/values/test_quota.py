@@ -27,7 +27,7 @@ def test_a_count_per_time(text, amount, window):
 
 
 @pytest.mark.parametrize("text", ["", "60", "60/", "0/1m", "-1/1m", "60/1x", "1e3/1m", "60/0s"])
-def test_what_is_no_count_per_time(text):
+def test_an_invalid_count_per_time_is_refused(text):
     with pytest.raises(ValueError, match=re.escape(f"'{text}'")):
         count("requests", text)
     assert text == "60/0s" or not re.fullmatch(COUNT, text)
@@ -42,7 +42,7 @@ def test_money_per_time_is_exact(text, nanos):
 
 
 @pytest.mark.parametrize("text", ["20/30d", "20 usd/30d", "USD 20/30d", "20 USD", "20 USD/0d"])
-def test_what_is_no_money_per_time(text):
+def test_invalid_money_per_time_is_refused(text):
     with pytest.raises(ValueError, match=re.escape(f"'{text}'")):
         money(text, "USD")
     assert text == "20 USD/0d" or not re.fullmatch(MONEY, text)
@@ -78,7 +78,7 @@ def test_money_per_window_of_the_calendar(text, window):
     ("text", "reason"),
     [
         ("20 USD/month in Europe/Wien", "'Europe/Wien' is not a time zone like Europe/Vienna"),
-        ("20 USD/month from sunday", "'week_starts' is for weeks; the window is a month"),
+        ("20 USD/month from sunday", "'week_starts' is only for week; the window is a month"),
         ("20 USD/30d in Europe/Vienna", "is not money per time like 20 USD/30d or 20 USD/month"),
         ("20 USD/months", "is not money per time"),
         ("20 USD/month ", "is not money per time"),
@@ -93,11 +93,11 @@ def test_windows_that_there_are_not(text, reason):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"per": "30d", "time_zone": "UTC"}, "'time_zone' is for windows of the calendar"),
-        ({"per": "1h", "week_starts": "monday"}, "'week_starts' is for windows of the calendar"),
+        ({"per": "30d", "time_zone": "UTC"}, "'time_zone' is only for day, week or month"),
+        ({"per": "1h", "week_starts": "monday"}, "'week_starts' is only for day, week or month"),
         (
             {"per": "day", "week_starts": "monday"},
-            "'week_starts' is for weeks; the window is a day",
+            "'week_starts' is only for week; the window is a day",
         ),
     ],
 )
@@ -111,5 +111,5 @@ def test_keys_that_a_window_does_not_have_are_refused(options, reason):
     [(3600.0, "1h", 3600.0, "3600"), (VIENNA, "month in Europe/Vienna", 2_629_746.0, "month")],
 )
 def test_a_window_for_people_for_comparisons_and_for_counters(window, text, seconds, key):
-    shown = window_text(window), window_seconds(window), window_key(window)
-    assert shown == (text, seconds, key)
+    texts = window_text(window), window_seconds(window), window_key(window)
+    assert texts == (text, seconds, key)

@@ -56,12 +56,12 @@ def test_basic_credentials_are_cut_whole_and_in_parts() -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"nothing % of & that \\ sort", b"Incorrect API key: sk-p***'q", b"Bearer "]
 )
-def test_what_holds_none_is_the_same_object(text: bytes) -> None:
+def test_bytes_without_a_secret_are_returned_as_the_same_object(text: bytes) -> None:
     assert BEARER.redact(text) is text
     assert Redaction([]).redact(text) is text
 
 
-def test_what_is_too_short_to_be_told_from_words_is_left() -> None:
+def test_secrets_of_under_four_characters_are_not_redacted() -> None:
     assert Redaction(["Bearer no", "abc"]).redact(b"no abc") == b"no abc"
 
 

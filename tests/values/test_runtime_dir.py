@@ -18,7 +18,7 @@ from engine.values.runtime_dir import (
 )
 
 
-def test_it_is_the_same_for_the_same_config_however_it_is_named(tmp_path, monkeypatch):
+def test_relative_and_absolute_paths_have_the_same_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert runtime_directory(Path("gateway.yaml")) == runtime_directory(tmp_path / "gateway.yaml")
     assert runtime_directory(tmp_path / "gateway.yaml") != runtime_directory(
@@ -26,14 +26,14 @@ def test_it_is_the_same_for_the_same_config_however_it_is_named(tmp_path, monkey
     )
 
 
-def test_it_is_made_for_this_user_alone(tmp_path):
+def test_the_directory_is_private_to_this_user(tmp_path):
     prepare(tmp_path / "here")
     prepare(tmp_path / "here")
     assert os.stat(tmp_path / "here").st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o770])
-def test_one_that_others_can_enter_is_refused(tmp_path, mode):
+def test_a_directory_that_other_users_can_enter_is_refused(tmp_path, mode):
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(mode)
     with pytest.raises(PermissionError, match="closed to others"):
@@ -87,7 +87,7 @@ def test_memory_comes_first_then_temporary_files_then_what_systemd_gives(folders
     assert base() == shared
 
 
-def test_where_nothing_can_be_written_one_sentence_says_what_is_needed(folders):
+def test_without_a_writable_folder_the_error_says_what_is_needed(folders):
     with pytest.raises(NoWritableFolder, match=r"mount a tmpfs .* /dev/shm or /tmp .* TMPDIR$"):
         runtime_directory(Path("gateway.yaml"))
 

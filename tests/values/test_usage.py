@@ -38,5 +38,12 @@ def test_top_level_keys(name, expected):
     assert getattr(FIELDS, name) == expected
 
 
+def test_a_cache_that_was_added_to_an_input_with_it_is_taken_off_again():
+    usage = Usage(input=40, cached=15, cache_write=5, output=3, source="upstream")
+    once = Usage(input=20, cached=15, cache_write=5, output=3, source="upstream")
+    assert usage.without_cache_twice() == once
+    assert Usage(input=20, cached=15).without_cache_twice().input == 15  # it did not include it
+
+
 def test_no_fields_have_no_keys():
     assert OutputFields().members == frozenset()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.values.wildcard import Patterns, covered, matches
+from engine.values.wildcard import Patterns, matches, star_text
 
 EVERY_KIND = pytest.mark.parametrize(
     ("name", "pattern", "expected"),
@@ -52,4 +52,4 @@ def test_no_name_makes_it_go_back_and_forth():
     ],
 )
 def test_the_text_that_a_star_stands_for(name, pattern, text):
-    assert covered(name, pattern) == text
+    assert star_text(name, pattern) == text

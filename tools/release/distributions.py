@@ -83,10 +83,10 @@ def _ask_demo(modelway: str, folder: Path) -> None:
 
 def _environment() -> dict[str, str]:
     """The variables of an environment of its own, with what gateway.yaml of a new project needs."""
-    passed = re.compile(r"PATH|HOME|LANG|SOURCE_DATE_EPOCH|PIP_\w+|https?_proxy", re.IGNORECASE)
-    kept = {name: value for name, value in os.environ.items() if passed.fullmatch(name)}
+    names = re.compile(r"PATH|HOME|LANG|SOURCE_DATE_EPOCH|PIP_\w+|https?_proxy", re.IGNORECASE)
+    variables = {name: value for name, value in os.environ.items() if names.fullmatch(name)}
     keys = {f"{vendor}_API_KEY": "example" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI")}
-    return kept | keys | {"PYTHONUNBUFFERED": "1"}
+    return variables | keys | {"PYTHONUNBUFFERED": "1"}
 
 
 def _run(*command: str, folder: Path | None = None) -> str:

@@ -32,6 +32,6 @@ def prepare(folder: Path, upstream: Upstream) -> System:
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "-k", "gevent", "-w", "1", "--keep-alive", "75"]
     command += ["-b", f"127.0.0.1:{port}", "--log-level", "error", "floor:app"]
-    said = " ".join(f"{name} {version(name)}" for name in ("gunicorn", "gevent", "falcon"))
+    versions = " ".join(f"{name} {version(name)}" for name in ("gunicorn", "gevent", "falcon"))
     caches = ("PYTHONPYCACHEPREFIX",)
-    return System(NAME, said, command, folder, port, streams=False, caches=caches)
+    return System(NAME, versions, command, folder, port, streams=False, caches=caches)

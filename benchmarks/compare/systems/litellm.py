@@ -56,5 +56,7 @@ def prepare(folder: Path, upstream: Upstream) -> System:
     if upstream.ca:
         environ["SSL_CERT_FILE"] = str(upstream.ca)
     caches = ("PYTHONPYCACHEPREFIX",)
-    said = f"LiteLLM {version_in(home, 'litellm')}"
-    return System(NAME, said, command, folder, port, (_TOKEN,), environ, paced=20, caches=caches)
+    name_and_version = f"LiteLLM {version_in(home, 'litellm')}"
+    return System(
+        NAME, name_and_version, command, folder, port, (_TOKEN,), environ, paced=20, caches=caches
+    )

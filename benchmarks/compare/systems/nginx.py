@@ -81,6 +81,6 @@ def prepare(folder: Path, upstream: Upstream) -> System:
     port = free_port()
     location = _TLS.format(ca=upstream.ca) if upstream.ca else ""
     command = configure(folder, port, upstream, location=location)
-    said = subprocess.run([command[0], "-v"], capture_output=True, text=True, check=True)
-    version = said.stderr.strip().rpartition("/")[2]
+    process = subprocess.run([command[0], "-v"], capture_output=True, text=True, check=True)
+    version = process.stderr.strip().rpartition("/")[2]
     return System(NAME, f"nginx {version}", command, folder, port)

@@ -66,5 +66,5 @@ def version() -> str:
     match = re.search(r'^version = "(.+)"$', text, re.MULTILINE)
     assert match is not None
     command = ["git", "-C", str(_ROOT), "rev-parse", "--short", "HEAD"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    return " ".join([match[1], said.stdout.strip()]).strip()
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    return " ".join([match[1], process.stdout.strip()]).strip()

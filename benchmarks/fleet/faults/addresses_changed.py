@@ -25,11 +25,11 @@ def run(bed: Bed) -> Report:
     names, replicas = bed.start_names(), bed.start_replicas()
     file = bed.folder / "addresses.txt"
 
-    def by_name(some: list[Replica]) -> None:
-        names.set(_NAME, [replica.node.address for replica in some])
+    def by_name(current: list[Replica]) -> None:
+        names.set(_NAME, [replica.node.address for replica in current])
 
-    def by_file(some: list[Replica]) -> None:
-        file.write_text("".join(f"{r.node.address}:{r.port}\n" for r in some))
+    def by_file(current: list[Replica]) -> None:
+        file.write_text("".join(f"{r.node.address}:{r.port}\n" for r in current))
 
     ways: dict[str, tuple[dict[str, str], Callable[[list[Replica]], None]]] = {
         "DNS": ({"every": "1s", "server": names.server}, by_name),
@@ -56,19 +56,19 @@ def _loaded(
     with streams, Load(through(gateway), callers=4, pause=0.02) as quick:
         quick.wait_for(200)
         change(replicas[4:])
-        changed = time.monotonic()
+        change_time = time.monotonic()
         time.sleep(_BOUND)
         quick.wait_for(len(quick.results) + 200)
-    return [*quick.results, *streams.results], changed
+    return [*quick.results, *streams.results], change_time
 
 
 def _judge(
-    report: Report, way: str, results: list[Result], changed: float, replicas: list[Replica]
+    report: Report, way: str, results: list[Result], change_time: float, replicas: list[Replica]
 ) -> None:
     report.requests(results)
     old = {replica.name for replica in replicas[:4]}
-    late = [r.sent for r in results if r.sent > changed and r.replica in old]
-    seconds = max(late, default=changed) - changed
+    late = [r.start for r in results if r.start > change_time and r.replica in old]
+    seconds = max(late, default=change_time) - change_time
     text = f"{seconds:.1f} s until the last request at an old address, under {_BOUND:.0f} s"
     report.law(seconds < _BOUND, way, text)
     counts = [sum(r.replica == replica.name for r in results) for replica in replicas]

@@ -27,8 +27,8 @@ def run(bed: Bed) -> Report:
     with Load(target, callers=8, most=_REQUESTS) as load:
         load.join()
     homes = _homes(load.results)
-    kept = sum(result.replica == homes[result.session] for result in load.results)
-    share = kept / len(load.results)
+    matches = sum(result.replica == homes[result.session] for result in load.results)
+    share = matches / len(load.results)
     text = (
         f"{share:.2%} of {len(load.results):,} requests met their session's replica, at least 99 %"
     )
@@ -38,10 +38,12 @@ def run(bed: Bed) -> Report:
         after.join()
     report.requests(load.results + after.results)
     new = _homes(after.results)
-    moved = {session for session in homes if new[session] != homes[session]}
+    moved_sessions = {session for session in homes if new[session] != homes[session]}
     orphans = {session for session, home in homes.items() if home == victim.name}
-    text = f"{len(moved)} of {_SESSIONS} sessions, {len(orphans)} were at the one that left"
-    report.law(len(moved ^ orphans) <= _SESSIONS // 100, "moved", text)
+    text = (
+        f"{len(moved_sessions)} of {_SESSIONS} sessions, {len(orphans)} were at the one that left"
+    )
+    report.law(len(moved_sessions ^ orphans) <= _SESSIONS // 100, "moved", text)
     counts = Counter(homes.values())
     text = f"{min(counts.values())} to {max(counts.values())} of {_SESSIONS} sessions a replica"
     report.law(len(counts) == 8, "spread", text)
@@ -50,8 +52,8 @@ def run(bed: Bed) -> Report:
 
 def _homes(results: list[Result]) -> dict[str, str]:
     """The replica that each session met most often."""
-    met: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    counters: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for result in results:
-        if result.passed:
-            met[result.session][result.replica] += 1
-    return {session: counts.most_common(1)[0][0] for session, counts in met.items()}
+        if result.success:
+            counters[result.session][result.replica] += 1
+    return {session: counts.most_common(1)[0][0] for session, counts in counters.items()}

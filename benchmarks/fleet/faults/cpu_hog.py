@@ -33,7 +33,7 @@ def run(bed: Bed) -> Report:
     for load in loads:
         load.join()
     report.requests([result for load in loads for result in load.results])
-    passed = [sum(result.passed for result in load.results) for load in loads]
+    passed = [sum(result.success for result in load.results) for load in loads]
     exact = sum(count == _LIMIT for count in passed)
     text = f"{exact} of {_RUNS} let exactly {_LIMIT} of {_REQUESTS} pass; "
     text += f"they passed {min(passed)} to {max(passed)}"

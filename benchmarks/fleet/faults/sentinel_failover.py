@@ -35,7 +35,7 @@ def run(bed: Bed) -> Report:
     report.requests(load.results)
     report.figure("failover", f"{seconds:.1f} s until Sentinel promoted a replica")
     promoted = sentinels.promoted()
-    used = promoted.commands() if promoted else 0
-    report.law(used > 0, "promoted", f"it ran {used:,} scripts of the instances")
+    script_count = promoted.commands() if promoted else 0
+    report.law(script_count > 0, "promoted", f"it ran {script_count:,} scripts of the instances")
     report.limit(load.results, _WINDOW, 3 * _LIMIT, "2 L + R, the replica lacked R of L")
     return report

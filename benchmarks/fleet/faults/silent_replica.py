@@ -32,7 +32,7 @@ def run(bed: Bed) -> Report:
         start = time.monotonic()
         load.wait_for(2500)
     probes = (time.monotonic() - start) // _COOLDOWN + 1
-    failed = [result for result in load.results if not result.passed]
+    failed = [result for result in load.results if not result.success]
     most = int(_FAILURES * _WORKERS + _CALLERS + probes * _WORKERS)
     text = f"{len(failed)} of {len(load.results):,} requests were answered 504, at most {most}"
     timeouts = all(result.status == 504 and result.complete for result in failed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import psycopg
 from benchmarks.fleet.network import Network, Node
 from benchmarks.fleet.processes import Process, Processes, as_user
 from benchmarks.fleet.waiting import until
+from tests.support.postgres import binaries
 
 _USER = "modelway"
 _OPTIONS = {
@@ -148,9 +148,8 @@ def _segment(data: Path) -> str:
 
 
 def programs() -> Path:
-    """The folder of PostgreSQL's programs: the newest of Debian's, else that of PATH."""
-    paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-    path = str(paths[-1]) if paths else shutil.which("postgres")
-    if path is None:
+    """The folder of PostgreSQL's programs. Raises OSError where it is not installed."""
+    folder = binaries()
+    if folder is None:
         raise OSError("PostgreSQL is not installed (Debian: postgresql)")
-    return Path(path).parent
+    return folder

@@ -1,4 +1,4 @@
-"""For GitHub Actions: an annotation of its line for each problem, then the tally of each file."""
+"""For GitHub Actions: each problem as an annotation of its line, then the tally of each file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ _COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice
 
 def render(report: Report) -> str:
     lines = [_annotation(problem) for problem in report.problems]
-    files = {file: each for file, each in report.files.items() if each or not report.quiet}
-    lines += [escape(f"{file}: {tally(problems)}") for file, problems in files.items()]
+    lines += [
+        escape(f"{file}: {tally(problems)}")
+        for file, problems in report.files.items()
+        if problems or not report.quiet
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""For GitLab: a report of Code Quality, which merge requests show at the lines.
+"""For GitLab: a Code Quality report, which merge requests show at the lines.
 
 https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
 """

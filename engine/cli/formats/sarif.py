@@ -60,7 +60,7 @@ def _result(problem: Problem, codes: list[str]) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    """The URI of a file: relative to the working directory if it is below that."""
+    """The URI of a file, relative to the working directory if the file is below it."""
     path = Path(file)
     if path.is_absolute():
         if not path.is_relative_to(Path.cwd()):

@@ -1,6 +1,8 @@
-"""For people: each problem with its line, a mark under the word in question, and a hint."""
+"""For people: each problem with its line, a mark under the place, and a hint."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import click
 
@@ -10,6 +12,9 @@ from engine.source.problem import Level, Problem
 
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 _CONTEXT = 1
+
+Paint = Callable[..., str]
+"""Adds a style to text, as `click.style` does."""
 
 
 def render(report: Report) -> str:
@@ -35,8 +40,7 @@ def _plain(text: str, **style: object) -> str:
     return text
 
 
-def _problem(problem: Problem, report: Report, paint: object) -> str:
-    assert callable(paint)
+def _problem(problem: Problem, report: Report, paint: Paint) -> str:
     colour = _COLOURS[problem.level]
     place = f"{problem.file}:{problem.line}:{problem.column}" if problem.line else problem.file
     place = printable(place)
@@ -52,8 +56,7 @@ def _problem(problem: Problem, report: Report, paint: object) -> str:
     return "\n".join(lines)
 
 
-def _excerpt(source: Excerpt, colour: str, paint: object) -> list[str]:
-    assert callable(paint)
+def _excerpt(source: Excerpt, colour: str, paint: Paint) -> list[str]:
     width = len(str(source.lines[-1][0]))
     lines = []
     for number, line in source.lines:

@@ -95,7 +95,7 @@ def _expiry(text: str) -> float:
 @click.option("--team", callback=option_callback(fields.team), help="The team it belongs to.")
 @click.option(
     "--priority", callback=option_callback(fields.priority),
-    help="low, normal or high: who goes first where an upstream has a queue.",
+    help="low, normal or high: the order in the queue of an upstream.",
 )  # fmt: skip
 @click.option(
     "--note", default="", callback=option_callback(fields.note), help="A note for operators."
@@ -129,7 +129,8 @@ def create(config: ConfigFiles, database: str | None, budget: str | None, **valu
 
 
 def _check_unconfigured(location: RecordsLocation, name: str) -> None:
-    """Names are unique among the tokens of the database and those of gateway.yaml."""
+    """Raises ClickException if gateway.yaml has a token of that name: names are unique among those
+    of the database and of gateway.yaml."""
     if any(caller.name == name for caller in location.configured.values()):
         message = f"token '{name}' is already in gateway.yaml: choose another name"
         raise click.ClickException(message)

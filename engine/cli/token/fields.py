@@ -1,4 +1,4 @@
-"""The values of a token's fields, from options or from a line of a file, checked.
+"""Checks the values of a token's fields, from options or from a line of a file.
 
 Each function returns the value, or raises ValueError with the reason.
 """
@@ -98,7 +98,7 @@ def concurrency(number: object) -> int:
 
 
 def priority(text: str) -> str:
-    """Who goes first where an upstream has a queue."""
+    """The order in the queue of an upstream: low, normal or high."""
     return check_priority(text)
 
 

@@ -1,4 +1,4 @@
-"""`modelway token update`: other limits, expiry, team, priority or note of a token."""
+"""`modelway token update`: changes the limits, expiry, team, priority or note of a token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.config.config_files import ConfigFiles
 from engine.stores.records import tokens
 
 NONE = "none"
-"""What an option says to remove a bound."""
+"""The value of an option that removes a limit."""
 
 
 def _or_none(check: Callable[[str], object]) -> Callable[..., Any]:
@@ -45,16 +45,16 @@ def _or_none(check: Callable[[str], object]) -> Callable[..., Any]:
 @click.option("--team", callback=_or_none(fields.team), help="The team it belongs to.")
 @click.option(
     "--priority", callback=_or_none(fields.priority),
-    help="low, normal or high: who goes first where an upstream has a queue.",
+    help="low, normal or high: the order in the queue of an upstream.",
 )  # fmt: skip
 @click.option("--note", callback=option_callback(fields.note), help="A note for operators.")
 @database_options
 def update(config: ConfigFiles, database: str | None, name: str, **options: Any) -> None:
     """Change a token: its limits, when it expires, its team, priority or note. `none` removes a
-    bound.
+    limit.
 
-    What a budget has counted in its present window stays counted, unless its window is another
-    one.
+    A changed budget keeps the amount counted in the current window, unless the window changes as
+    well.
 
     \b
     More money this month:  modelway token update shop --budget '30 USD/month'

@@ -101,7 +101,7 @@ def _print_csv(rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _fields(token: Token, now: float) -> Mapping[str, Any]:
-    """The fields of a token without its secrets; None where nothing is set."""
+    """The fields of a token without its secrets; None for those that are not set."""
     rotated = token.previous_until is not None and token.previous_until > now
     return {
         "name": token.name,

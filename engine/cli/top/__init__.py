@@ -87,7 +87,8 @@ def _print_once(source: MetricsSource, every: float) -> None:
 
 
 def _show_live(source: MetricsSource, every: float) -> None:
-    """Update the screen until q is pressed; while the gateway is away, keep the last figures."""
+    """Update the screen until q is pressed; if the gateway cannot be reached, keep the last
+    figures."""
     console = Console(highlight=False)
     if not console.is_terminal or not sys.stdin.isatty():
         raise click.ClickException("standard input and output are not a terminal: use --once")
@@ -114,7 +115,8 @@ def _show_live(source: MetricsSource, every: float) -> None:
 def _update(
     source: MetricsSource, before: Snapshot, figures: Figures
 ) -> tuple[Snapshot, Figures, str]:
-    """The next snapshot and its figures; or the last ones, and why the metrics cannot be read."""
+    """The next snapshot, its figures, and ""; or the last ones, and why the metrics cannot be
+    read."""
     try:
         now = source.read()
     except MetricsUnavailable as error:

@@ -77,9 +77,9 @@ def figures_of(change: MetricsChange) -> Figures:
         in_flight=change.gauge(requests.IN_FLIGHT.name) or 0.0,
         sessions=change.gauge(streams.SESSIONS.name) or 0.0,
         workers=change.gauge(process.WORKERS.name) or 0.0,
-        duration=_both(change, requests.DURATION.name),
-        first_byte=_both(change, requests.FIRST_BYTE.name),
-        overhead=_both(change, requests.OVERHEAD.name),
+        duration=_median_and_p95(change, requests.DURATION.name),
+        first_byte=_median_and_p95(change, requests.FIRST_BYTE.name),
+        overhead=_median_and_p95(change, requests.OVERHEAD.name),
         tokens_in=change.rate(usage.TOKENS.name, _type("input")),
         tokens_out=change.rate(usage.TOKENS.name, _type("output")),
         cost={currency: rate * _HOUR for currency, rate in cost.items() if rate},
@@ -101,10 +101,10 @@ def _activities(change: MetricsChange, label: str) -> list[Activity]:
     rows = []
     for key, rate in rates.items():
         selector = _is(label, key)
-        (late,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), selector)
+        (p95,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), selector)
         row = Activity(
             key or "(none)", rate, failed.get(key, 0.0),
-            _both(change, requests.DURATION.name, selector), late,
+            _median_and_p95(change, requests.DURATION.name, selector), p95,
             tokens.get(key, 0.0), cost.get(key, 0.0) * _HOUR,
         )  # fmt: skip
         rows.append((not key, -rate, key, row))
@@ -125,20 +125,20 @@ def _upstream_activities(change: MetricsChange) -> list[UpstreamActivity]:
         worst[upstream] = max(worst.get(upstream, 0.0), state)
     rows = []
     for name in sorted(attempts.keys() | worst.keys()):
-        (late,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), _is("upstream", name))
+        (p95,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), _is("upstream", name))
         rows.append(
             UpstreamActivity(
                 name, attempts.get(name, 0.0), failed.get(name, 0.0), retries.get(name, 0.0),
                 _BREAKER.get(int(worst.get(name, 0.0)), "?"),
                 change.gauge(upstreams.POOL.name, _pool(name, "busy")) or 0.0,
-                change.gauge(upstreams.POOL.name, _pool(name, "idle")) or 0.0, late,
+                change.gauge(upstreams.POOL.name, _pool(name, "idle")) or 0.0, p95,
             )
         )  # fmt: skip
     return sorted(rows, key=lambda row: (row.breaker == "closed", -row.attempts, row.name))
 
 
 def _alerts(change: MetricsChange) -> list[str]:
-    """What an operator has to know at once."""
+    """States that an operator should act on."""
     alerts = [
         f"breaker {_BREAKER[int(state)]}: {labels.get('target') or labels.get('upstream')}"
         for labels, state in change.gauges(upstreams.BREAKER.name)
@@ -153,10 +153,10 @@ def _alerts(change: MetricsChange) -> list[str]:
         alerts.append("the last reload of the config was refused")
     if change.gauge(stores.RECORDS_AWAY.name):
         alerts.append("the database of tokens cannot be reached")
-    behind = change.gauge(stores.LEDGER_AGE.name) or 0.0
-    if behind > 60:
+    lag = change.gauge(stores.LEDGER_AGE.name) or 0.0
+    if lag > 60:
         rows = change.gauge(stores.LEDGER_ROWS.name) or 0.0
-        alerts.append(f"the ledger is {behind:.0f} s behind, {rows:.0f} rows")
+        alerts.append(f"the ledger is {lag:.0f} s behind, {rows:.0f} rows")
     for metric, event in (
         (stores.LEDGER_LOST, "rows of the ledger are lost"),
         (requests.UNCOUNTED, "requests are not counted against limits"),
@@ -168,9 +168,11 @@ def _alerts(change: MetricsChange) -> list[str]:
     return alerts
 
 
-def _both(change: MetricsChange, name: str, selector: Selector | None = None) -> Quantiles:
-    median, late = change.quantiles(name, (0.5, 0.95), selector)
-    return median, late
+def _median_and_p95(
+    change: MetricsChange, name: str, selector: Selector | None = None
+) -> Quantiles:
+    median, p95 = change.quantiles(name, (0.5, 0.95), selector)
+    return median, p95
 
 
 def _failed(labels: Labels) -> bool:

@@ -83,9 +83,9 @@ class MetricsSource:
             finally:
                 response.close()
         except UpstreamFailure as failure:
-            why = failure.message.replace("the upstream", "it")
+            reason = failure.message.replace("the upstream", "it")
             raise MetricsUnavailable(
-                f"cannot reach {self.url}; is the gateway running? ({why})"
+                f"cannot reach {self.url}; is the gateway running? ({reason})"
             ) from failure
         return response.status, body
 
@@ -107,7 +107,7 @@ class MetricsChange:
         return sum(increase for _, increase in self._increases(name, selector)) / self.seconds
 
     def rates(self, name: str, label: str, selector: Selector | None = None) -> dict[str, float]:
-        """The increase per second for each value of a label; 0 for those that did not grow."""
+        """The increase per second for each value of a label; 0 for counters that did not grow."""
         rates: dict[str, float] = {}
         for labels, increase in self._increases(name, selector):
             key = labels.get(label, "")
@@ -171,7 +171,8 @@ def _key(labels: Labels) -> tuple[tuple[str, str], ...]:
 
 
 def _quantile(quantile: float, buckets: Sequence[tuple[float, float]]) -> float | None:
-    """A quantile of cumulative buckets: upper bounds with the number of values up to each."""
+    """A quantile of cumulative buckets, which are upper bounds with the number of values up to
+    each."""
     if not buckets or buckets[-1][1] <= 0:
         return None
     rank = quantile * buckets[-1][1]

@@ -26,7 +26,7 @@ _BREAKER_STYLES = {"open": "bold red", "half-open": "yellow", "closed": "green"}
 
 
 def render(figures: Figures, title: str, height: int | None, alert: str = "") -> RenderableType:
-    """The figures, cut to `height` lines (None: not cut). `alert` says why they are not current."""
+    """The figures, cut to `height` lines (None: all). `alert` is why they are not current."""
     alerts = ([alert] if alert else []) + figures.alerts
     alerts = alerts if height is None else alerts[:3]
     tables: list[tuple[Sequence[Activity] | Sequence[UpstreamActivity], str]] = [
@@ -51,8 +51,8 @@ def render(figures: Figures, title: str, height: int | None, alert: str = "") ->
 
 
 def _divide(room: int, counts: Sequence[int]) -> list[int]:
-    """Divide the rows of the screen: an equal share for each table, and what a table does not need
-    for the others."""
+    """Divide the rows of the screen equally among the tables. Rows that a table does not need are
+    given to the others."""
     shares = [0] * len(counts)
     for _ in range(max(0, room)):
         unfilled = [i for i, count in enumerate(counts) if shares[i] < count]

@@ -1,5 +1,5 @@
-"""Keys of AWS, from wherever botocore finds them: the environment, a profile, a web identity, the
-role of the container or of the instance."""
+"""Keys of AWS, as botocore finds them: in the environment, a profile, a web identity, the role of
+the container or of the instance."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from botocore.session import Session
 from engine.credentials.tokens.token import CredentialUnavailable
 
 _LONGEST = 129_600
-"""Seconds of the longest life of temporary keys: 36 hours."""
+"""The longest lifetime of temporary keys in seconds: 36 hours."""
 
-_PASSING = (
+_TRANSIENT = (
     exceptions.ConnectionError,
     HTTPClientError,
     CredentialRetrievalError,
@@ -51,7 +51,7 @@ def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
         words = f"the token service of AWS answered {code}"
         raise CredentialUnavailable(words, str(error), lasting=lasting) from error
     except (BotoCoreError, OSError) as error:
-        lasting = not isinstance(error, _PASSING)
+        lasting = not isinstance(error, _TRANSIENT)
         raise CredentialUnavailable("there are no AWS keys", str(error), lasting=lasting) from error
     values = {
         "access_key": keys.access_key,
@@ -62,7 +62,8 @@ def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
 
 
 def _expires(credentials: Credentials) -> float | None:
-    """When temporary keys end. botocore says only whether they end within some time."""
+    """The Unix time at which temporary keys expire; None for others. Found by bisection: botocore
+    only answers whether they expire within a given time."""
     if not isinstance(credentials, RefreshableCredentials):
         return None
     low, high = 0, _LONGEST

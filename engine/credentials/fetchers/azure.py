@@ -23,7 +23,7 @@ _ENVIRONMENT = (
     ("AZURE_CLIENT_CERTIFICATE_PATH", EnvironmentCredential),
     ("AZURE_FEDERATED_TOKEN_FILE", WorkloadIdentityCredential),
 )
-"""Variables, and what is used where one is set; the managed identity where none is."""
+"""The credential class for each environment variable, if it is set, in this order."""
 
 
 def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
@@ -48,20 +48,20 @@ def fetch(options: Mapping[str, Any]) -> tuple[dict[str, str], float | None]:
 
 
 def _credential(options: Mapping[str, Any]) -> Any:
-    client, more = options.get("client"), _authority(options)
+    client, authority = options.get("client"), _authority(options)
     if "secret" in options:
         secret = options["secret"]
-        return ClientSecretCredential(options["tenant"], client or "", secret, **more)
+        return ClientSecretCredential(options["tenant"], client or "", secret, **authority)
     if "certificate" in options:
         return CertificateCredential(
-            options["tenant"], client or "", options["certificate"], **more
+            options["tenant"], client or "", options["certificate"], **authority
         )
     if "token_file" in options:
         ids = {"tenant_id": options["tenant"], "client_id": client}
-        return WorkloadIdentityCredential(**ids, token_file_path=options["token_file"], **more)
+        return WorkloadIdentityCredential(**ids, token_file_path=options["token_file"], **authority)
     for variable, kind in _ENVIRONMENT:
         if os.environ.get(variable) and client is None:
-            return kind(**more)
+            return kind(**authority)
     return ManagedIdentityCredential(client_id=client)
 
 
@@ -70,7 +70,7 @@ def _unreachable(error: Exception) -> CredentialUnavailable:
 
 
 def _authority(options: Mapping[str, Any]) -> dict[str, Any]:
-    """With an authority of its own, a tenant is not looked up at the public one."""
+    """The arguments for another authority: instance discovery would ask the public one."""
     if "authority" not in options:
         return {}
     return {"authority": options["authority"], "disable_instance_discovery": True}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import ssl
 import time
 import urllib.error
@@ -17,11 +18,11 @@ from engine.credentials.tokens.token import CredentialUnavailable
 
 _SECONDS = 10.0
 _LARGEST = 1_000_000
-"""Bytes of an answer."""
+"""The most bytes of an answer that are read."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would show the client's secret to another server."""
+    """Follows no redirect, which would send the client's secret to another server."""
 
     def redirect_request(self, *arguments: object) -> None:
         return None
@@ -83,11 +84,13 @@ def _token(document: Any, url: str, now: float) -> tuple[dict[str, str], float |
         seconds = float(document["expires_in"]) if "expires_in" in document else None
     except (TypeError, ValueError):
         seconds = None
-    return {"token": token}, None if seconds is None else now + seconds
+    if seconds is None or not math.isfinite(seconds):  # float() and JSON accept NaN
+        return {"token": token}, None
+    return {"token": token}, now + seconds
 
 
 def _refusal(error: urllib.error.HTTPError, url: str) -> CredentialUnavailable:
-    """RFC 6749 section 5.2."""
+    """An error response of the token server (RFC 6749 section 5.2)."""
     document = _document(error)
     reason = ""
     if isinstance(document, dict):

@@ -1,4 +1,4 @@
-"""What a kind of credential knows about its upstream while it is read."""
+"""The context in which a kind of credential reads its section of the config."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class Context:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, value: str, at: Path = ()) -> str:
-        """A text that goes into a header; a problem if it cannot."""
+        """The value, for a header; reports a problem if it is not printable ASCII."""
         if not value.isprintable() or not value.isascii():
             self.error(at, "a credential holds printable ASCII characters only")
         return value
 
     def needs_extra(self, name: str, module: str, at: Path) -> None:
-        """A problem if the optional extra of that name, which brings the module, is missing."""
+        """Report a problem if the optional extra `name`, which installs `module`, is missing."""
         if not _is_installed(module):
             hint = f"pip install 'modelway[{name}]'"
             message = f"this credential needs the extra {name}, which is not installed"
             self.error(at, message, hint, "MW108")
 
     def file(self, name: str, at: Path) -> FilePath:
-        """The absolute path of a file; a problem if there is none."""
+        """The absolute path of a file; reports a problem if it does not exist."""
         path = self.folder / name
         if not path.is_file():
             self.error(at, f"there is no file '{name}'", code="MW106")
@@ -52,5 +52,5 @@ class Context:
 def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # its package is not there either
+    except ModuleNotFoundError:  # its parent package is missing
         return False

@@ -1,4 +1,5 @@
-"""A credential as the config has it, as a worker applies it, and the request that it goes on."""
+"""The interfaces of a credential in the config, of one in a worker, and of the request that it is
+applied to."""
 
 from __future__ import annotations
 
@@ -32,14 +33,15 @@ class LiveCredential(Protocol):
 
     @property
     def secrets(self) -> Sequence[str]:
-        """What the upstream sees of it and nobody else may, for redaction."""
+        """The secrets in requests to the upstream, for redaction."""
 
     def apply(self, request: Request, timeout: float) -> None:
-        """Put it on a complete request, as the last change before it is sent. It waits up to
-        `timeout` seconds for a token. Raises CredentialUnavailable."""
+        """Add the credential to a complete request, as the last change before it is sent. Waits up
+        to `timeout` seconds for a token. Raises CredentialUnavailable."""
 
     def renew(self) -> bool:
-        """The upstream refused it. Returns whether the next `apply` has a new one."""
+        """Called when the upstream refused the credential. Returns whether the next `apply` has a
+        new one."""
 
 
 class Credential(Protocol):
@@ -60,7 +62,7 @@ class Credential(Protocol):
 
     @property
     def label(self) -> str:
-        """What it is, for people: `header x-api-key`."""
+        """A short description for users: `header x-api-key`."""
 
     @property
     def secrets(self) -> Sequence[str]:
@@ -68,7 +70,7 @@ class Credential(Protocol):
 
     @property
     def secrets_go_to(self) -> str:
-        """The URL of the server that gets these secrets where it is not the upstream, else ""."""
+        """The URL of the server that receives these secrets, "" if it is the upstream."""
 
     def open(self, folder: Path | None, changed: Callable[[], None]) -> LiveCredential:
         """The credential for one worker. `folder` is shared by the workers of the machine, None

@@ -23,8 +23,8 @@ _VARIABLES = ("AWS_", "AZURE_", "CLOUDSDK_", "ECS_", "GCE_", "GOOGLE_", "IDENTIT
 
 @dataclass(frozen=True, slots=True)
 class FetchedCredential:
-    """A kind whose token is fetched with `options`, JSON for the fetcher of that name; `headers`
-    are sent with it."""
+    """A credential whose token is fetched: `options` are JSON for the fetcher of its `kind`;
+    `headers` are sent with the token."""
 
     kind: str
     label: str
@@ -50,7 +50,7 @@ class FetchedCredential:
 
 
 class BearerToken:
-    """The token of a source in the header Authorization; `token` is its name in the values."""
+    """Sends `values["token"]` of the current token in the header Authorization."""
 
     def __init__(self, source: TokenSource, headers: Sequence[tuple[str, str]] = ()) -> None:
         self._source = source
@@ -71,8 +71,8 @@ class BearerToken:
 
 
 def fetcher(kind: str, options: Mapping[str, Any], folder: Path | None) -> Fetch:
-    """Fetches tokens of a kind in a helper process, shared by the workers of `folder`. A token
-    depends on the options and on the variables that the libraries of vendors read."""
+    """A function that fetches tokens of a kind in a helper process. The workers of `folder` share
+    a token if its options and the environment variables of the vendors' libraries are the same."""
     fetch = partial(helper_process.fetch, kind, options)
     if folder is None:
         return lambda refused: fetch()

@@ -1,4 +1,4 @@
-"""Credentials that are fixed texts of the config: a header, or a parameter of the query string."""
+"""Credentials with a fixed value in the config: a header, or a query parameter."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ VALUE: dict[str, Any] = {
         "x-modelway": {"secret": "named"},
     }
 }
-"""The key beside `header` and `query`."""
+"""The schema of `value`, the key that `header` and `query` need."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixedCredential:
-    """A text that is put on every request; a worker applies it as it is."""
+    """A fixed value that is set on every request. It is its own LiveCredential."""
 
     kind: str
     name: str
@@ -83,8 +83,8 @@ class QueryCredential(FixedCredential):
         return self.name
 
     def apply(self, request: Request, timeout: float) -> None:
-        """Set the parameter. The caller's of that name is removed: it would come first, and the
-        upstream might read that one."""
+        """Set the parameter, in place of any of that name from the caller: the upstream might read
+        the first one."""
         pairs = request.query.split("&") if request.query else []
         others = [pair for pair in pairs if _name(pair) != self.name]
         pair = f"{quote(self.name, safe='')}={quote(self.value, safe='')}"
@@ -92,7 +92,7 @@ class QueryCredential(FixedCredential):
 
 
 def _name(pair: str) -> str:
-    """The decoded name of a parameter; latin-1 stands for the bytes on the wire."""
+    """The decoded name of a parameter, whose bytes are encoded as Latin-1."""
     coded = pair.partition("=")[0].replace("+", " ").encode("latin-1")
     return unquote_to_bytes(coded).decode(errors="replace")
 

@@ -2,9 +2,9 @@
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 
-Signed are the method, the path and query as they are sent, the body, the Host header and all other
-headers except those that a connection or a proxy may change. The path is encoded once more, as
-all services but S3 expect it.
+The signature covers the method, the path and query as they are sent, the body, the Host header and
+all other headers except those that a connection or a proxy may change. The path is encoded once
+more, as all services but S3 expect it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOT_SIGNED = frozenset(
     {"baggage", "connection", "content-length", "expect", "keep-alive", "te", "traceparent"}
     | {"tracestate", "transfer-encoding", "upgrade", "user-agent", "x-amzn-trace-id"}
 )
-_OWN = frozenset({"authorization", "x-amz-date", "x-amz-security-token"})
+_SIGNATURE_HEADERS = frozenset({"authorization", "x-amz-date", "x-amz-security-token"})
 _SPACES = re.compile(" +")
 _PIECE = 1_000_000
 
@@ -47,13 +47,14 @@ def sign(
     now: float,
     pause: Callable[[], object] = lambda: None,
 ) -> None:
-    """Set the headers of a signature made at `now`, in Unix seconds, in place of any of theirs.
+    """Sign a request at `now`, in Unix seconds: set the headers of the signature, in place of those
+    that the request has.
 
     `pause` is called after each MB of a body that is not in memory.
     """
-    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
-    headers = [pair for pair in request.headers if pair[0] not in _OWN]
-    headers.append(("x-amz-date", moment))
+    timestamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
+    headers = [pair for pair in request.headers if pair[0] not in _SIGNATURE_HEADERS]
+    headers.append(("x-amz-date", timestamp))
     if keys.session_token:
         headers.append(("x-amz-security-token", keys.session_token))
     fields = _signed_headers([("host", request.host), *headers])
@@ -68,9 +69,9 @@ def sign(
             _body_hash(request.body, pause),
         )
     )
-    scope = f"{moment[:8]}/{region}/{service}/aws4_request"
-    to_sign = "\n".join((_ALGORITHM, moment, scope, sha256(canonical.encode()).hexdigest()))
-    key = _signing_key(keys.secret_key, moment[:8], region, service)
+    scope = f"{timestamp[:8]}/{region}/{service}/aws4_request"
+    to_sign = "\n".join((_ALGORITHM, timestamp, scope, sha256(canonical.encode()).hexdigest()))
+    key = _signing_key(keys.secret_key, timestamp[:8], region, service)
     signature = digest(key, to_sign.encode(), "sha256").hex()
     credential = f"Credential={keys.access_key}/{scope}"
     value = f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"
@@ -103,7 +104,7 @@ def _canonical_path(path: str) -> str:
 
 
 def _canonical_query(query: str) -> str:
-    """The pairs sorted, every name and value encoded in one way."""
+    """The pairs, with normalized percent-encoding, sorted."""
     pairs = (pair.partition("=") for pair in query.split("&") if pair)
     return "&".join(f"{n}={v}" for n, v in sorted((_code(n), _code(v)) for n, _, v in pairs))
 
@@ -115,11 +116,11 @@ def _code(text: str) -> str:
 def _body_hash(body: bytes | Spool | None, pause: Callable[[], object]) -> str:
     if body is None or isinstance(body, bytes):
         return sha256(body or b"").hexdigest()
-    whole, unpaused = sha256(), 0
+    body_hash, unpaused = sha256(), 0
     for chunk in body.chunks():
-        whole.update(chunk)
+        body_hash.update(chunk)
         unpaused += len(chunk)
         if unpaused >= _PIECE:
             unpaused = 0
             pause()
-    return whole.hexdigest()
+    return body_hash.hexdigest()

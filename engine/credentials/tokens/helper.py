@@ -1,4 +1,4 @@
-"""The helper process: reads a kind's options, writes its token or the failure, and ends."""
+"""The helper process: reads the options of a kind, writes its token or the failure, and exits."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from engine.credentials.tokens.token import CredentialUnavailable, Token
 from engine.values.redaction import Redaction
 
 _LONGEST = 500
-"""Characters of a message of a token server."""
+"""The most characters of a token server's message."""
 
 
 def run(kind: str, options: Mapping[str, Any], now: float) -> bytes:
-    """The token of a kind, fetched with these options, or the failure to get one, as JSON."""
+    """The token of a kind, fetched with these options, or the failure to fetch it, as JSON."""
     try:
         module = importlib.import_module(f"engine.credentials.fetchers.{kind}")
         values, expires = module.fetch(options)
         return Token(values, now, *([] if expires is None else [expires])).dump()
     except CredentialUnavailable as failure:
         words, detail, lasting = failure.words, failure.detail, failure.lasting
-    except Exception as error:  # noqa: BLE001 - whatever it is, the parent says so
+    except Exception as error:  # noqa: BLE001 - the parent reports it
         words, detail, lasting = "its token was not fetched", describe(error), False
     clean = Redaction(_secrets(options)).redact_text
     failed = {"words": clean(words), "detail": clean(detail)[:_LONGEST], "lasting": lasting}

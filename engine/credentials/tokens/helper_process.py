@@ -1,8 +1,8 @@
 """Fetch a token in a helper process: `python -m engine.credentials.tokens.helper KIND`.
 
-The kind's options go in and the token comes out as JSON by pipes: neither arguments nor the
-environment of the helper have a secret of ours. It inherits the environment, where the vendors'
-libraries look for theirs.
+The options and the token pass as JSON through pipes, so that no secret of the config is in the
+arguments or the environment of the helper. The helper inherits the environment, in which the
+vendors' libraries look for credentials.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def fetch(
     try:
         output, _ = process.communicate(json.dumps(options).encode(), timeout=seconds)
     except subprocess.TimeoutExpired:
-        raise CredentialUnavailable("its token did not come in time", f"{seconds:g} s") from None
+        raise CredentialUnavailable("its token was not fetched in time", f"{seconds:g} s") from None
     finally:
         if process.poll() is None:
             process.kill()
@@ -56,7 +56,7 @@ def _result(output: bytes) -> Token:
     try:
         document = json.loads(output)
     except ValueError:
-        raise CredentialUnavailable("the process that fetches its token broke off") from None
+        raise CredentialUnavailable("the process that fetches its token failed") from None
     if "words" in document:
         words, detail = document["words"], document["detail"]
         raise CredentialUnavailable(words, detail, lasting=document["lasting"])

@@ -23,13 +23,13 @@ from engine.values.runtime_dir import prepare
 log = logging.getLogger("modelway")
 
 _LONGEST_LOCK = 35.0
-"""Seconds to wait for another worker's fetch."""
-_LOOK = 0.05
+"""The longest wait for another worker's fetch, in seconds."""
+_POLL_SECONDS = 0.05
 
 
 class SharedToken:
-    """The file of a token, `name` in `folder`. Problems of the disk are logged, and each worker
-    fetches its own."""
+    """The file of a token, `name` in `folder`. If the disk fails, that is logged, and each worker
+    fetches its own token."""
 
     def __init__(self, folder: Path, name: str, clock: Callable[[], float] = time.time) -> None:
         self._folder = folder
@@ -37,8 +37,8 @@ class SharedToken:
         self._clock = clock
 
     def get(self, refused: Token | None, fetch: Callable[[], Token]) -> Token:
-        """The token of another worker, else one of `fetch`, for which one worker at a time is
-        admitted. Neither has the values of the token that was `refused`."""
+        """The shared token, or else a new one from `fetch`, which one worker at a time calls. A
+        shared token with the values of the `refused` one is replaced."""
         try:
             prepare(self._folder)
             with self._locked():
@@ -56,15 +56,15 @@ class SharedToken:
         flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         lock = os.open(f"{self._path}.lock", flags, 0o600)
         try:
-            until = time.monotonic() + _LONGEST_LOCK
+            deadline = time.monotonic() + _LONGEST_LOCK
             while True:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    if time.monotonic() >= until:
-                        break  # its fetch hangs; ours may not
-                    gevent.sleep(_LOOK)
+                    if time.monotonic() >= deadline:
+                        break  # the other worker's fetch hangs; this one may succeed
+                    gevent.sleep(_POLL_SECONDS)
             yield
         finally:
             os.close(lock)
@@ -75,7 +75,7 @@ class SharedToken:
             token = Token.load(self._path.read_bytes())
         except (FileNotFoundError, ValueError):
             return None
-        # The latest share of `TokenSource`: a worker that is due earlier fetches for all.
+        # The earliest share of `TokenSource`: the first worker that is due fetches for all.
         return token if self._clock() < token.renew_at(0.75) else None
 
     def _write(self, token: Token) -> None:
@@ -87,7 +87,7 @@ class SharedToken:
         self._remove_ended()
 
     def _remove_ended(self) -> None:
-        """Remove tokens that have ended, as those of credentials that are no longer configured."""
+        """Remove expired tokens, such as those of credentials that are no longer configured."""
         files = (path for path in self._folder.glob("token-*") if not path.suffix)
         for path in files:
             with contextlib.suppress(OSError, ValueError):

@@ -1,9 +1,10 @@
 """The current token of one credential in one worker.
 
-The law: a token is renewed beside requests when about 80 % of its life are over, and serves until
-it ends. Requests without one wait, all for the same fetch. After a failed fetch the next one waits
-1 s, then twice as long each time, up to 1 min; requests without a token fail at once with the cause
-of the last failure. A token that the upstream refused is fetched anew once a minute at most.
+The law: a token is renewed in the background when about 80 % of its lifetime is over, and used
+until it expires. Requests without a token wait for the same fetch. After a failed fetch the next
+one starts after 1 s, then after twice as long each time, up to 1 min; requests without a token then
+fail at once with the last failure. If the upstream refuses a token, it is fetched again, at most
+once a minute.
 """
 
 from __future__ import annotations
@@ -21,22 +22,23 @@ from engine.credentials.tokens.token import CredentialUnavailable, Token
 log = logging.getLogger("modelway")
 
 WAIT = 30.0
-"""Seconds that a request waits for a token."""
+"""The longest wait of a request for a token, in seconds."""
 
 _FIRST_PAUSE = 1.0
 _MAX_PAUSE = 60.0
 _BETWEEN_REFUSALS = 60.0
 _IN_FLIGHT = 5.0
-"""Seconds after a refusal in which other requests may be refused with the same token."""
+"""Seconds after a refusal in which requests that were sent with the same token may be refused."""
 
 Fetch = Callable[[Token | None], Token]
-"""Gets a token other than this one. It runs in a greenlet of its own, and raises
-CredentialUnavailable."""
+"""Returns a token that differs from the given one, which was refused. It runs in its own greenlet.
+Raises CredentialUnavailable."""
 
 
 class TokenSource:
     """The token of a credential, called `label` in logs. `changed` is called after a fetch. `clock`
-    gives Unix seconds, `dice` a number from 0 up to 1, for a share from 75 % to 85 %."""
+    gives Unix seconds. `dice` gives a random number from 0 to 1: a token is renewed after 75 to
+    85 % of its lifetime."""
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class TokenSource:
         self._changed = changed
         self._clock = clock
         self._dice = dice
-        self._tokens: list[Token] = []  # the current one, behind its predecessor
+        self._tokens: list[Token] = []  # the previous one, if any, then the current one
         self._valid = False
         self._renew_at = 0.0
         self._failure: CredentialUnavailable | None = None
@@ -62,8 +64,8 @@ class TokenSource:
         self._running: gevent.Greenlet[..., None] | None = None
 
     def get(self, timeout: float = WAIT) -> Token:
-        """The current token; where there is none it waits up to `timeout` seconds, and not more
-        than WAIT. Raises CredentialUnavailable."""
+        """The current token. If there is none, waits up to `timeout` seconds, at most WAIT. Raises
+        CredentialUnavailable."""
         now = self._clock()
         if now < self._renew_at:
             return self._tokens[-1]
@@ -77,15 +79,16 @@ class TokenSource:
                 return self._tokens[-1]
         if (last := self._failure) is not None:
             raise CredentialUnavailable(last.words, last.detail, lasting=last.lasting)
-        raise CredentialUnavailable("its token did not come in time", self._label)
+        raise CredentialUnavailable("its token was not fetched in time", self._label)
 
     @property
     def tokens(self) -> list[Token]:
-        """The current token and the one before it, which may still be on its way."""
+        """The current token and the previous one, which requests may still carry."""
         return self._tokens
 
     def renew(self) -> bool:
-        """The upstream refused the current token. Returns whether the next `get` has another."""
+        """Called when the upstream refused the current token. Returns whether the next `get` has a
+        new one."""
         now = self._clock()
         if not self._valid:
             return False
@@ -101,7 +104,7 @@ class TokenSource:
         try:
             token = self._fetch(refused)
             if token.expires <= self._clock():
-                words = "its token server gave a token that has ended already"
+                words = "its token server returned an expired token"
                 raise CredentialUnavailable(words, f"{self._label}; compare the clocks")
             self._succeeded(token)
         except CredentialUnavailable as failure:
@@ -119,8 +122,8 @@ class TokenSource:
         self._renew_at = token.renew_at(0.75 + 0.1 * self._dice())
         self._changed()
         life = token.expires - self._clock()
-        ends = f"in {life:.0f} s" if math.isfinite(life) else "at no known time"
-        log.info("a token of %s was fetched, which ends %s", self._label, ends)
+        expiry = f"in {life:.0f} s" if math.isfinite(life) else "at an unknown time"
+        log.info("fetched a token of %s, which expires %s", self._label, expiry)
 
     def _failed(self, failure: CredentialUnavailable) -> None:
         self._failure = failure

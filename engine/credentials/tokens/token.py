@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 REFRESH = 3600.0
-"""Seconds after which a token without an end is fetched again: its file may have changed."""
+"""Seconds after which a token without an expiry is fetched again: its file may have changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a token server gave: texts by name. `fetched` and `expires` are Unix seconds."""
+    """A fetched token: its texts by name. `fetched` and `expires` are Unix seconds."""
 
     values: Mapping[str, str] = field(repr=False)
     fetched: float
     expires: float = math.inf
 
     def renew_at(self, share: float) -> float:
-        """The moment at which a `share` of its life is over."""
+        """The Unix time at which a `share` of its lifetime is over."""
         return self.fetched + share * min(self.expires - self.fetched, REFRESH / share)
 
     def dump(self) -> bytes:
@@ -43,9 +43,9 @@ class Token:
 
 
 class CredentialUnavailable(Exception):
-    """There is no token to send. `words` say why to anybody, `detail` adds files, variables and
-    addresses for operators, "" for none; neither has a secret. `lasting`: it will not pass before
-    somebody changes something."""
+    """There is no token to send. `words` are the reason, for callers too; `detail` adds files,
+    variables and addresses for operators, "" for none; neither has a secret. `lasting`: a retry
+    does not help until the configuration changes."""
 
     def __init__(self, words: str, detail: str = "", *, lasting: bool = False) -> None:
         super().__init__(f"{words}: {detail}" if detail else words)

@@ -13,7 +13,7 @@ class Program:
     (where it is another function) send a request, `on_event` handles one event of a stream and
     `on_answer` a complete answer.
 
-    `@BASE@` and `@VERSION@` in `start` stand for string literals.
+    `@BASE@` and `@VERSION@` in `start` are replaced by string literals.
     """
 
     start: str

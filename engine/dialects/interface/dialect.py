@@ -32,8 +32,8 @@ class Dialect:
     """The parts in which APIs differ. Every function is pure.
 
     Requests: `claims` recognises by WSGI environ and query a request of this dialect where several
-    dialects could answer. `request_fields` are the members by which usage is estimated;
-    the texts in `prompt_members` are the prompt, in its order.
+    dialects could answer. `request_fields` are the members from which usage is estimated;
+    `prompt_members` hold the prompt, in this order.
 
     Errors: `error` makes the error object for a request id, `is_error` recognises one,
     `error_event` wraps one for a stream whose status is already sent. `stream_error` reads the JSON
@@ -41,20 +41,20 @@ class Dialect:
     JSON answer that begins with one of `error_prefixes` is held until it can.
 
     Streams: `stream` are the rules of the SDKs; `has_content` is false for events that only begin a
-    stream; `amazon_streams`: its SDKs read Amazon's binary streams, which pass as they are;
-    `heartbeat` is an event that changes nothing, `b""` where there is none.
+    stream; `amazon_streams`: its SDKs read Amazon's binary streams, which are relayed unchanged;
+    `heartbeat` is an event that SDKs ignore, `b""` if there is none.
 
     Models: `models` (with the query's parameters) and `model` render the list of models. A name in
     a body may have the `model_prefix`.
 
-    Headers: `request_headers` pass to an upstream beside those that always do. `response_headers`
-    (wildcards) pass to callers beside those that describe the body; `hidden_headers` never do,
-    whatever the document declares; `exposed_headers` are shown to browsers' scripts (CORS).
-    `rate_limits` is how responses report rate limits, None for a dialect that does not.
-    `request_id_headers` carry the request id. The answers of a `transparent` dialect pass whatever
-    their status; see `engine.relay.response_headers`.
+    Headers: `request_headers` are forwarded to an upstream, in addition to those of every dialect.
+    `response_headers` (wildcards) pass to callers, in addition to those that describe the body;
+    `hidden_headers` never do, even if the document declares them; `exposed_headers` are readable by
+    browsers' scripts (CORS). `rate_limits` is how responses report rate limits, None for a dialect
+    that does not. `request_id_headers` carry the request id. The answers of a `transparent` dialect
+    pass unchanged for every status; see `engine.relay.response_headers`.
 
-    Usage: `meter` reads what a request used, None where answers do not report it. `usage_option`
+    Usage: `meter` reads the usage of a request, None if answers do not report it. `usage_option`
     is how a request asks for usage in its stream.
 
     WebSockets: `subprotocols` (wildcards) pass to an upstream; `socket_error` makes the message
@@ -64,7 +64,7 @@ class Dialect:
     Telemetry: `provider` is `gen_ai.provider.name` ("": the name of the upstream), and
     `operation_names` are `gen_ai.operation.name` by operationId.
 
-    Tasks: `tasks` says by the ends of paths what a model must be for: `chat`, `embedding`, ...
+    Tasks: `tasks` gives by path suffix the task that a model must support: `chat`, `embedding`, ...
 
     Console: `chat_formats` are offered on the home page and in the playground.
     """
@@ -105,9 +105,9 @@ class Dialect:
     tasks: Mapping[str, str] = field(default_factory=dict)
 
     def task(self, path: str) -> str:
-        """What a model must be for to have the operation of this path; "" where any model may."""
-        ends = [end for end in self.tasks if path.endswith(end)]
-        return self.tasks[max(ends, key=len)] if ends else ""
+        """The task that a model must support for the operation of this path; "" for any model."""
+        suffixes = [suffix for suffix in self.tasks if path.endswith(suffix)]
+        return self.tasks[max(suffixes, key=len)] if suffixes else ""
 
     def gen_ai_operation(self, operation: str) -> str:
         """`gen_ai.operation.name` of `spec.operationId`: the conventions' name, or the operationId

@@ -1,4 +1,4 @@
-"""The list of models that a gateway answers itself, and its pages."""
+"""The list of models, which the gateway answers itself, and its pages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from engine.values.errors import GatewayError
 @dataclass(frozen=True, slots=True)
 class ModelCard:
     """One model of the list. `created` is in Unix seconds; `methods` are the custom methods
-    (`generateContent`) at the ends of its operations' paths. `context` and `output` are the most
-    tokens that it takes and answers with, None where unknown."""
+    (`generateContent`) at the ends of its operations' paths. `context` and `output` are its largest
+    numbers of input and output tokens, None if unknown."""
 
     name: str
     title: str

@@ -1,9 +1,9 @@
-"""Rate limits in the headers of responses, and the same limits in the headers of another API.
+"""Rate limits in the headers of responses, and their translation to the headers of another API.
 
 Each vendor reports the limit, what remains of it and when it is full again, for requests and for
-tokens; OpenAI gives that time as a duration of Go (`1m30.5s`), Anthropic as a moment (RFC 3339).
-Others who speak their dialects have other kinds (`tokens-minute`, or none) and write seconds or
-Unix time, which `reports` and `read_any_reset` read as well.
+tokens. OpenAI writes that time as a duration of Go (`1m30.5s`), Anthropic as a timestamp (RFC
+3339). Other vendors with the same dialects have other kinds (`tokens-minute`, or none) and write
+seconds or Unix time, which `reports` and `read_any_reset` also read.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _FIRST_UNIX_MILLISECONDS = 1e11
 
 
 class Report(NamedTuple):
-    """What headers say of one limit: the limit, what remains of it, None for what they do not say,
-    and the text of the reset, "" without one."""
+    """One rate limit in headers: the limit and what remains of it, None if absent, and the text of
+    the reset, "" if absent."""
 
     limit: int | None
     remaining: int | None
@@ -35,10 +35,10 @@ class Report(NamedTuple):
 
 class RateLimitHeaders:
     """How an API reports rate limits. `name` is the pattern of a header, with `{kind}` and
-    `{part}`. `read_reset` reads a reset as seconds from now, None for a text of another form;
-    `write_reset` writes it. Both get the time now in seconds since 1970.
+    `{part}`. `read_reset` parses a reset as seconds from now, None if it cannot; `write_reset`
+    formats it. Both get the time now in Unix seconds.
 
-    `places` are the kind and the part of each header, `names` its name by them."""
+    `places` gives the kind and the part of each header, `names` the header by kind and part."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class RateLimitHeaders:
         self._name = re.compile(pattern.replace("{part}", "(?P<part>limit|remaining|reset)"))
 
     def reports(self, headers: Sequence[tuple[str, str]]) -> list[Report]:
-        """What headers (names in lower case) say of limits of any kind. A count of another form
-        counts as absent."""
+        """The rate limits in headers (names in lower case), one Report per kind. A count that
+        cannot be parsed is None."""
         prefix = self._prefix
         pairs = [pair for pair in headers if pair[0].startswith(prefix)]
         kinds: dict[str, dict[str, str]] = {}
@@ -81,8 +81,9 @@ def translate_limits(
     target: RateLimitHeaders | None,
     now: float,
 ) -> list[tuple[str, str]]:
-    """The headers, behind them the rate limits of `source` as those of `target`; unchanged where
-    one of the APIs reports none or both do it alike. A value of another form is dropped."""
+    """The headers, with the rate limits of `source` written as those of `target` at the end.
+    Unchanged if one API reports none, or both are the same. A value that cannot be parsed is
+    dropped."""
     if source is None or target is None or source is target:
         return list(headers)
     others, limits = [], []
@@ -96,11 +97,11 @@ def translate_limits(
 
 
 def read_any_reset(text: str, now: float) -> float | None:
-    """The seconds until a reset in any form that vendors use: a duration of Go, a moment (RFC
-    3339), seconds, Unix time in seconds or milliseconds. None for another text."""
+    """The seconds until a reset in any form that vendors use: a duration of Go, a timestamp (RFC
+    3339), seconds, Unix time in seconds or milliseconds. None for any other text."""
     if not _NUMBER.fullmatch(text):
         seconds = read_duration(text, now)
-        return read_moment(text, now) if seconds is None else seconds
+        return read_timestamp(text, now) if seconds is None else seconds
     number = float(text)
     if number >= _FIRST_UNIX_MILLISECONDS:
         number /= 1000
@@ -116,7 +117,7 @@ def _count(text: str | None) -> int | None:
 def _translated(
     text: str, part: str, source: RateLimitHeaders, target: RateLimitHeaders, now: float
 ) -> str | None:
-    """The value of a header in the form of another API, None for one of another form."""
+    """The value of a header in the form of the `target` API, None if it cannot be parsed."""
     if part != _RESET:
         return text if _COUNT.fullmatch(text) else None
     seconds = source.read_reset(text, now)
@@ -146,17 +147,17 @@ def write_duration(seconds: float, now: float) -> str:
     return f"{minutes}m{text}" if minutes else text
 
 
-def read_moment(text: str, now: float) -> float | None:
-    """The seconds until a moment as RFC 3339 writes it."""
+def read_timestamp(text: str, now: float) -> float | None:
+    """The seconds until a timestamp (RFC 3339); None for any other text."""
     try:
-        moment = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if moment.tzinfo is None:
+    if time.tzinfo is None:
         return None
-    return min(max(moment.timestamp() - now, 0.0), _LONGEST)
+    return min(max(time.timestamp() - now, 0.0), _LONGEST)
 
 
-def write_moment(seconds: float, now: float) -> str:
-    """The moment after so many seconds, as RFC 3339 writes it; whole seconds, rounded up."""
+def write_timestamp(seconds: float, now: float) -> str:
+    """The timestamp (RFC 3339) after `seconds`, rounded up to whole seconds."""
     return datetime.fromtimestamp(-(-(now + seconds) // 1), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,5 @@
-"""Streams: what a vendor's SDKs accept in one, and how an error is recognised and read."""
+"""Streams: what a vendor's SDKs accept in a stream, and how an error event is recognised and
+read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Usage: how an API reports it, how a stream is asked for it, and the members of a request by which
-it is estimated.
+"""Usage: how an API reports it, how a request asks for it in a stream, and the members of a request
+from which it is estimated.
 
-Upstreams are not trusted with numbers: only a whole number within bounds is a count.
+Numbers of upstreams are not trusted: only a whole number within bounds is a count.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST = 500_000_000
 MOST_SECONDS = 10_000_000.0
 
 Count = Annotated[int, Meta(ge=0, le=MOST)] | None
-"""A member of an object of counts, None where it is absent or no count: see `counts_in`."""
+"""A count in a JSON object, None if it is absent or not valid: see `counts_in`."""
 
 
 Edit = tuple[int, int, bytes]
@@ -29,7 +29,7 @@ Edit = tuple[int, int, bytes]
 
 
 class Tally(Protocol):
-    """The usage that the events of one stream have reported up to now.
+    """The usage that the events of one stream have reported so far.
 
     `ended` becomes true when the report is complete; until then the output is not known.
     """
@@ -40,11 +40,11 @@ class Tally(Protocol):
         """Add one event's JSON, in the order of the stream. Never raises."""
 
     def usage(self) -> Usage | None:
-        """The usage reported, None for none."""
+        """The usage reported so far, None for none."""
 
 
 class LastUsage:
-    """A Tally of events of which the last that reports usage has all of it."""
+    """A Tally for streams whose events report all usage up to them: the last report counts."""
 
     def __init__(self, usage_of: Callable[[Any], Usage | None]) -> None:
         self.ended = False
@@ -67,10 +67,11 @@ class Meter:
 
     `usage_of` reads a complete answer or one event, None when it reports nothing. `key` is the
     member that holds the counts; `tally` creates a Tally for a stream. `repeats`: each event
-    reports everything used up to then, so only the last one matters. `members` are the top-level
-    members of an answer that `usage_of` reads, `image` the member that each image of an answer has.
-    `schema_members`: an operation none of whose answers has one of these uses nothing.
-    `text_members` are the members whose strings are output, by which it is estimated.
+    reports all usage so far, so only the last one matters. `members` are the top-level members of
+    an answer that `usage_of` reads, `image` the member that each image of an answer has.
+    `schema_members`: an operation whose answers have none of these members has no usage.
+    `text_members` are the members whose strings are output, from which it is estimated.
+    `excludes_cache`: the count of the input excludes the tokens of the prompt cache.
     """
 
     usage_of: Callable[[Any], Usage | None]
@@ -81,21 +82,23 @@ class Meter:
     schema_members: tuple[str, ...] = ("usage",)
     text_members: tuple[str, ...] = ("text",)
     image: str = ""
+    excludes_cache: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CountedField:
-    """`member` is counted in the requests of an operation whose schema has it and all of
-    `beside`."""
+    """A `member` of requests that is counted, in operations whose schema has it and all members of
+    `companions`."""
 
     member: str
-    beside: frozenset[str]
+    companions: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFields:
-    """What a dialect's requests contain. `output` bounds the answer in tokens; the text in `speech`
-    is spoken and charged by the character; `images` is the number of images to be made."""
+    """The members of a dialect's requests from which usage is estimated. `output` bounds the answer
+    in tokens; the text in `speech` is spoken and charged by the character; `images` is the number
+    of images to generate."""
 
     output: OutputFields = field(default_factory=OutputFields)
     speech: CountedField | None = None
@@ -108,7 +111,7 @@ class UsageOption:
 
     An operation has the option where a request's schema has the member `path`, and the events of
     its streams have the member `chunk_member`. `enable` returns the change to a JSON body, parsed
-    as a value, that sets the option: None where it is set, or there is no stream. `hide` removes
+    as a value, that sets the option: None if it is set, or if there is no stream. `hide` removes
     from clean events the one that only reports usage, for callers that did not set it;
     `key` occurs in such an event.
     """
@@ -139,8 +142,9 @@ NO_PARTS = TokenParts()
 def token_usage(
     tokens_in: int, tokens_out: int, of_input: TokenParts, of_output: TokenParts, images: int = 0
 ) -> Usage:
-    """The usage that an upstream reported. A part is at most what is left of the whole, so that no
-    token counts twice whatever the upstream says."""
+    """The usage that an upstream reported. Each part is limited to what the other parts leave of
+    the total, so that no token counts twice even if the upstream's numbers contradict each
+    other."""
     if of_input is NO_PARTS and of_output is NO_PARTS:
         return Usage(tokens_in, tokens_out, images=images, source="upstream")
     cached = min(of_input.cached, tokens_in)
@@ -188,12 +192,12 @@ _Counts = TypeVar("_Counts", bound=Struct)
 
 
 def counts_in(holder: Any, kind: type[_Counts]) -> _Counts:
-    """The members of `kind`, a Struct of `Count`s, that are counts in an object of JSON; the others
-    are None, and so are all where there is no object."""
+    """The counts in a JSON object, as a `kind` (a Struct of `Count`s). A member that is absent or
+    not a count is None; if `holder` is not an object, all are None."""
     if not holder:
         return kind()
     try:
         return convert(holder, kind)
-    except ValidationError:  # of few upstreams: 12.0, or something else than a count
+    except ValidationError:  # rare: 12.0, or a value that is not a count
         members = holder if isinstance(holder, dict) else {}
         return convert({name: count(value) for name, value in members.items()}, kind)

@@ -93,18 +93,18 @@ DIALECT = Dialect(
     response_headers=(
         *("openai-processing-ms", "openai-version", "openai-model", "x-codex-*"),
         *("cf-ray", "x-reasoning-included", "x-models-etag"),
-        # Of others who speak this dialect, or whose answers are translated into it: Azure, Amazon,
-        # Mistral, Groq, DeepSeek, Fireworks, Cohere.
+        # Of other vendors with this dialect, or whose answers are translated into it: Azure,
+        # Amazon, Mistral, Groq, DeepSeek, Fireworks, Cohere.
         *("apim-request-id", "x-ms-client-request-id", "x-ms-request-id", "x-ms-region"),
         *("x-amzn-requestid", "x-amzn-bedrock-*"),
         *("mistral-correlation-id", "x-groq-region", "x-ds-trace-id", "fireworks-*"),
         *("x-debug-trace-id", "x-endpoint-monthly-call-limit", "x-trial-endpoint-call-*"),
     ),
-    # An organization and a project are of the gateway's account.
+    # They name the organization and the project of the gateway's account.
     hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
     rate_limits=RateLimitHeaders("x-ratelimit-{part}-{kind}", read_duration, write_duration),
     exposed_headers=("openai-processing-ms", "openai-version", "openai-model"),
-    # The subprotocols that name an organization or a project are of the caller's account.
+    # Not forwarded: subprotocols that name an organization or a project of the caller's account.
     subprotocols=("realtime", "openai-beta.*"),
     socket_error=socket_error,
     socket_usage=socket_usage,

@@ -1,4 +1,4 @@
-"""Errors of the OpenAI dialect: the error object, and the status that an error event stands for."""
+"""Errors of the OpenAI dialect: the error object, and the HTTP status of an error event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.values.errors import GatewayError
 
 _TYPES = {403: "permission_error", 429: "requests"}
 _QUOTA = "insufficient_quota"
-"""The code that is a type as well: the quota is spent, to ask later does not help."""
+"""A code that is also the `type`: the quota is used up, and a retry does not help."""
 
 
 def error_object(error: GatewayError, request_id: str) -> Document:
@@ -32,13 +32,13 @@ def error_object(error: GatewayError, request_id: str) -> Document:
 
 
 def is_error(document: Any) -> bool:
-    """Whether this is an object whose message the vendor's SDK shows."""
+    """Whether this is an error object with a message, which the vendor's SDK shows."""
     error = error_in(document)
     return error is not None and isinstance(error.get("message"), str)
 
 
 def error_event(body: bytes) -> bytes:
-    """The event that makes the SDK raise in mid-stream (chat, completions, responses)."""
+    """The event that makes the SDK raise within a stream (chat, completions, responses)."""
     return b"data: " + body + b"\n\n"
 
 
@@ -49,8 +49,8 @@ def is_error_event(document: Any) -> bool:
     return reports_error(document)
 
 
-# The status of an error by its code or type, as the API reference, the events of Responses and
-# other servers that speak this dialect name them.
+# HTTP status by error code or type: those of the API reference, of the events of Responses, and of
+# other servers with this dialect.
 _STATUSES = {
     **dict.fromkeys(
         (
@@ -102,8 +102,8 @@ _STATUSES = {
 
 
 def stream_error(document: Any) -> StreamError | None:
-    """An error of a stream: `{"error": {...}}`, the `error` event of Responses, whose members are
-    at the top, or `response.failed`, whose response stays beside the error."""
+    """An error of a stream: `{"error": {...}}`; the `error` event of Responses, whose members are
+    at the top; or `response.failed`, whose response is kept next to the error."""
     if not isinstance(document, dict):
         return None
     response = document.get("response")
@@ -124,7 +124,7 @@ def stream_error(document: Any) -> StreamError | None:
 
 
 def _status_of(error: dict[str, Any], document: dict[str, Any]) -> int | None:
-    """The status given as a number, else that of the code, else that of the type."""
+    """The HTTP status: a number in the error, else that of its code, else that of its type."""
     code, kind = error.get("code"), error.get("type")
     for value in (code, error.get("status"), error.get("status_code"), document.get("status")):
         if (status := status_in(value)) is not None:

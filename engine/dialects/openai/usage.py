@@ -96,7 +96,7 @@ class _OutputDetails(_Media):
 
 
 def _token_usage(holder: dict[str, Any], medium: str, images: int) -> Usage | None:
-    """The usage of tokens; all of the output is of `medium` where its parts are not reported."""
+    """The usage of tokens. If the parts of the output are not reported, all of it is `medium`."""
     counts = counts_in(holder, _Counts)
     prompt, completion, total = counts.prompt_tokens, counts.completion_tokens, counts.total_tokens
     if prompt is None:
@@ -160,7 +160,7 @@ def _details(counts: dict[str, Any], members: Sequence[str]) -> dict[str, Any]:
 
 
 def _medium(document: dict[str, Any], images: int) -> str:
-    """What the output of an answer is where it is no text."""
+    """`image` or `audio` for the output of an answer that is not text; "" for text."""
     return "image" if images else "audio" if document.get("type") == "speech.audio.done" else ""
 
 

@@ -1,5 +1,5 @@
-"""`stream_options.include_usage`: set for callers that did not set it, whose streams then lose the
-event that reports usage."""
+"""`stream_options.include_usage`: the gateway sets it where the caller did not, and then removes
+the event that only reports usage from the stream."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LARGEST_EVENT = 65_536
 def enable(buffer: Buffer, value: Any) -> Edit | None:
     """The change to a JSON body, parsed as `value`, that makes its stream report usage.
 
-    None where nothing is to be changed: the request is not for a stream, the option is set, or it
-    has a value that no upstream accepts.
+    None if no change is needed: the request is not for a stream, the option is set, or it has a
+    value that no upstream accepts.
     """
     if not isinstance(value, dict) or value.get("stream") is not True:
         return None
@@ -35,7 +35,7 @@ def enable(buffer: Buffer, value: Any) -> Edit | None:
 
 
 def _enable_in(buffer: Buffer, options: dict[str, Any] | None) -> Edit | None:
-    """The change to `stream_options` that are in the body."""
+    """The change to a body that already has `stream_options`."""
     try:
         options_span = span(buffer, ("stream_options",))
         flag_span = span(buffer, ("stream_options", "include_usage")) if options else None
@@ -49,12 +49,12 @@ def _enable_in(buffer: Buffer, options: dict[str, Any] | None) -> Edit | None:
 
 
 def without_usage_event(events: bytes) -> bytes:
-    """Clean events without the one that only reports usage; `b""` when no other is left."""
+    """Clean events without the event that only reports usage; `b""` if there is no other."""
     if b'"usage"' not in events or _NO_CHOICES.search(events) is None:
         return events
-    every = [event for event in events.split(b"\n\n") if event]
-    other_events = [event for event in every if not _is_usage_event(event)]
-    if len(other_events) == len(every):
+    all_events = [event for event in events.split(b"\n\n") if event]
+    other_events = [event for event in all_events if not _is_usage_event(event)]
+    if len(other_events) == len(all_events):
         return events
     return b"".join(event + b"\n\n" for event in other_events)
 

@@ -13,9 +13,9 @@ from typing import NamedTuple, Protocol
 from engine.relay.websocket.messages import Message
 
 
-class Utterance(NamedTuple):
-    """A message of the mock. After one that is a `piece` of a stream the mock pauses, and the
-    caller may interrupt it."""
+class MockMessage(NamedTuple):
+    """A message of the mock. After a `piece` of a stream the mock pauses, and the caller may
+    interrupt it."""
 
     message: Message
     piece: bool = False
@@ -26,14 +26,14 @@ class Conversation(Protocol):
 
     protocol: str
 
-    def opening(self) -> Iterable[Utterance]:
+    def opening(self) -> Iterable[MockMessage]:
         """The first messages of the mock."""
 
-    def receive(self, message: Message) -> Iterator[Utterance]:
+    def receive(self, message: Message) -> Iterator[MockMessage]:
         """The answer to a message of the caller."""
 
-    def fail(self) -> Iterable[Utterance]:
-        """The messages of an error that was requested."""
+    def fail(self) -> Iterable[MockMessage]:
+        """The messages of an error that the caller requested (see `faults`)."""
 
 
 def open_conversation(name: str, model: str, protocols: Sequence[str]) -> Conversation:

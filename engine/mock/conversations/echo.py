@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from engine.mock.conversations import Utterance
+from engine.mock.conversations import MockMessage
 from engine.relay.websocket.messages import Message
 
 
@@ -14,16 +14,16 @@ class Echo:
     def __init__(self, protocols: Sequence[str]) -> None:
         self.protocol = protocols[0] if protocols else ""
 
-    def opening(self) -> Iterable[Utterance]:
+    def opening(self) -> Iterable[MockMessage]:
         return ()
 
-    def receive(self, message: Message) -> Iterator[Utterance]:
-        yield Utterance(message)
+    def receive(self, message: Message) -> Iterator[MockMessage]:
+        yield MockMessage(message)
 
-    def fail(self) -> Iterable[Utterance]:
+    def fail(self) -> Iterable[MockMessage]:
         return ()
 
 
 def open_conversation(model: str, protocols: Sequence[str]) -> Echo:
-    """An echo, whatever the model."""
+    """An echo; the model has no effect."""
     return Echo(protocols)

@@ -72,7 +72,7 @@ def of_file(
 ) -> list[Case]:
     """The cases of a file; its problems go to the findings."""
     marked = read_file(file, display_name)
-    findings.take(marked)
+    findings.add_source(marked)
     if marked.problems:
         return []
     if schema_check.check(marked.value, _validator(), marked, (), findings):

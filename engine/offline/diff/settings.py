@@ -15,7 +15,7 @@ from engine.upstream.client.deadlines import Timeouts
 _SQLITE = "sqlite:///"
 _USUAL_FIELDS = tuple(name for name in FIELDS if name != "query")
 
-NOT_SETTINGS = frozenset({"source", "folder", "overlays", "broken", "at", "name"})
+NOT_SETTINGS = frozenset({"source", "folder", "overlays", "invalid", "at", "name"})
 """Fields of the config that are not settings."""
 
 

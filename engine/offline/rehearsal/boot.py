@@ -20,7 +20,7 @@ import orjson
 
 from engine.app.build import build
 from engine.app.stores import prepare, services_of
-from engine.app.telemetry import observing
+from engine.app.telemetry import telemetry_of
 from engine.config.config import Config
 from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
@@ -90,7 +90,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
     """Play one request of each kind, request each page, and check the stores."""
     secret = new_secret()
     plan = replace(plan, config=_redirected(plan, folder, secret))
-    telemetry = observing(plan.config, folder, (), background=False)
+    telemetry = telemetry_of(plan.config, folder, (), background=False)
     opened = services_of(plan.config, telemetry)
     with closing(opened):
         for upstream in plan.config.upstreams.values():

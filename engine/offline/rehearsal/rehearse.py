@@ -65,7 +65,7 @@ def rehearse(
         wrap_stages=lambda route, stages: _observe_all(plan, route, stages, rehearsal, secret),
     )
 
-    with capture_log(rehearsal.log), mismatches.captured(rehearsal.reported):
+    with capture_log(rehearsal.log), mismatches.capture(rehearsal.reported):
         rehearsal.status, rehearsal.headers, rehearsal.body = play(app, environ)
     return rehearsal
 

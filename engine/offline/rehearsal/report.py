@@ -21,6 +21,7 @@ from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.offline.transform_edits import edits_of_caller, edits_of_upstreams
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
+from engine.upstream.token_estimate import ESTIMATE_HEADER
 from engine.values.wildcard import ByName
 
 Report = dict[str, Any]
@@ -63,6 +64,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
             | {"model": model_sent(rehearsal, request, config)}
             for request in rehearsal.sent_requests
         ],
+        "estimated": dict(rehearsal.headers).get(ESTIMATE_HEADER),
         "log": [display.text(line) for line in rehearsal.log],
         "warnings": [display.text(warning) for warning in warnings],
     }

@@ -45,6 +45,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _transforms(report, "upstream")
     for upstream_request in report["outgoing"]:
         yield from _outgoing(upstream_request)
+    if report["estimated"]:
+        words = f"the gateway's estimate of {report['estimated']}: no target counts them here"
+        yield _line("answer", words)
     for line in report["log"]:
         yield _line("log", line)
     for warning in report["warnings"]:

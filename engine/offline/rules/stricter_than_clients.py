@@ -55,7 +55,7 @@ def _refused(
 def _accepts_leniently(case: AuditCase, route: Route, request: ClientRequest) -> bool:
     specification = case.plan.specifications[route.operation.spec]
     try:
-        lenient = specification.reread(route.operation, lenient=True, with_names=False)
+        lenient = specification.recompile(route.operation, lenient=True, with_names=False)
     except ValueError:
         return False  # `lenient` would not help
     return request.refusal(lenient) is None

@@ -67,5 +67,6 @@ def _free(
 def _unpriced(model: Model, listed: Mapping[str, ListedModel]) -> Iterator[str]:
     """The models that a wildcard lists and that have no price of their provider."""
     for name, entry in listed.items():
-        if entry.entry is model and entry.known is not None and entry.known.price is None:
+        facts = entry.provider_model
+        if entry.entry is model and facts is not None and facts.price is None:
             yield name

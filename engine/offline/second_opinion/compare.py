@@ -165,7 +165,7 @@ def _compare_example(
     operation, value = example.operation, example.value
     body = json.dumps(value.value, ensure_ascii=False).encode()
     if example.status:
-        answers = specification.answers(operation)
+        answers = specification.response_validators(operation)
         modelway = read_response(answers, example.schema, example.status, value.value)
         openapi_core = reader.response(operation, example.status, example.media_type, body)
     else:

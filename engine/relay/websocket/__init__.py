@@ -1,5 +1,6 @@
 """WebSockets (RFC 6455), relayed frame by frame. Read `session.py` first.
 
-`handshake` is the part of HTTP, `frames` parses bytes without a socket, `channel` is one side on
-its socket, `messages` one side as an endpoint, `session` two sides and the relay between them.
+`handshake` is the upgrade of the HTTP request, `frames` parses and writes frames without a socket,
+`channel` is one side on its socket, `messages` is one side as an endpoint, `session` relays between
+two sides.
 """

@@ -1,7 +1,7 @@
 """One side of a WebSocket on its socket: receives its frames, and sends frames to it.
 
-A ping is answered as soon as it is read, and so is a close. Frames that the socket does not accept
-wait in an `Outbox`.
+Pings and closes are answered as soon as they are read. Frames that the socket does not accept at
+once wait in an `Outbox`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.relay.websocket.frames import (
     FrameWriter,
     Violation,
     sendable,
-    shortened,
+    truncate,
 )
 from engine.relay.websocket.outbox import NOT_NOW, Outbox
 
@@ -45,11 +45,11 @@ class Stopped(Exception):
 
 
 class Channel:
-    """One side. `client`: it is the client, and the gateway the server. `first`: bytes of it that
+    """One side. `client`: it is the client, and the gateway the server. `first`: bytes from it that
     were read before.
 
-    `closed` is the close it sent, `last_received` the time (`time.monotonic`) of the last bytes
-    from it; `amid`: it has been sent the beginning of a message, and not its end.
+    `closed` is the close frame that it sent; `last_received` is the time (`time.monotonic`) of the
+    last bytes from it; `in_message`: a message to it has begun and has not ended.
     """
 
     def __init__(
@@ -72,26 +72,26 @@ class Channel:
         self._violated = False
         self._closing = False
         self.outbox = Outbox(sock)
-        self.amid = False
+        self.in_message = False
         self.closed: Close | None = None
         self.last_received = time.monotonic()
 
     @property
     def alive(self) -> float:
-        """The time of the last bytes from it, or of the last that it accepted."""
+        """The time (`time.monotonic`) at which it last sent bytes or accepted some."""
         return max(self.last_received, self.outbox.moved)
 
     def frames(self) -> Iterator[Frame]:
-        """Its frames, to the close frame and including it.
+        """Its frames, up to and including the close frame.
 
-        Raises PeerDisconnected when it leaves without one, Violation for what it must not send,
-        Stopped.
+        Raises PeerDisconnected if it disconnects without one, Violation if it breaks the protocol,
+        Stopped after `stop`.
         """
         data, self._first = self._first, b""
         try:
             while True:
                 for number, frame in enumerate(self._reader.feed(data), 1):
-                    self._note(frame)
+                    self._answer(frame)
                     yield frame
                     if frame.opcode is CLOSE:
                         return
@@ -102,7 +102,8 @@ class Channel:
             self._violated = True
             raise
 
-    def _note(self, frame: Frame) -> None:
+    def _answer(self, frame: Frame) -> None:
+        """Answer a ping or a close."""
         if frame.opcode is PING and not self._closing:
             self.outbox.put_pong(self._writer.encode(PONG, frame.data))
         elif frame.opcode is CLOSE:
@@ -128,42 +129,42 @@ class Channel:
             return data
 
     def stop(self) -> None:
-        """End the iteration over `frames`, with Stopped, and every wait for room."""
+        """End the iteration over `frames`, with Stopped, and every wait of the outbox."""
         self._stopped = True
         self.outbox.wake()
         get_hub().cancel_wait(self._arrival, Stopped)
 
-    def answers(self, pong: bytes) -> bool:
+    def is_answer(self, pong: bytes) -> bool:
         """Whether a pong of this side answers a ping of the gateway."""
         if pong not in self._pings:
             return False
         while self._pings.popleft() != pong:
-            pass  # RFC 6455 5.5.3: one pong may stand for the pings before it as well
+            pass  # RFC 6455 5.5.3: one pong may answer the pings before it, too
         return True
 
     def is_disconnected(self) -> bool:
-        """Whether its connection has ended, although bytes before that may be unread."""
+        """Whether its connection has ended; bytes may still be unread."""
         poller = _poll()
         poller.register(self._sock.fileno(), _LEFT)
         return bool(poller.poll(0))
 
     def send(self, opcode: Opcode, data: Any, fin: bool = True) -> None:
-        """Send a frame, now or when the socket accepts it; nothing after a close frame."""
+        """Send a frame, now or when the socket accepts it. After a close frame nothing is sent."""
         if self._closing or self.outbox.broken:
             return
         if opcode not in CTRL_OPCODES:
-            self.amid = not fin
+            self.in_message = not fin
         self.outbox.put(self._writer.encode(opcode, data, fin))
 
     def ping(self, data: bytes) -> None:
-        """Send a ping; `answers` will know its pong."""
+        """Send a ping; `is_answer` recognises its pong."""
         self._pings.append(data)
         self.send(PING, data)
 
     def close(self, close: Close) -> None:
         """Send a close frame, if none was sent."""
         close = sendable(close)
-        self._send_close(Close(close.code, shortened(close.reason)).serialize())
+        self._send_close(Close(close.code, truncate(close.reason)).serialize())
 
     def _send_close(self, payload: bytes) -> None:
         if not self._closing:
@@ -172,9 +173,8 @@ class Channel:
             self.outbox.put(self._writer.encode(CLOSE, payload))
 
     def finish(self, seconds: float) -> None:
-        """Complete the closing handshake: send the backlog, wait for its close frame and its end.
-
-        It takes at most so many seconds; then the owner of the socket closes it.
+        """Complete the closing handshake: send the backlog, wait for its close frame and for the
+        end of its bytes. Returns after `seconds` at the latest; the owner of the socket closes it.
         """
         self._stopped = False
         with gevent.Timeout(seconds, False):  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""How a session ends, and what each side receives then.
+"""How sessions end: the close frame for each side, and the outcome.
 
 The law, as sent to the caller / to the upstream:
 
@@ -28,8 +28,8 @@ _DISCONNECT_TIMEOUT = 0.5
 
 
 class Ending(NamedTuple):
-    """The close frames for the two sides, the `timeout` for closing in seconds, and the failure of
-    the upstream, as a sentence for the caller. `outcome` is that of the record."""
+    """The close frames for the two sides, the `timeout` of the closing handshakes in seconds, and
+    the failure of the upstream, as a sentence for the caller. `outcome` is for the record."""
 
     caller: Close
     upstream: Close
@@ -38,8 +38,8 @@ class Ending(NamedTuple):
     outcome: Outcome = Outcome.COMPLETE
 
 
-def same(code: int, reason: str) -> Ending:
-    """Both sides receive the same close."""
+def close_both(code: int, reason: str) -> Ending:
+    """The gateway ends the session: both sides receive the same close."""
     return Ending(Close(code, reason), Close(code, reason))
 
 
@@ -49,7 +49,7 @@ def restart() -> Ending:
     return Ending(close, close, _RESTART_TIMEOUT, outcome=Outcome.SHUTDOWN)
 
 
-def closed(close: Close | None) -> Ending:
+def close_received(close: Close | None) -> Ending:
     """One side has sent a close frame; None for one without a code."""
     close = close or Close(ABNORMAL, "")
     return Ending(close, close)
@@ -69,20 +69,20 @@ def upstream_disconnected() -> Ending:
 
 def caller_violation(violation: Violation) -> Ending:
     """The caller has broken the protocol."""
-    other = Close(_code_for_other(violation), "the caller's message is not valid")
-    return Ending(Close(violation.code, violation.words), other)
+    to_upstream = Close(_code_for_peer(violation), "the caller's message is not valid")
+    return Ending(Close(violation.code, violation.reason), to_upstream)
 
 
 def upstream_violation(violation: Violation) -> Ending:
     """The upstream has broken the protocol."""
-    other = Close(_code_for_other(violation), "the upstream's message is not valid")
-    failure = f"The upstream's message is not valid: {violation.words}."
-    return _upstream_failed(other, Close(violation.code, violation.words), failure)
+    to_caller = Close(_code_for_peer(violation), "the upstream's message is not valid")
+    failure = f"The upstream's message is not valid: {violation.reason}."
+    return _upstream_failed(to_caller, Close(violation.code, violation.reason), failure)
 
 
 def _upstream_failed(caller: Close, upstream: Close, failure: str) -> Ending:
     return Ending(caller, upstream, failure=failure, outcome=Outcome.UPSTREAM_CUT)
 
 
-def _code_for_other(violation: Violation) -> int:
+def _code_for_peer(violation: Violation) -> int:
     return violation.code if violation.code == 1009 else 1011

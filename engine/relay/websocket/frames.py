@@ -1,7 +1,7 @@
-"""Frames out of bytes, and bytes out of frames (RFC 6455 section 5). Knows no socket.
+"""Parses and writes frames (RFC 6455 section 5), without a socket.
 
-The bits are the business of the `websockets` library; which frames may follow which, how long a
-message may get and whether its text is text is judged here, before a frame is let through.
+The `websockets` library reads and writes the bits. This module checks the order of frames, the
+length of messages and the UTF-8 of text, before a frame is passed on.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from websockets.streams import StreamReader
 from websockets.typing import BytesLike
 
 LONGEST_CONTROL = 125
-"""Bytes in a control frame at most (RFC 6455 5.5)."""
+"""The most bytes in a control frame (RFC 6455 5.5)."""
 
 _SENDABLE = {1005: 1000, 1006: 1011, 1015: 1014}
 _utf8 = codecs.getincrementaldecoder("utf-8")
 
 
 class Violation(Exception):
-    """What the other side must not send; `code` and `words` are for the close frame that says so
-    (RFC 6455 7.4.1: 1002 the protocol, 1007 text that is not UTF-8, 1008 against a limit, 1009 too
+    """The peer broke the protocol or a limit. `code` and `reason` are for the close frame (RFC 6455
+    7.4.1: 1002 protocol error, 1007 text that is not UTF-8, 1008 limit exceeded, 1009 message too
     large)."""
 
-    def __init__(self, code: int, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
         self.code = code
-        self.words = words
+        self.reason = reason
 
 
 def sendable(close: Close) -> Close:
-    """A close as it can be passed on: 1005, 1006 and 1015 stand for no frame (RFC 6455 7.4.1)."""
+    """A close with a code that may be sent: 1005, 1006 and 1015 may not (RFC 6455 7.4.1)."""
     return Close(_SENDABLE.get(close.code, close.code), close.reason)
 
 
-def shortened(words: str) -> str:
-    """Words that fit a close frame: 123 bytes of UTF-8."""
-    return words.encode()[: LONGEST_CONTROL - 2].decode(errors="ignore")
+def truncate(reason: str) -> str:
+    """A reason that fits a close frame: at most 123 bytes of UTF-8."""
+    return reason.encode()[: LONGEST_CONTROL - 2].decode(errors="ignore")
 
 
 class FrameReader:
-    """The frames that one side sends. `masked`: it is the client, and has to mask them.
+    """Reads the frames that one side sends. `masked`: it is the client, and must mask them.
 
     A message of more than `limit` bytes is refused when a frame header announces it, or, if it
     is compressed, when more than `limit` bytes are decompressed.
@@ -83,7 +83,7 @@ class FrameReader:
                     max_size=max(self._limit - (self._size or 0), LONGEST_CONTROL),
                     extensions=self._extensions,
                 )
-                self._take(frame)
+                self._check(frame)
                 yield frame
         except ProtocolError as error:
             raise Violation(1002, str(error)) from error
@@ -92,8 +92,8 @@ class FrameReader:
         except UnicodeDecodeError as error:
             raise Violation(1007, "the text is not UTF-8") from error
 
-    def _take(self, frame: Frame) -> None:
-        """Hold a frame against those before it (RFC 6455 5.4 to 5.6)."""
+    def _check(self, frame: Frame) -> None:
+        """Check a frame against the frames before it (RFC 6455 5.4 to 5.6)."""
         if frame.opcode in CTRL_OPCODES:
             if frame.opcode is CLOSE:
                 Close.parse(frame.data)
@@ -120,7 +120,7 @@ class FrameReader:
 
 
 def _check_head(first: int, second: int) -> None:
-    """Refuse what a frame's first two bytes show, before its payload is waited for."""
+    """Check the first two bytes of a frame, before its payload is read."""
     if first & 0x30:
         raise ProtocolError("reserved bits must be 0")
     if first & 0x08 and second & 0x7F > LONGEST_CONTROL:
@@ -132,13 +132,13 @@ def _is_ascii(data: BytesLike) -> bool:
 
 
 class FrameWriter:
-    """Frames as the bytes that one side gets. `mask`: we are the client (RFC 6455 5.3)."""
+    """Writes frames to one side. `mask`: the gateway is the client (RFC 6455 5.3)."""
 
     def __init__(self, *, mask: bool, extensions: Sequence[Extension] = ()) -> None:
         self._mask = mask
         self._extensions = extensions
 
     def encode(self, opcode: Opcode, data: BytesLike, fin: bool = True) -> bytes:
-        """The bytes of a frame, compressed where that was agreed on."""
+        """The bytes of a frame, compressed if an extension was negotiated."""
         frame = Frame(opcode, data, fin)
         return frame.serialize(mask=self._mask, extensions=self._extensions)

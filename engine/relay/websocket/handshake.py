@@ -1,4 +1,4 @@
-"""HTTP's part of a WebSocket: the request that asks for one, and the answer (RFC 6455, 4)."""
+"""The opening handshake of a WebSocket over HTTP (RFC 6455 section 4)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CLIENT_DEFLATE = ClientPerMessageDeflateFactory(
 
 
 class UpgradeRequest(NamedTuple):
-    """An upgrade request: `protocols` in its order, `extensions` as in its header."""
+    """An upgrade request: its `protocols` in order of preference, its `extensions` header."""
 
     key: str
     protocols: tuple[str, ...]
@@ -39,30 +39,30 @@ class UpgradeRequest(NamedTuple):
 
 
 def parse_request(environ: Mapping[str, Any]) -> UpgradeRequest:
-    """Read a request that is to become a WebSocket (RFC 6455 4.2.1).
+    """Read the client's handshake (RFC 6455 4.2.1).
 
-    Raises GatewayError 426 for one that does not ask for it or asks for another version, 400 for
-    one that asks in a wrong way.
+    Raises GatewayError 426 for a request that asks for no WebSocket or for another version, 400 for
+    a handshake that is not valid.
     """
     upgrade = comma_separated(environ.get("HTTP_UPGRADE"))
     if "websocket" not in upgrade:
-        message = "This address is a WebSocket: the request has to ask for an upgrade to one."
+        message = "This address is a WebSocket: send the request with 'Upgrade: websocket'."
         raise GatewayError(426, "upgrade_required", message, headers=_UPGRADE)
     if "upgrade" not in comma_separated(environ.get("HTTP_CONNECTION")):
-        raise _wrong("its Connection header does not say 'Upgrade'")
+        raise _invalid("its Connection header does not say 'Upgrade'")
     if environ.get("REQUEST_METHOD") != "GET" or environ.get("SERVER_PROTOCOL") != "HTTP/1.1":
-        raise _wrong("it is no GET of HTTP/1.1")
+        raise _invalid("it is not a GET with HTTP/1.1")
     if environ.get("HTTP_TRANSFER_ENCODING") or environ.get("CONTENT_LENGTH") not in (None, "0"):
-        raise _wrong("it has a body")
+        raise _invalid("it has a body")
     if environ.get("HTTP_SEC_WEBSOCKET_VERSION") != _VERSION:
-        message = f"This server speaks version {_VERSION} of WebSockets only."
+        message = f"This server supports version {_VERSION} of WebSockets only."
         headers = [*_UPGRADE, ("sec-websocket-version", _VERSION)]
         raise GatewayError(426, "upgrade_required", message, headers=headers)
     key = environ.get("HTTP_SEC_WEBSOCKET_KEY", "")
     if not _is_key(key):
-        raise _wrong("its Sec-WebSocket-Key is not 16 bytes in base64")
+        raise _invalid("its Sec-WebSocket-Key is not 16 bytes in base64")
     extensions = environ.get("HTTP_SEC_WEBSOCKET_EXTENSIONS", "")
-    return UpgradeRequest(key, offered(environ), extensions)
+    return UpgradeRequest(key, subprotocols_of(environ), extensions)
 
 
 def new_key() -> str:
@@ -71,29 +71,29 @@ def new_key() -> str:
 
 
 def answer_to(key: str) -> str:
-    """The answer of a WebSocket server to a key (RFC 6455 4.2.2)."""
+    """The Sec-WebSocket-Accept for a key (RFC 6455 4.2.2)."""
     return accept_key(key)
 
 
-def offered(environ: Mapping[str, Any]) -> tuple[str, ...]:
-    """The subprotocols a request offers. Raises GatewayError 400 for a list that is none."""
+def subprotocols_of(environ: Mapping[str, Any]) -> tuple[str, ...]:
+    """The subprotocols that a request offers. Raises GatewayError 400 for a malformed header."""
     header = environ.get("HTTP_SEC_WEBSOCKET_PROTOCOL", "")
     if not header:
         return ()
     try:
         return tuple(parse_subprotocol(header))
     except InvalidHeader as error:
-        # The library's words would show the header, and a token may stand in it.
-        raise _wrong("its Sec-WebSocket-Protocol is no list of names") from error
+        # The library's message would show the header, which may contain a token.
+        raise _invalid("its Sec-WebSocket-Protocol is not a list of names") from error
 
 
-def switching(
+def switching_protocols(
     key: str,
     protocol: str = "",
     extensions: str = "",
     headers: Iterable[tuple[str, str]] = (),
 ) -> bytes:
-    """The head of the answer that makes a connection a WebSocket (RFC 6455 4.2.2)."""
+    """The head of the 101 response (RFC 6455 4.2.2)."""
     lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
     lines.append(f"Sec-WebSocket-Accept: {answer_to(key)}")
     if protocol:
@@ -104,36 +104,36 @@ def switching(
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def deflating(extensions: str, compression: bool = True) -> tuple[str, Extensions]:
-    """Agree on permessage-deflate with a client that offers it (RFC 7692 section 7): what the
-    answer says, and the extension, or nothing of both. Raises GatewayError 400.
-
-    Without `compression` nothing is agreed on.
+def negotiate_deflate(extensions: str, compression: bool = True) -> tuple[str, Extensions]:
+    """Accept permessage-deflate from a client that offers it (RFC 7692 section 7), if `compression`
+    is on. Returns the Sec-WebSocket-Extensions of the response and the extension; "" and () if it
+    is not accepted. Raises GatewayError 400 for a malformed header.
     """
     if not compression:
         return "", ()
     try:
         offers = parse_extension(extensions) if extensions else []
     except InvalidHeader as error:
-        raise _wrong("its Sec-WebSocket-Extensions cannot be read") from error
+        raise _invalid("its Sec-WebSocket-Extensions cannot be read") from error
     for name, parameters in offers:
         if name != _SERVER_DEFLATE.name:
             continue
         try:
-            agreed, extension = _SERVER_DEFLATE.process_request_params(parameters, [])
+            accepted, extension = _SERVER_DEFLATE.process_request_params(parameters, [])
         except NegotiationError:
-            continue  # RFC 7692 5.1: an offer that cannot be taken is declined
-        return build_extension([(name, agreed)]), (extension,)
+            continue  # RFC 7692 5.1: an offer that cannot be accepted is declined
+        return build_extension([(name, accepted)]), (extension,)
     return "", ()
 
 
 def deflate_offer() -> str:
-    """permessage-deflate as a client offers it."""
+    """The Sec-WebSocket-Extensions of a client that offers permessage-deflate."""
     return build_extension([(_CLIENT_DEFLATE.name, _CLIENT_DEFLATE.get_request_params())])
 
 
 def negotiated_deflate(extensions: Sequence[str], was_offered: bool) -> Extensions:
-    """The extension that a server took from `deflate_offer`. Raises ValueError for any other."""
+    """The extension that a server accepted from `deflate_offer`. Raises ValueError for any
+    other."""
     if not extensions:
         return ()
     try:
@@ -141,8 +141,10 @@ def negotiated_deflate(extensions: Sequence[str], was_offered: bool) -> Extensio
         if was_offered and [name for name, _ in parsed] == [_CLIENT_DEFLATE.name]:
             return (_CLIENT_DEFLATE.process_response_params(parsed[0][1], []),)
     except (InvalidHeader, NegotiationError) as error:
-        raise ValueError("it took an extension in a way that was not offered") from error
-    raise ValueError("it took an extension that was not offered")
+        raise ValueError(
+            "it accepted an extension with parameters that were not offered"
+        ) from error
+    raise ValueError("it accepted an extension that was not offered")
 
 
 _UPGRADE = [("upgrade", "websocket"), ("connection", "Upgrade")]
@@ -155,6 +157,6 @@ def _is_key(key: str) -> bool:
         return False
 
 
-def _wrong(why: str) -> GatewayError:
-    message = f"The request asks for a WebSocket in a way that is not valid: {why}."
+def _invalid(reason: str) -> GatewayError:
+    message = f"The WebSocket handshake is not valid: {reason}."
     return GatewayError(400, "invalid_handshake", message)

@@ -1,4 +1,4 @@
-"""One side of a WebSocket as an endpoint: messages instead of frames."""
+"""A WebSocket endpoint that sends and receives messages instead of frames."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Fr
 from engine.exchange.caller_connection import CallerConnection
 from engine.relay.websocket.channel import Channel, PeerDisconnected
 from engine.relay.websocket.frames import Violation
-from engine.relay.websocket.handshake import deflating, parse_request, switching
+from engine.relay.websocket.handshake import negotiate_deflate, parse_request, switching_protocols
 from engine.values.errors import AbortConnection, AbortReason
 
-_LINGER = 2.0
-_PATIENCE = 60.0
+_CLOSE_TIMEOUT = 2.0
+_SEND_TIMEOUT = 60.0
 
 
 class Message(NamedTuple):
-    """A whole message; text is UTF-8, and has been checked to be."""
+    """A complete message. The data of a `text` message is valid UTF-8."""
 
     text: bool
     data: bytes
 
 
 class Closed(Exception):
-    """The session is over: with the close of the other side (1006 if it disconnected), or the one
-    sent to it for a violation."""
+    """The session is over. The code and reason are those of the peer's close frame (1006 if it
+    disconnected), or of the close frame sent to it for a violation."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(f"{code} {reason}")
@@ -42,7 +42,7 @@ class Messages:
         self._frames = self._frames_of(channel)
 
     def receive(self) -> Message:
-        """The next message, waiting for it. Raises Closed; pings are answered meanwhile."""
+        """Wait for the next message, and answer pings meanwhile. Raises Closed."""
         parts: list[bytes] = []
         text = False
         for frame in self._frames:
@@ -64,21 +64,22 @@ class Messages:
         except PeerDisconnected as error:
             raise Closed(1006, "") from error
         except Violation as error:
-            channel.close(Close(error.code, error.words))
-            raise Closed(error.code, error.words) from error
+            channel.close(Close(error.code, error.reason))
+            raise Closed(error.code, error.reason) from error
 
     def send_text(self, text: str | bytes) -> None:
-        """Send a text message, waiting while the other side takes nothing. Raises Closed."""
+        """Send a text message; waits up to a minute while the send buffer is full. Raises
+        Closed."""
         self._send(TEXT, text.encode() if isinstance(text, str) else text)
 
     def send_binary(self, data: bytes) -> None:
-        """Send a binary message, likewise."""
+        """Send a binary message, as `send_text` does."""
         self._send(BINARY, data)
 
     def close(self, code: int = 1000, reason: str = "") -> None:
-        """Say goodbye and wait, for two seconds at most, until the other side has."""
+        """Send a close frame, and wait up to two seconds for the peer's."""
         self._channel.close(Close(code, reason))
-        self._channel.finish(_LINGER)
+        self._channel.finish(_CLOSE_TIMEOUT)
 
     def _send(self, opcode: Any, data: bytes) -> None:
         channel = self._channel
@@ -86,7 +87,7 @@ class Messages:
             close = channel.closed or Close(1006, "")
             raise Closed(close.code, close.reason)
         channel.send(opcode, data)
-        if not channel.outbox.room(_PATIENCE):
+        if not channel.outbox.room(_SEND_TIMEOUT):
             raise Closed(1006, "")
 
 
@@ -102,14 +103,14 @@ def accept(
     """Upgrade a request to a WebSocket, and return the server's side of it.
 
     Raises GatewayError 400 or 426 for a request that does not ask for one (`parse_request`), and
-    AbortConnection. What runs afterwards must end by raising AbortConnection, so that no HTTP
-    response follows on the connection.
+    AbortConnection. The caller must end by raising AbortConnection, so that no HTTP response
+    follows on the connection.
     """
     request = parse_request(environ)
-    agreed, extensions = deflating(request.extensions, compression)
+    extensions_header, extensions = negotiate_deflate(request.extensions, compression)
     sock, early = connection.take_over()
     try:
-        sock.sendall(switching(request.key, protocol, agreed, headers))
+        sock.sendall(switching_protocols(request.key, protocol, extensions_header, headers))
     except OSError as error:
         raise AbortConnection(
             AbortReason.CALLER_LEFT, "the caller left before the upgrade"

@@ -1,8 +1,8 @@
 """The send buffer of one side.
 
-Bytes that the socket does not accept at once are sent by the event loop when it does. Of the pongs
-that wait only the latest is kept, and it is sent between two pieces (RFC 6455 5.5.3). The buffer is
-bounded by its users, who pause while it is `full`.
+Bytes that the socket does not accept at once are sent later by the event loop. Of the waiting pongs
+only the latest is kept; it is sent between two pieces (RFC 6455 5.5.3). The users of the buffer
+bound its size: they pause while it is `full`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gevent.event import Event
 from engine.exchange.interfaces import Socket
 
 FULL = 256 * 1024
-"""The backlog, in bytes, from which on nothing more may be sent."""
+"""The backlog, in bytes, above which the users must pause."""
 
 _WRITE = 2  # the event loop's flag for a descriptor that can be written
 NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
@@ -28,7 +28,7 @@ class Outbox:
 
     `backlog` is in bytes, `moved` the time (`time.monotonic`) at which the socket last accepted a
     part of it; `broken`: nothing more is sent, because the socket has failed or is to be closed.
-    `drop` comes before the socket is closed: a watcher that is active would delay the closing.
+    Call `drop` before the socket is closed: an active watcher would delay the close.
     """
 
     def __init__(self, sock: Socket) -> None:
@@ -69,7 +69,8 @@ class Outbox:
         self._pong = b""
 
     def room(self, seconds: float) -> bool:
-        """Wait until it is not `full`, or `wake` is called; False if it is full after so long."""
+        """Wait until it is not `full`, or `wake` is called; False if neither happens within
+        `seconds`."""
         if not self.full:
             return True
         self._room.clear()
@@ -104,8 +105,8 @@ class Outbox:
             return 0
 
     def _flush(self) -> None:
-        """Send of the backlog what the socket accepts. The event loop calls it. TLS needs a piece
-        that was tried to be tried again."""
+        """Send as much of the backlog as the socket accepts. Called by the event loop. With TLS,
+        the same piece must be sent again after a failed try."""
         while self._waiting and (count := self._try(self._waiting[0])):
             self._accepted(count)
         if not self._waiting:

@@ -1,12 +1,12 @@
 """A session: the two sides of a WebSocket, and the frames relayed between them.
 
-The law of the frames: text, binary and continuation frames pass as they arrive, in the same pieces.
-A ping is answered here and passed on as well; the pong to the answer ends here, so that one ping
-gets one pong; any other pong passes (RFC 6455 5.5.3). A close passes with its code and reason.
-How sessions end is in `ending.py`.
+The law of the frames: text, binary and continuation frames are relayed unchanged, in the same
+pieces. The gateway answers a ping and also relays it; the pong to the relayed ping is dropped, so
+that one ping gets one pong. Any other pong is relayed (RFC 6455 5.5.3). A close is relayed with its
+code and reason; see `ending.py`.
 
-A side that is silent for `ping` seconds is sent a ping; after as many more it counts as
-disconnected.
+The gateway pings a side that is silent for `ping` seconds; if it stays silent for as long again, it
+counts as disconnected.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CHECK_INTERVAL = 0.5
 class SessionLimits(NamedTuple):
     """`max_message` in bytes; `idle` (no message either way), `session` and `ping` in seconds.
 
-    `max_pings` is how many pings, and pongs that answer none of ours, one side may send a minute.
+    `max_pings` is how many pings, and unsolicited pongs, one side may send per minute.
     """
 
     max_message: int = 16 * 1024 * 1024
@@ -48,7 +48,7 @@ class Session:
     """Two channels and the relay between them. `run` returns when both are closed.
 
     `error` makes the message that reports a failure of the upstream to the caller, `usage` reads
-    the messages of the upstream, `redact` takes credentials out of those that may report an
+    usage from the upstream's messages, `redact` removes credentials from those that may report an
     error.
     """
 
@@ -79,10 +79,10 @@ class Session:
         """Relay until one side ends the session, or `end` is called."""
         caller, upstream, traffic = self._caller, self._upstream, self._traffic
         received = TrafficReader(traffic.received, self._usage)
-        other = gevent.spawn(self._relay, upstream, caller, received)
+        upstream_relay = gevent.spawn(self._relay, upstream, caller, received)
         try:
             self._relay(caller, upstream, TrafficReader(traffic.sent))
-            other.get()
+            upstream_relay.get()
             self._close()
         except BaseException as error:
             # An error of the gateway, or a kill: there is no time for closing handshakes.
@@ -93,12 +93,12 @@ class Session:
         finally:
             for channel in (caller, upstream):
                 channel.outbox.drop()
-            other.kill()  # no greenlet may wait on a socket that its owner closes
+            upstream_relay.kill()  # no greenlet may wait on a socket that its owner closes
             traffic.seconds = time.monotonic() - self._start
             traffic.usage = received.usage
 
     def end(self, end: Ending) -> None:
-        """End the session, unless it is ending; greenlets that wait for a side are woken."""
+        """End the session, unless it is already ending, and wake the greenlets that wait."""
         if self._ending is None:
             self._ending = end
             self._traffic.code = sendable(end.caller).code
@@ -111,9 +111,9 @@ class Session:
         limits = self._limits
         if now - self._start > limits.session:
             reason = f"the session reached its limit of {_duration(limits.session)}"
-            self.end(ending.same(1001, reason))
+            self.end(ending.close_both(1001, reason))
         elif now - self._last_message > limits.idle:
-            self.end(ending.same(1001, f"nothing was said for {_duration(limits.idle)}"))
+            self.end(ending.close_both(1001, f"no message for {_duration(limits.idle)}"))
         for channel in (self._caller, self._upstream):
             self._check_ping(channel, now)
 
@@ -131,8 +131,8 @@ class Session:
 
     def _relay(self, source: Channel, sink: Channel, traffic: TrafficReader) -> None:
         """Relay the frames of one side, until it or the session ends."""
-        most = self._limits.max_pings
-        pings = TokenBucket(most / 60, most, time.monotonic())
+        max_pings = self._limits.max_pings
+        pings = TokenBucket(max_pings / 60, max_pings, time.monotonic())
         try:
             for frame in source.frames():
                 opcode = frame.opcode
@@ -140,11 +140,11 @@ class Session:
                     self._count_ping(pings, source)
                     sink.ping(bytes(frame.data))
                 elif opcode is PONG:
-                    if not source.answers(bytes(frame.data)):
+                    if not source.is_answer(bytes(frame.data)):
                         self._count_ping(pings, source)
                         sink.send(PONG, frame.data)
                 elif opcode is CLOSE:
-                    self.end(ending.closed(source.closed))
+                    self.end(ending.close_received(source.closed))
                 else:
                     sink.send(opcode, self._redacted(frame, source), frame.fin)
                     traffic.add(frame)
@@ -159,14 +159,14 @@ class Session:
             self.end(self._disconnected(source))
         except Violation as violation:
             of_caller = source is self._caller
-            ends = ending.caller_violation if of_caller else ending.upstream_violation
-            self.end(ends(violation))
+            ending_of = ending.caller_violation if of_caller else ending.upstream_violation
+            self.end(ending_of(violation))
         except Exception:
-            self.end(ending.same(1011, "the gateway failed"))
+            self.end(ending.close_both(1011, "the gateway failed"))
             raise
 
     def _redacted(self, frame: Frame, source: Channel) -> Any:
-        """The data of a frame; without credentials, where the upstream may report an error."""
+        """The data of a frame, without credentials if the upstream may report an error in it."""
         if self._redact is None or source is not self._upstream or frame.opcode is not TEXT:
             return frame.data
         data = bytes(frame.data)
@@ -175,11 +175,11 @@ class Session:
     def _count_ping(self, pings: TokenBucket, source: Channel) -> None:
         """Raises Violation for a side that sends too many pings and pongs."""
         if pings.take(source.last_received):
-            most = self._limits.max_pings
-            raise Violation(1008, f"more than {most} pings and pongs a minute")
+            max_pings = self._limits.max_pings
+            raise Violation(1008, f"more than {max_pings} pings and pongs a minute")
 
     def _wait_for_room(self, source: Channel, sink: Channel) -> None:
-        """Read nothing more of one side until the other has taken the backlog."""
+        """Backpressure: stop reading from `source` until `sink` has accepted its backlog."""
         self._paused.add(source)
         try:
             while self._ending is None and not sink.outbox.room(CHECK_INTERVAL):
@@ -198,20 +198,20 @@ class Session:
         """Close both sides at the same time."""
         end, caller, upstream = self._ending, self._caller, self._upstream
         assert end is not None
-        if end.failure and self._error is not None and not caller.amid:
+        if end.failure and self._error is not None and not caller.in_message:
             caller.send(TEXT, self._error(end.failure))
         caller.close(end.caller)
         upstream.close(end.upstream)
-        other = gevent.spawn(upstream.finish, end.timeout)
+        upstream_close = gevent.spawn(upstream.finish, end.timeout)
         try:
             caller.finish(end.timeout)
-            other.join()
+            upstream_close.join()
         finally:
-            other.kill()  # no greenlet may wait on a socket that its owner closes
+            upstream_close.kill()  # no greenlet may wait on a socket that its owner closes
 
 
 class Sessions:
-    """The open sessions of one worker, whose time limits one greenlet checks."""
+    """The open sessions of one worker. One greenlet checks the time limits of all."""
 
     def __init__(self) -> None:
         self._open: set[Session] = set()
@@ -235,7 +235,7 @@ class Sessions:
             self._open.discard(session)
 
     def restart(self) -> None:
-        """The worker stops: end every session, also later ones, with close code 1012."""
+        """The worker stops: end every session, and those that begin later, with code 1012."""
         self._stopping = True
         for session in list(self._open):
             session.end(ending.restart())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from websockets.frames import CONT, TEXT, Frame
 
 from engine.exchange.record import MessageCount
-from engine.values.usage import NOTHING, Usage
+from engine.values.usage import NO_USAGE, Usage
 
 ReadUsage = Callable[[bytes | bytearray], Usage | None]
 """Returns the usage that a text message reports, or None. It is called for every message, so it
@@ -24,7 +24,7 @@ class TrafficReader:
     """
 
     def __init__(self, count: MessageCount, read_usage: ReadUsage | None = None) -> None:
-        self.usage = NOTHING
+        self.usage = NO_USAGE
         self._count = count
         self._read_usage = read_usage
         self._parts: bytearray | None = None

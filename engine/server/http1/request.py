@@ -42,8 +42,8 @@ class Limits(NamedTuple):
 class InvalidRequest(Exception):
     """A head that is refused with `status`; the text is for the log."""
 
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
         self.status = status
 
 
@@ -111,7 +111,7 @@ class HeadReader:
 
 
 def _check_lines(head: bytes, request_line: bytes) -> None:
-    """One empty line may stand before the request line (RFC 9112 2.2)."""
+    """Raises InvalidRequest. One empty line before the request line is allowed (RFC 9112 2.2)."""
     line_ends = head.count(b"\r\n")
     if head.count(b"\n") != line_ends or head.count(b"\r") != line_ends:
         raise InvalidRequest(400, "a line end that is not CRLF")
@@ -139,7 +139,7 @@ def _read_headers(head: RequestHead, parsed: list[tuple[bytes, bytes]]) -> None:
         head.expects_continue = head.minor_version == 1  # RFC 9110 10.1.1
     if "HTTP_TRANSFER_ENCODING" in headers:
         if "CONTENT_LENGTH" in headers or head.minor_version == 0:
-            raise InvalidRequest(400, "Transfer-Encoding beside Content-Length, or in HTTP/1.0")
+            raise InvalidRequest(400, "Transfer-Encoding with Content-Length, or in HTTP/1.0")
         if headers["HTTP_TRANSFER_ENCODING"].lower() != "chunked":
             raise InvalidRequest(400, "a transfer coding other than chunked")
         head.content_length = None
@@ -157,7 +157,7 @@ def _joined(parsed: list[tuple[bytes, bytes]]) -> dict[str, str]:
         key, text = _key(name), value.decode("latin-1")
         if key in headers:
             if key in _SINGLE:
-                raise InvalidRequest(400, f"{key} stands twice")
+                raise InvalidRequest(400, f"{key} is repeated")
             text = f"{headers[key]},{text}"
         headers[key] = text
     return headers

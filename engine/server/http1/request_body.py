@@ -22,7 +22,7 @@ _TINY = 64
 
 
 class BodyReader(Protocol):
-    """The rest of a request body, as its bytes come in."""
+    """Decodes a request body from the bytes that follow its head."""
 
     @property
     def complete(self) -> bool: ...
@@ -38,12 +38,12 @@ class BodyReader(Protocol):
         ...
 
     def feed(self, data: bytes, /) -> bytes:
-        """What `data` holds of the body. Raises InvalidFraming."""
+        """The decoded bytes of the body in `data`. Raises InvalidFraming."""
         ...
 
 
 class LengthBody:
-    """A body of a known length; `remaining` bytes of it have not come yet."""
+    """A body of a known length, of which `remaining` bytes are still to be received."""
 
     __slots__ = ("excess", "remaining")
 
@@ -58,7 +58,7 @@ class LengthBody:
         return not self.remaining
 
     def feed(self, data: bytes) -> bytes:
-        """What `data` holds of the body."""
+        """The bytes of the body in `data`."""
         if len(data) > self.remaining:
             data, self.excess = data[: self.remaining], data[self.remaining :]
         self.remaining -= len(data)
@@ -92,7 +92,7 @@ class ChunkedBody:
     def __init__(self) -> None:
         self._buffer = b""
         self._next = _Part.CHUNK_LINE
-        self._remaining = 0  # bytes of the chunk's data that have not come
+        self._remaining = 0  # bytes of the chunk's data still to be received
         self._size = 0  # of all chunks
         self._trailers: list[int] = []  # their lengths
         self.chunks = 0
@@ -100,7 +100,7 @@ class ChunkedBody:
         self.excess = b""
 
     def feed(self, data: bytes) -> bytes:
-        """What `data` holds of the body. Raises InvalidFraming."""
+        """The decoded bytes of the body in `data`. Raises InvalidFraming."""
         data = self._buffer + data if self._buffer else data
         pieces: list[bytes] = []
         at = 0
@@ -126,7 +126,7 @@ class ChunkedBody:
         return b"".join(pieces)
 
     def _check_partial_line(self, line: bytes) -> None:
-        """Raise InvalidFraming for what cannot become a line any more."""
+        """Raise InvalidFraming for a beginning that no valid line has."""
         if self._next is _Part.DATA_END and line not in (b"", b"\r"):
             raise InvalidFraming("a chunk does not end where its size says")
         if self._next is _Part.CHUNK_LINE and len(line) > _LONGEST_CHUNK_LINE:

@@ -1,7 +1,7 @@
 """Writes a response (RFC 9112 4 to 7), as WSGI describes it (PEP 3333), without I/O.
 
-The head goes out with the first bytes of the body. Chunks are sent to HTTP/1.1 only; a response
-without a length to HTTP/1.0 ends with the connection.
+The head is sent with the first bytes of the body. A response without a length is chunked for
+HTTP/1.1; for HTTP/1.0 the connection closes after it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Headers = Sequence[tuple[str, str]]
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9a-z]+")
 _TEXT = bytes(byte for byte in range(256) if byte == 9 or (byte >= 32 and byte != 127))
-_UPGRADES = ("websocket", "http/1.1")  # to a session, and of a 426 where there is none
+_UPGRADES = ("websocket", "http/1.1")  # of a 101, and of a 426
 _INVALID = "a header of the response cannot be sent"
 _CONNECTION_HEADERS = frozenset(
     (
@@ -54,8 +54,8 @@ class ResponseWriter:
         self.close = close
 
     def start(self, status: str, headers: Headers) -> None:
-        """Take status and headers. Raises ValueError for what would not stay one header line, and
-        for a name that is not in lower case, as Falcon writes them all."""
+        """Set status and headers. Raises ValueError for a value with a line end, and for a name
+        that is not in lower case; Falcon writes all names in lower case."""
         code = int(status[:3])
         self._status = status
         self._remaining = None
@@ -78,7 +78,7 @@ class ResponseWriter:
             self.close |= not self.chunked
 
     def _passes(self, code: int, name: str, value: str) -> bool:
-        """Take note of a header about this connection. Whether it is sent as it is."""
+        """Apply a header about this connection. Returns whether it is sent unchanged."""
         if name == "content-length":
             if code == 204 or code < 200:  # RFC 9110 8.6
                 return False
@@ -103,7 +103,7 @@ class ResponseWriter:
         """The bytes that end the response."""
         end = LAST_CHUNK if self.chunked else b""
         if self._remaining and not self._head_only:
-            self.close = True  # the caller must not take another response for the rest
+            self.close = True  # or the caller would read the next response as the rest of this one
         return end if self.head_sent else self._head() + end
 
     def _head(self) -> bytes:
@@ -126,7 +126,7 @@ def chunk(data: bytes) -> bytes:
 
 @lru_cache(maxsize=256)
 def _check_names(names: tuple[str, ...]) -> None:
-    """Raise ValueError for a name that is no token in lower case."""
+    """Raise ValueError for a name that is not a token in lower case."""
     if not all(map(_NAME.fullmatch, names)):
         raise ValueError(_INVALID)
 
@@ -136,7 +136,7 @@ def _lines(headers: Headers) -> bytes:
         lines = "\r\n".join([*map(": ".join, headers), ""]).encode("latin-1")
     except UnicodeEncodeError:
         raise ValueError(_INVALID) from None
-    # Without all text, the line ends of as many headers are left, or else a value begins a line.
+    # With all text removed, one CRLF per header remains; more means a line end within a value.
     if lines.translate(None, _TEXT) != b"\r\n" * len(headers):
         raise ValueError(_INVALID)
     return lines

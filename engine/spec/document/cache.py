@@ -1,9 +1,9 @@
-"""A cache of repaired documents between starts: reading a large one takes seconds.
+"""A cache of repaired documents on disk: reading a large document takes seconds.
 
-An entry is JSON (it holds no code), named by the hash of the code that reads documents, of the
-document and of its overlays; it contains the hashes of the other files. Only a folder and a file of
-our own user that no other user may write to are read. A document without a valid entry is read from
-its files.
+An entry is JSON, which cannot run code. Its name is a hash of the document, its overlays, and the
+code that reads documents; it contains the hashes of the other files. It is read only if its file
+and folder belong to this user and no other user may write to them. Without a valid entry, a
+document is read from its files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.source.reader import SourceDocument
 from engine.spec.document.node import Breach, Library
 
 SMALLEST = 200_000
-"""Characters of a document, all its files together, that is worth a cache entry."""
+"""The fewest characters, in all files of a document, for which an entry is stored."""
 
 MOST_ENTRIES = 20
 _LARGEST = 200_000_000
@@ -66,7 +66,8 @@ class CacheEntry:
         self._places = -1  # none is stored yet
 
     def load(self, findings: Findings) -> Library | None:
-        """The cached library, its problems in findings; None if it is not in the cache."""
+        """The library from the cache; its problems go to the findings. None without a valid
+        entry."""
         data = self._read()
         if data is None:
             return None
@@ -77,7 +78,7 @@ class CacheEntry:
             return None
 
     def store(self, library: Library, problems: Iterable[Problem]) -> None:
-        """Store a large library with its problems, unless the same is in the cache already."""
+        """Store a large library with its problems, unless the cache already has the same."""
         files = [*library.files.items(), *library.overlays.items()]
         places = sum(len(marked.positions) for _, marked in files)
         if places == self._places or sum(len(marked.text) for _, marked in files) < SMALLEST:
@@ -115,7 +116,7 @@ class CacheEntry:
                 display_name, text, entry["values"][index] if index < count else None
             )
             marked.positions = {(tuple(path), key): (li, co) for path, key, li, co in places}
-            path = root if uri == str(root) else FilePath(uri)  # as nodes have it
+            path = root if uri == str(root) else FilePath(uri)  # nodes refer to the object `root`
             (library.files if index < count else library.overlays)[path] = marked
             marks.append(marked)
         library.absent = [FilePath(uri) for uri in entry["absent"]]
@@ -132,7 +133,8 @@ class CacheEntry:
         return library
 
     def _read(self) -> bytes | None:
-        """The bytes of the entry, if it exists and only our user could have written it."""
+        """The bytes of the entry; None if it does not exist or another user could have written
+        it."""
         if not _is_private(self._folder):
             return None
         try:
@@ -141,14 +143,19 @@ class CacheEntry:
             return None  # no entry yet
         with os.fdopen(descriptor, "rb") as file:
             info = os.fstat(descriptor)
-            foreign = info.st_uid != os.geteuid() or bool(info.st_mode & 0o022)
-            if foreign or not stat.S_ISREG(info.st_mode) or info.st_size > _LARGEST:
-                log.warning("the cache entry %s is not ours alone: not read", self._file)
+            untrusted = info.st_uid != os.geteuid() or bool(info.st_mode & 0o022)
+            if untrusted or not stat.S_ISREG(info.st_mode) or info.st_size > _LARGEST:
+                log.warning(
+                    "the cache entry %s is ignored: it must be a file of this user, at most %d "
+                    "bytes, that no other user may write to",
+                    self._file,
+                    _LARGEST,
+                )
                 return None
             return file.read()
 
     def _write(self, data: bytes) -> None:
-        """Write the entry atomically, readable by our user only."""
+        """Write the entry atomically, readable by this user only."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_private(self._folder):
             log.warning(
@@ -164,13 +171,21 @@ class CacheEntry:
             with suppress(FileNotFoundError):
                 os.unlink(name)
             raise
-        entries = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        entries = sorted(self._folder.glob("*.json"), key=_mtime)
         for old in entries[:-MOST_ENTRIES]:
             old.unlink(missing_ok=True)
 
 
+def _mtime(path: FilePath) -> float:
+    """The modification time of an entry; 0.0 if another process has just removed it."""
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
 def _is_private(folder: FilePath) -> bool:
-    """Whether a folder exists, is no link, and only our user may write to it."""
+    """Whether a folder exists, is no symbolic link, and only this user may write to it."""
     try:
         info = folder.lstat()
     except OSError:
@@ -181,7 +196,7 @@ def _is_private(folder: FilePath) -> bool:
 
 @cache
 def program_hash(engine: FilePath) -> bytes:
-    """The hash of the code in `engine` that reads documents: another version reads them anew."""
+    """The hash of the code in `engine` that reads documents: a changed program reads them again."""
     files = [file for room in _ROOMS for file in sorted((engine / room).rglob("*.py"))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
 

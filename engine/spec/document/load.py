@@ -1,5 +1,5 @@
-"""Reading an OpenAPI document, the overlays on it and the files it refers to, and repairing it.
-Repairs of schemas are found by their place in `repairs/`."""
+"""Reading and repairing an OpenAPI document, with its overlays and the files that it refers to.
+Modules in `repairs/` that repair schemas are found automatically."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def load(
     findings: Findings,
     overlays: Sequence[tuple[FilePath, str]] = (),
 ) -> Library | None:
-    """Read a document and every file it refers to; None when it is not an OpenAPI document.
+    """Read a document and every file it refers to; None if it is not an OpenAPI document.
 
-    `overlays` are files with the names to show for them; they are applied in order. A reference
-    that leads nowhere is a warning and a breach of the library: it is removed.
+    `overlays` are paths with display names, applied in order. A reference without a target is
+    removed, with a warning and a breach of the library.
     """
     library = Library(path.resolve())
     marked = library.open(library.root, display_name)
-    findings.take(marked)
+    findings.add_source(marked)
     if marked.problems:
         return None
     if not isinstance(marked.value, dict):
@@ -68,7 +68,7 @@ def repair(library: Library, findings: Findings) -> None:
             if kind.KEYS & schema.value.keys():
                 kind.repair(schema)
     for schema in repairable:
-        recursion.forget(schema)
+        recursion.remove_anchors(schema)
     for key, item in library.document.get("paths").items():
         names = variables(path_keys.read(key).template)
         for method in METHODS if names else ():
@@ -77,7 +77,7 @@ def repair(library: Library, findings: Findings) -> None:
 
 @cache
 def _schema_repairs() -> list[Any]:
-    """The modules that repair schemas; those that move keywords to another schema are the last."""
+    """The modules that repair schemas; those that move keywords to another schema come last."""
     names = sorted(module.name for module in pkgutil.iter_modules(repairs.__path__))
     modules = [importlib.import_module(f"{repairs.__name__}.{name}") for name in names]
     repairs_of_schemas = [module for module in modules if hasattr(module, "KEYS")]

@@ -1,9 +1,9 @@
 """Misspelt keys of the standard in a document: their values have no effect.
 
-A document may hold keys of others, so an unknown key alone is no mistake. One that is nearly a key
-which decides what is served or refused is an error, where that key itself is absent; nearly a bound
-of a value (`minItems`), it is a warning, for vendors' documents hold some. `description` and others
-that only explain are not looked for.
+Documents may have keys of other tools, so not every unknown key is a mistake. It is one if it
+resembles an absent key of the standard: an error for a key that decides what is served or refused,
+a warning for a bound of a value (`minItems`), as vendors' documents have such mistakes. Keys that
+only explain, like `description`, are not checked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def check(library: Library, findings: Findings) -> None:
 
 
 def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
-    """File, place, key and the correct key; each object is visited once."""
+    """The file, path, key and correct key of each mistake; each object is visited once."""
     stack: list[tuple[Any, Path, Any, str]]
     stack = [(library.root, (), library.files[library.root].value, "document")]
     visited: set[tuple[Any, Path, str]] = set()
@@ -41,8 +41,8 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
             if isinstance(value, dict) == (kind[-1] == "*"):
                 inner = kind.rstrip("*[]")
                 stack += [
-                    (uri, (*path, name), below, inner)
-                    for name, below in entries
+                    (uri, (*path, name), entry, inner)
+                    for name, entry in entries
                     if not (inner != "schema" and str(name).startswith("x-"))
                 ]
             continue
@@ -51,17 +51,17 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
         visited.add((uri, path, kind))
         object_kind = OBJECTS[kind]
         if isinstance(value.get("$ref"), str):
-            stack += _followed(library, uri, value["$ref"], kind)
-        for key, below in value.items():
+            stack += _target(library, uri, value["$ref"], kind)
+        for key, member in value.items():
             form = object_kind.forms.get(key, "")
-            if form.rstrip("*[]") in OBJECTS and isinstance(below, dict | list):
-                stack.append((uri, (*path, key), below, form))
+            if form.rstrip("*[]") in OBJECTS and isinstance(member, dict | list):
+                stack.append((uri, (*path, key), member, form))
             elif correct_key := _correct_key(key, object_kind, value):
                 yield uri, path, key, correct_key
 
 
-def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any, Path, Any, str]]:
-    """The target of a reference, as an object of the kind that is required there."""
+def _target(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any, Path, Any, str]]:
+    """The target of a reference to an object of this kind; none if it does not exist."""
     file, pointer = target_of(ref, uri)
     if file not in library.files:
         return []
@@ -73,7 +73,7 @@ def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any
 
 
 def _correct_key(key: str, object_kind: ObjectKind, value: Mapping[str, Any]) -> str:
-    """The absent key that this one probably misspells; "" for a key that is correct."""
+    """The absent key that this one probably misspells; "" if there is none."""
     if key in object_kind.keys or key in object_kind.other_keys or key.startswith("x-"):
         return ""
     plain = _plain(key)
@@ -104,7 +104,8 @@ def _near(word: str, correct_word: str) -> bool:
 
 
 def _distance(word: str, target: str) -> int:
-    """Letters to add, drop, change or swap with the next (optimal string alignment)."""
+    """The number of insertions, deletions, substitutions and swaps of neighbours (optimal string
+    alignment distance)."""
     rows = [list(range(len(target) + 1))]
     for i, a in enumerate(word, 1):
         above, row = rows[-1], [i]

@@ -19,9 +19,9 @@ _MAX_REFS = 64
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A part that was removed from a document, because it cannot be read and has no clear meaning.
+    """A part that was removed from a document, because it cannot be read or has no clear meaning.
 
-    Operations that need it are not served. `problem` is its warning.
+    Operations that need it are not served. `problem` is the warning about it.
     """
 
     uri: FilePath
@@ -30,10 +30,10 @@ class Breach:
 
 
 @dataclass(frozen=True, slots=True)
-class Grafted:
-    """A file whose values were inserted into a document (an overlay).
+class OverlaySource:
+    """The overlay from which a value of a document comes.
 
-    `at_document` is their path in the document, `at_file` their path in this file.
+    `at_document` is its path in the document, `at_file` its path in the overlay.
     """
 
     marked: SourceDocument
@@ -53,7 +53,7 @@ class Grafted:
         return self.marked.problems
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Line and column of what stands at `path` in the document."""
+        """Line and column in the overlay of the value at `path` of the document."""
         return self.marked.place((*self.at_file, *path[len(self.at_document) :]), key=key)
 
     def redact(self, words: str) -> str:
@@ -64,9 +64,9 @@ class Grafted:
 class Library:
     """The files of one document by absolute path, the document itself first.
 
-    `absent` are missing files that it refers to, `overlays` the files applied to it, `breaches` the
-    parts removed. `grafts` map paths of the document to the overlay and the path in it that the
-    value came from.
+    `absent` are missing files that it refers to, `overlays` the overlays applied to it, `breaches`
+    the removed parts. `grafts` maps paths of the document to the overlay, and the path in it, from
+    which the value comes.
     """
 
     root: FilePath
@@ -77,14 +77,14 @@ class Library:
     absent: list[FilePath] = field(default_factory=list)
 
     def open(self, path: FilePath, display_name: str) -> SourceDocument:
-        """The file, read once."""
+        """Read a file, or return it if it has been read."""
         if path not in self.files:
             self.files[path] = read_file(path, display_name)
         return self.files[path]
 
     @property
     def documents(self) -> list[SourceDocument]:
-        """The files, and those of its overlays."""
+        """The files and the overlays."""
         return [*self.files.values(), *self.overlays.values()]
 
     @property
@@ -93,19 +93,19 @@ class Library:
 
     @property
     def is_30(self) -> bool:
-        """Whether it is OpenAPI 3.0, whose schemas are not those of JSON Schema 2020-12."""
+        """Whether it is OpenAPI 3.0, whose schemas are not JSON Schema 2020-12."""
         return str(self.files[self.root].value["openapi"]).startswith("3.0")
 
     def source(self, uri: FilePath, path: Path) -> Source:
-        """The file that the value at `path` of the file `uri` was written in."""
+        """The file from which the value at `path` of the file `uri` comes."""
         if self.grafts and uri == self.root:
             for end in range(len(path), 0, -1):
                 if (graft := self.grafts.get(path[:end])) is not None:
-                    return Grafted(graft[0], path[:end], graft[1])
+                    return OverlaySource(graft[0], path[:end], graft[1])
         return self.files[uri]
 
     def at(self, uri: FilePath, pointer: str) -> Node:
-        """The node at a JSON Pointer. Raises KeyError with the step that leads nowhere."""
+        """The node at a JSON Pointer. Raises KeyError with the first step that does not exist."""
         node = Node(self, uri, (), self.files[uri].value)
         for step in pointer_steps(pointer):
             node = node.step(step)
@@ -114,8 +114,8 @@ class Library:
 
 @dataclass(slots=True)
 class Node:
-    """A value in a library, with its file and path. Not changed; frozen, it would take three times
-    as long to make, and a large document makes a million."""
+    """A value in a library, with its file and path. Treat it as immutable: frozen, it would take
+    three times as long to create, and a large document has a million nodes."""
 
     library: Library
     uri: FilePath
@@ -128,7 +128,7 @@ class Node:
 
     @property
     def pointer(self) -> str:
-        """This node's URI with a JSON Pointer, for a schema's `$ref`."""
+        """The URI of this node with a JSON Pointer, for `$ref`."""
         steps = (str(step).replace("~", "~0").replace("/", "~1") for step in self.path)
         return f"{self.uri.as_uri()}#" + "".join(f"/{quote(step, safe='')}" for step in steps)
 
@@ -139,11 +139,11 @@ class Node:
         return ref if isinstance(ref, str) else None
 
     def get(self, key: str) -> Node:
-        """The node below, references followed; its value is None when there is none."""
+        """The child with this key, references followed; its value is None if there is none."""
         value = self.value
-        below = value.get(key) if isinstance(value, dict) else None
-        node = Node(self.library, self.uri, (*self.path, key), below)
-        return node.resolved() if isinstance(below, dict) and "$ref" in below else node
+        child = value.get(key) if isinstance(value, dict) else None
+        node = Node(self.library, self.uri, (*self.path, key), child)
+        return node.resolved() if isinstance(child, dict) and "$ref" in child else node
 
     def items(self) -> Iterator[tuple[str, Node]]:
         """Keys and nodes of a mapping, references followed; nothing for anything else."""
@@ -158,14 +158,14 @@ class Node:
                 yield self.step(index).resolved()
 
     def text(self, key: str, default: str = "") -> str:
-        """The string below, or `default` when it is absent or no string."""
+        """The string at `key`; `default` if it is absent or not a string."""
         value = self.value.get(key) if isinstance(self.value, dict) else None
         return value if isinstance(value, str) else default
 
     def resolved(self) -> Node:
-        """This node, or what its `$ref` leads to (through several, if need be).
+        """This node, or the target of its `$ref`, through several references if needed.
 
-        Raises KeyError when it leads nowhere; `load` has removed such references.
+        Raises KeyError if there is no target; `load` has removed such references.
         """
         node = self
         for _ in range(_MAX_REFS):
@@ -175,11 +175,11 @@ class Node:
         raise KeyError(node.ref)
 
     def follow(self, schema: Any) -> Any:
-        """A schema value that stands in this file, its `$ref` followed."""
+        """A schema value of this file with its `$ref` followed."""
         return Node(self.library, self.uri, self.path, schema).resolved().value
 
     def step(self, key: str | int) -> Node:
-        """The node below, references not followed. Raises KeyError when there is none."""
+        """The child, references not followed. Raises KeyError if there is none."""
         value = self.value
         if isinstance(value, list) and str(key).isdigit() and int(key) < len(value):
             return Node(self.library, self.uri, (*self.path, int(key)), value[int(key)])
@@ -202,10 +202,10 @@ def pointer_steps(pointer: str) -> list[str]:
 
 
 def declared_parameters(item: Node, operation: Node) -> list[Node]:
-    """The parameters of a path, then those of an operation in it, which replace them."""
+    """The parameters of a path item, then those of an operation in it, which override them."""
     return [p for holder in (item, operation) for p in holder.get("parameters").elements()]
 
 
 def path_order(path: Path) -> list[tuple[bool, int, str]]:
-    """A sort key of paths: the items of a list by their index."""
+    """A sort key for paths that orders list items by index."""
     return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]

@@ -1,7 +1,7 @@
-"""The objects of OpenAPI: their keys, and what stands below each.
+"""The objects of OpenAPI: their keys, and the objects under each.
 
-`structure.py` makes of it the outline that a document must match, `misspelt_keys.py` the keys that
-it may have.
+`structure.py` makes the outline that a document must match from this table; `misspelt_keys.py`
+takes the valid keys from it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from engine.spec.document.node import METHODS
 
 
 class ObjectKind(NamedTuple):
-    """An object of the standard: the keys that matter, other keys it may have, and the forms of
-    values that are relied on.
+    """An object of the standard: the keys with an effect, other valid keys, and the forms of the
+    values that the engine relies on.
 
-    A form is a kind of object, with `*` for a mapping of names, with `[]` for a list; or "text",
+    A form is a kind of object, with `*` for a mapping of names and `[]` for a list; or "text",
     "name" (a text that is not empty), "flag", "location" (of a parameter), "mapping".
     """
 
@@ -34,7 +34,7 @@ BOUNDS = (
     "maxLength minItems maxItems uniqueItems minProperties maxProperties minContains maxContains "
     "nullable readOnly writeOnly"
 )
-"""Keys of a schema that bound a value."""
+"""The keys of a schema that bound a value."""
 
 _SCHEMA_LISTS = dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "schema[]")
 _SCHEMA_MAPS = dict.fromkeys(

@@ -1,8 +1,8 @@
 """OpenAPI Overlay 1.0: files that correct a document without editing it.
 
-Actions are done in order: `target` is a JSONPath (RFC 9535) of objects or arrays; `update` is
-merged into each (arrays are appended to), `remove: true` takes each out. What an overlay brought
-has its place in the overlay.
+Actions apply in order: `target` is a JSONPath (RFC 9535) of objects or arrays; `update` is merged
+into each object and appended to each array, `remove: true` removes each. Problems of a value from
+an overlay name the overlay.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument, read_file
-from engine.spec.document.node import Grafted, Library, path_order
+from engine.spec.document.node import Library, OverlaySource, path_order
 
 
 def apply(library: Library, file: FilePath, display_name: str, findings: Findings) -> None:
     """Apply an overlay to the library's document. Problems go to findings."""
     marked = read_file(file, display_name)
     library.overlays[file.resolve()] = marked
-    findings.take(marked)
+    findings.add_source(marked)
     if marked.problems:
         return
     overlay = marked.value
@@ -68,11 +68,11 @@ class _Action:
             for path in paths:
                 self._update(path, action["update"])
         else:
-            message = "an action says what to do: 'update', or 'remove: true'"
+            message = "an action needs 'update' or 'remove: true'"
             self._findings.error(self._marked, self._at, "MW231", message)
 
     def _find(self, target: str) -> list[Path] | None:
-        jsonpath = import_module("jsonpath")  # takes a while, and few documents need it
+        jsonpath = import_module("jsonpath")  # slow to import, and few documents need it
         try:
             return [match.parts for match in jsonpath.compile(target).finditer(self._document)]
         except jsonpath.JSONPathError as error:
@@ -98,9 +98,9 @@ class _Action:
             self._library.grafts[(*path[:-1], index)] = source
 
     def _origin(self, path: Path) -> tuple[SourceDocument, Path]:
-        """The file that the value at a path came from, and its path there."""
+        """The file from which the value at a path comes, and its path in that file."""
         source = self._library.source(self._library.root, path)
-        if isinstance(source, Grafted):
+        if isinstance(source, OverlaySource):
             return source.marked, (*source.at_file, *path[len(source.at_document) :])
         assert isinstance(source, SourceDocument)
         return source, path

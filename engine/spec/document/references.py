@@ -1,4 +1,4 @@
-"""References (`$ref`): files opened, broken references removed, all of them made absolute."""
+"""References (`$ref`): opens their files, removes broken references, makes all others absolute."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
 
 
 def check_references(library: Library, findings: Findings) -> None:
-    """Follow every `$ref` of every file, opening files as they are named.
+    """Follow every `$ref` of every file, and open the files that they name.
 
-    One that leads nowhere becomes a breach of the library, and the empty value.
+    A reference without a target becomes a breach of the library and is removed.
     """
-    waiting = [library.root]
-    while waiting:
-        uri = waiting.pop()
+    queue = [library.root]
+    while queue:
+        uri = queue.pop()
         node = Node(library, uri, (), library.files[uri].value)
-        opened = [_check(at, findings) for at in list(references(node))]
-        waiting += [file for file in opened if file is not None]
+        new_files = [_check(at, findings) for at in list(references(node))]
+        queue += [file for file in new_files if file is not None]
     for breach in library.breaches:
         value = Node(library, breach.uri, (), library.files[breach.uri].value)
         for step in breach.path:
@@ -43,24 +43,24 @@ def references(node: Node) -> Iterator[Node]:
     while stack:
         path, value = stack.pop()
         if isinstance(value, list):
-            stack.extend(((*path, index), below) for index, below in enumerate(value))
+            stack.extend(((*path, index), item) for index, item in enumerate(value))
         elif isinstance(value, dict):
             if isinstance(value.get("$ref"), str):
                 yield Node(node.library, node.uri, path, value)
             is_name = bool(path) and path[-1] in NAMING
             literal = frozenset() if is_name else _NOT_SCHEMA
             stack.extend(
-                ((*path, key), below)
-                for key, below in value.items()
-                if isinstance(below, dict | list)
+                ((*path, key), child)
+                for key, child in value.items()
+                if isinstance(child, dict | list)
                 and key not in literal
                 and not (key == "value" and len(path) > 1 and path[-2] == "examples")
-                and not (key == "examples" and isinstance(below, list) and not is_name)
+                and not (key == "examples" and isinstance(child, list) and not is_name)
             )
 
 
 def _make_absolute(library: Library) -> None:
-    """Make every `$ref` an absolute URI, so that schemas can be read outside their file."""
+    """Make every `$ref` an absolute URI, so that schemas can be compiled outside their file."""
     for uri, file in library.files.items():
         for at in list(references(Node(library, uri, (), file.value))):
             target, pointer = target_of(at.value["$ref"], uri)
@@ -74,7 +74,7 @@ def _breach(node: Node, code: str, message: str, hint: str, findings: Findings) 
 
 
 def _check(node: Node, findings: Findings) -> FilePath | None:
-    """Note a broken reference; the path of a file that was not opened before."""
+    """Note a broken reference. Returns the path of its file if it was opened now."""
     ref = node.value["$ref"]
     library = node.library
     target = ref.partition("#")[0]
@@ -95,16 +95,16 @@ def _check(node: Node, findings: Findings) -> FilePath | None:
     except KeyError as error:
         names = _siblings(library, uri, pointer)
         hint = did_you_mean(error.args[0], names, "define it, or correct the reference")
-        message = f"'{ref}' leads nowhere: there is no {error}"
+        message = f"'{ref}' has no target: there is no {error}"
         _breach(node, "MW202", message, hint, findings)
         return opened
-    if opened is None and _circles(node):
-        _breach(node, "MW202", f"'{ref}' leads back to itself", "", findings)
+    if opened is None and _is_cycle(node):
+        _breach(node, "MW202", f"'{ref}' refers to itself", "", findings)
     return opened
 
 
 def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePath | None:
-    """Open the file of a reference; its path if it is new and can be read."""
+    """Open the file of a reference. Returns its path if it is new and can be read."""
     library = node.library
     if uri in library.files:
         if library.files[uri].problems:
@@ -115,17 +115,17 @@ def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePat
         _breach(node, "MW203", f"there is no file '{target}'", "", findings)
         return None
     display_name = str(FilePath(library.files[node.uri].file).parent / unquote(target))
-    other = library.open(uri, display_name)
-    if other.problems:
-        findings.texts[other.file] = other.text
-        findings.unsorted += [replace(p, level=Level.WARNING) for p in other.problems]
+    file = library.open(uri, display_name)
+    if file.problems:
+        findings.texts[file.file] = file.text
+        findings.unsorted += [replace(p, level=Level.WARNING) for p in file.problems]
         _breach(node, "MW203", f"the file '{target}' cannot be read", "", findings)
         return None
     return uri
 
 
-def _circles(node: Node) -> bool:
-    """Whether a chain of references is a cycle; a broken chain has a problem of its own."""
+def _is_cycle(node: Node) -> bool:
+    """Whether a chain of references is a cycle. A broken chain is noted elsewhere."""
     visited: set[tuple[FilePath, str]] = set()
     while (ref := node.ref) is not None:
         target = target_of(ref, node.uri)
@@ -140,7 +140,7 @@ def _circles(node: Node) -> bool:
 
 
 def _siblings(library: Library, uri: FilePath, pointer: str) -> list[str]:
-    """The names at the step where a pointer is broken."""
+    """The names that exist at the first missing step of a pointer."""
     steps = pointer.split("/")
     for end in range(len(steps), 0, -1):
         try:

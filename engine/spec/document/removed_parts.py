@@ -1,6 +1,6 @@
-"""Operations that need a removed part of their document.
+"""The operations that need a removed part of their document.
 
-What an answer looks like is no part of that: answers are described, never judged.
+Removed parts of responses do not matter: requests do not depend on them.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ _Place = tuple[FilePath, tuple[str, ...]]
 _NOT_REQUESTED = frozenset({"responses", "callbacks"})
 
 
-def tainted(library: Library) -> dict[tuple[str, ...], Breach]:
-    """The breaches by the path of each place that they affect.
-
-    A place is where a breach stands, or a `$ref` that leads to one, however far.
-    """
+def breaches_by_path(library: Library) -> dict[tuple[str, ...], Breach]:
+    """The breaches by the path of each place that they affect: the place of the breach itself, and
+    every `$ref` that leads to it, directly or not."""
     breaches: dict[tuple[str, ...], Breach] = {}
     if not library.breaches:
         return breaches
     links = list(_links(library))
-    waiting = [(_place(breach.uri, breach.path), breach) for breach in library.breaches]
+    queue = [(_place(breach.uri, breach.path), breach) for breach in library.breaches]
     visited: set[_Place] = set()
-    for place, breach in waiting:
-        if place in visited or _described(place[1]):
+    for place, breach in queue:
+        if place in visited or _is_response(place[1]):
             continue
         visited.add(place)
         if place[0] == library.root:
             breaches.setdefault(place[1], breach)
-        waiting += [
-            (at, breach) for at, target in links if target[0] == place[0] and _meet(target, place)
+        queue += [
+            (at, breach)
+            for at, target in links
+            if target[0] == place[0] and _overlap(target, place)
         ]
     return breaches
 
 
 def breach_of(breaches: dict[tuple[str, ...], Breach], template: str, method: str) -> Breach | None:
-    """The breach that keeps an operation from being served, or None."""
+    """The breach because of which an operation cannot be served, or None."""
     for path, breach in breaches.items():
         if path[:2] != ("paths", template):
             continue
@@ -48,15 +48,15 @@ def breach_of(breaches: dict[tuple[str, ...], Breach], template: str, method: st
     return None
 
 
-def _described(path: tuple[str, ...]) -> bool:
-    """Whether a path lies in the responses or callbacks of an operation."""
+def _is_response(path: tuple[str, ...]) -> bool:
+    """Whether a path is in the responses or callbacks of an operation."""
     return (path[:1] == ("paths",) and len(path) > 3 and path[3] in _NOT_REQUESTED) or (
         path[:2] in (("components", "responses"), ("components", "callbacks"))
     )
 
 
-def _meet(target: _Place, place: _Place) -> bool:
-    """Whether one of two places lies within the other."""
+def _overlap(target: _Place, place: _Place) -> bool:
+    """Whether one of two places is within the other."""
     length = min(len(target[1]), len(place[1]))
     return target[1][:length] == place[1][:length]
 

@@ -1,8 +1,9 @@
 """Breaches of the OpenAPI standard in a document, by the standard's JSON Schema.
 
-A breach is a warning: half of the vendors' documents have some, and the engine itself checks what
-it relies on. Only `modelway check` looks for them. The schema is openapi-spec-validator's copy; its
-validator takes a thousand times as long (eleven seconds for GitHub's document).
+A breach is a warning: half of the vendors' documents have some, and `structure.py` checks what the
+engine relies on. Only `modelway check` looks for them. The schema is the copy in
+openapi-spec-validator, whose own validator would take a thousand times as long (eleven seconds for
+GitHub's document).
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ _LONGEST = 200
 
 
 def breaches(library: Library, findings: Findings) -> None:
-    """Note every breach, fifty of a document at most."""
+    """Note every breach, at most fifty."""
     document = library.document
     count = 0
     for error in islice(_validator(library.is_30).iter_errors(document.value), _MOST):
-        _note(library, tuple(error.instance_path), _words(error), findings)
+        _note(library, tuple(error.instance_path), _message(error), findings)
         count += 1
     for path, words in islice(_undeclared(library), _MOST - count):
         _note(library, path, words, findings)
@@ -42,13 +43,13 @@ def _note(library: Library, path: Path, words: str, findings: Findings) -> None:
     findings.note(source, path, Level.WARNING, "MW220", message)
 
 
-def _words(error: Any) -> str:
+def _message(error: Any) -> str:
     """The validator's message without the value, which may be most of a document."""
     while error.kind.name in ("anyOf", "oneOf"):
-        below = [e for branch in error.kind.as_dict()["context"] for e in branch]
-        if not below:
+        branch_errors = [e for branch in error.kind.as_dict()["context"] for e in branch]
+        if not branch_errors:
             break
-        error = max(below, key=lambda e: len(e.instance_path))
+        error = max(branch_errors, key=lambda e: len(e.instance_path))
     details = {k: v for k, v in error.kind.as_dict().items() if k not in ("name", "context")}
     lists = [value if isinstance(value, list) else [value] for value in details.values()]
     values = ", ".join(str(item) for items in lists for item in items if not isinstance(item, dict))
@@ -58,7 +59,7 @@ def _words(error: Any) -> str:
 
 
 def _undeclared(library: Library) -> Any:
-    """Variables of paths that no parameter declares, by the operation's place."""
+    """The path of each operation with an undeclared path variable, and a message."""
     for key, item in library.document.get("paths").items():
         names = variables(read(key).template)
         for method in METHODS if names else ():
@@ -74,7 +75,7 @@ def _undeclared(library: Library) -> Any:
 
 @cache
 def _validator(is_30: bool) -> Any:
-    # Its file alone: to import the package takes longer than to check a config.
+    # Read only the file: importing the package would take longer than checking a config.
     package = find_spec("openapi_spec_validator")
     assert package is not None
     assert package.origin is not None

@@ -1,8 +1,8 @@
-"""Removes from a document what the engine cannot read.
+"""Removes the parts of a document that the engine cannot read.
 
-The outline, one JSON Schema, states only what the engine relies on, plus the meta-schema for every
-schema; `standard.py` reports whatever else breaks the standard. Each part of a document may be a
-reference instead, except a schema's own.
+The outline, a JSON Schema, describes only what the engine relies on, and applies the meta-schema to
+every schema; `standard.py` reports other breaches of the standard. In the outline, every object but
+a schema may be a reference.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _REQUIRED = {"parameter": ["name", "in"]}
 
 
 def _schema_of(form: str) -> Schema:
-    """The schema of a value of that form (`ObjectKind`)."""
+    """The schema of a value of this form (see `ObjectKind`)."""
     kind = form.rstrip("*[]")
     if form.endswith("*"):
-        others: Schema = {} if kind == "schema" else {"patternProperties": {"^x-": True}}
-        return {"type": "object", **others, "additionalProperties": _schema_of(kind)}
+        extensions: Schema = {} if kind == "schema" else {"patternProperties": {"^x-": True}}
+        return {"type": "object", **extensions, "additionalProperties": _schema_of(kind)}
     if form.endswith("[]"):
         return {"type": "array", "items": _schema_of(kind)}
     if form in _VALUES:
@@ -64,9 +64,9 @@ _OUTLINE = {name: _object_schema(name) for name in OBJECTS if name != "schema"}
 
 
 def check(library: Library, findings: Findings) -> None:
-    """Remove what does not match the outline: each is a warning and a breach of the library.
+    """Remove parts that do not match the outline, each with a warning and a breach of the library.
 
-    A mismatch of the document itself is an error.
+    A mismatch at the top of the document is an error.
     """
     validator = _validator(library.is_30)
     document = library.document
@@ -84,7 +84,7 @@ def check(library: Library, findings: Findings) -> None:
             source = library.source(library.root, path)
             is_document = len(path) < (2 if path[:1] == ("paths",) else 3)
             level = Level.ERROR if is_document else Level.WARNING
-            findings.note(source, path, level, "MW204", _words(error))
+            findings.note(source, path, level, "MW204", _message(error))
             library.breaches.append(Breach(library.root, path, findings.unsorted[-1]))
         if any(problem.level is Level.ERROR for problem in findings.unsorted):
             return
@@ -95,7 +95,7 @@ def check(library: Library, findings: Findings) -> None:
 
 
 def _remove(value: Any, path: Path, again: bool) -> None:
-    """Remove a value; a named one becomes empty first, and is removed the second time."""
+    """Remove a value. A named one is first made empty, and removed if that does not help."""
     for step in path[:-1]:
         try:
             value = value[step]
@@ -110,7 +110,7 @@ def _remove(value: Any, path: Path, again: bool) -> None:
         value.pop(path[-1], None)
 
 
-def _words(error: Any) -> str:
+def _message(error: Any) -> str:
     path = error.instance_path
     subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this entry"
     name, details = error.kind.name, error.kind.as_dict()
@@ -119,10 +119,10 @@ def _words(error: Any) -> str:
     if name == "type":
         return f"{subject} must be {' or '.join(details['types'])}"
     if name == "format":
-        return f"{subject} is not a regular expression that can be used"
+        return f"{subject} is not a supported regular expression"
     if name == "enum":
         return f"{subject} must be one of {', '.join(map(str, details['options']))}"
-    return f"{subject} breaks the meta-schema ({name})"
+    return f"{subject} does not match '{name}' of the meta-schema"
 
 
 @cache

@@ -49,7 +49,7 @@ class Token:
     def limits(self, currency: str) -> tuple[Quota, ...]:
         """The quotas of the token. Raises ValueError for an invalid value, or another currency."""
         bounds = ((field, getattr(self, field)) for field in quota.TOKEN_FIELDS)
-        return tuple(quota.of_token(f, bound, currency) for f, bound in bounds if bound is not None)
+        return tuple(quota.token_quota(f, b, currency) for f, b in bounds if b is not None)
 
     def caller(self, digest: str, currency: str) -> Caller:
         """The caller with the secret of this digest. Raises ValueError for an invalid record, so

@@ -50,18 +50,18 @@ class Gate(Protocol):
 
 
 def queue_collector(gates: Callable[[], Iterable[Gate]]) -> Collector:
-    """The places of each gate, and how waits for one ended. Targets with one name are one sample:
-    the fullest of them."""
+    """The places of each gate, and the results of waits. Gates with the same labels are one sample,
+    that of the fullest."""
 
     def collect() -> Iterator[Sample]:
-        for labels, same in _by_labels(gates()).items():
-            figures = [gate.figures() for gate in same]
+        for labels, group in _by_labels(gates()).items():
+            figures = [gate.figures() for gate in group]
             yield IN_FLIGHT, labels, max(figure.in_flight for figure in figures)
             yield WAITING, labels, max(figure.waiting for figure in figures)
-            yield BOUND, labels, max(gate.bound for gate in same)
-            yield SECONDS, labels, sum(gate.waited for gate in same)
-            for result in same[0].results:
-                yield WAITS, (*labels, result), sum(gate.results[result] for gate in same)
+            yield BOUND, labels, max(gate.bound for gate in group)
+            yield SECONDS, labels, sum(gate.waited for gate in group)
+            for result in group[0].results:
+                yield WAITS, (*labels, result), sum(gate.results[result] for gate in group)
 
     return collect
 

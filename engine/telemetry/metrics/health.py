@@ -1,4 +1,4 @@
-"""Metrics of the health of targets: what is asked last, and how often targets were ejected."""
+"""Metrics of the health of targets: their states, and how often they were ejected."""
 
 from __future__ import annotations
 

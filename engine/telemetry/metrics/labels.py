@@ -1,9 +1,9 @@
 """The labels of requests, which the groups of metrics share.
 
-Labels have few values, whatever callers send: `operation` is one of the config's ("" for a request
-that matched none), `model` a name or wildcard under `models` ("" for none), `upstream` one under
-`upstreams`. Names of OpenTelemetry's semantic conventions for GenAI are written in Prometheus's
-form: `gen_ai.client.token.usage` is `gen_ai_client_token_usage`.
+Callers cannot add values of labels: `operation` is one of the config ("" for a request that matched
+none), `model` a name or wildcard under `models` ("" for none), `upstream` a name under `upstreams`.
+Names of OpenTelemetry's semantic conventions for GenAI are written in Prometheus's form:
+`gen_ai.client.token.usage` is `gen_ai_client_token_usage`.
 """
 
 from __future__ import annotations

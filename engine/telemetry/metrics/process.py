@@ -38,7 +38,7 @@ SPANS_SENT = counter("modelway_trace_spans_sent_total", "", "Spans that the coll
 SPANS_LOST = counter(
     "modelway_trace_spans_lost_total",
     "",
-    "Spans lost: the collector was away too long, or refused.",
+    "Spans lost: the collector was unreachable too long, or refused them.",
 )
 
 _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")

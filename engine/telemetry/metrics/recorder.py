@@ -1,8 +1,8 @@
 """The recorder of a worker's metrics: counts each request when it ends, and collects gauges.
 
-The number of requests is written before the last byte of a response leaves, so that killing the
-worker loses none; the other metrics of a request are written after it, so that no caller waits for
-them. Gauges (connections, breakers, the ledger's lag) are sampled once a second.
+The number of requests is written before the last byte of a response is sent, so that killing the
+worker loses none. The other metrics of a request are written afterwards, so that no caller waits
+for them. Gauges (connections, breakers, the ledger's lag) are sampled once a second.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _attempts = attrgetter("record.attempts")
 
 
 class _Series:
-    """The metrics of requests with the same labels: of a batch they are gathered one by one, and
-    recorded together."""
+    """The metrics of requests with the same labels: collected one by one, and recorded together
+    for each batch."""
 
     def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
         self._cells = cells
@@ -50,7 +50,7 @@ class _Series:
         self._overheads: list[float] = []
 
     def gather(self, exchange: Exchange) -> None:
-        """Take the other metrics of an exchange that ended, until `record`."""
+        """Collect the other metrics of a finished exchange, for `record`."""
         record = exchange.record
         self._overheads.append(record.gateway_time)
         self._records.append(record)
@@ -62,7 +62,7 @@ class _Series:
             record_session(self._cells, exchange.operation, exchange.traffic)
 
     def record(self) -> None:
-        """Record what was gathered."""
+        """Record the collected metrics."""
         records, self._records = self._records, []
         overheads, self._overheads = self._overheads, []
         self.requests.record(records, overheads)
@@ -73,7 +73,7 @@ class MetricsRecorder:
     """Records the metrics of one worker, and renders the page with those of all workers.
 
     Create it after the fork, with the folder that the master's workers share. `collectors` are
-    sampled at intervals; `flush` hands over the requests that still wait to be recorded.
+    sampled at intervals; `flush` passes on the requests that still wait to be recorded.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class MetricsRecorder:
         self._page = MetricsPage()
         self._page_lock = BoundedSemaphore()
         self._series: dict[tuple[str, ...], _Series] = {}
-        self._gathered: set[_Series] = set()
+        self._pending: set[_Series] = set()
         self._totals: dict[tuple[Metric, tuple[str, ...]], float] = {}
         self._greenlet: Any = None
 
@@ -109,20 +109,20 @@ class MetricsRecorder:
         self._slot.close()
 
     def __call__(self, exchange: Exchange) -> None:
-        """Count an exchange that ended, and gather its other metrics until `record`; one that
-        cannot be read does not affect the others."""
+        """Count a finished exchange, and collect its other metrics for `record`. If that fails for
+        one exchange, it is logged, and the others are not affected."""
         series = self._series_of(exchange)
         series.requests.count(exchange.record)
         try:
             series.gather(exchange)
         except Exception:
             log.exception("request %s: its metrics are lost", exchange.request_id)
-        self._gathered.add(series)
+        self._pending.add(series)
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
-        """Record what was gathered, and the attempts of these exchanges."""
-        gathered, self._gathered = self._gathered, set()
-        for series in gathered:
+        """Record the collected metrics, and the attempts of these exchanges."""
+        pending, self._pending = self._pending, set()
+        for series in pending:
             try:
                 series.record()
             except Exception:
@@ -172,6 +172,6 @@ class MetricsRecorder:
             cell.set(value)
             return
         key = (metric, labels)
-        if growth := value - self._totals.get(key, 0.0):
+        if increase := value - self._totals.get(key, 0.0):
             self._totals[key] = value
-            cell.add(growth)
+            cell.add(increase)

@@ -52,8 +52,8 @@ REFUSALS = counter(
 WOULD_REJECT = counter(
     "modelway_would_reject_total",
     "operation part code",
-    "What strict validation would refuse where a route only reports: part is request or response, "
-    "code that of the error. The log has the places.",
+    "Violations on routes with validate: report, which strict would refuse: part is request or "
+    "response, code that of the error. The log has the places.",
 )
 LIMITS = counter(
     "modelway_limits_hit_total",
@@ -90,7 +90,7 @@ class RequestSeries:
         return self._cells.distribution(FIRST_BYTE, *self._labels)
 
     def count(self, record: RequestRecord) -> None:
-        """Count a request that ended, at once: the count survives a killed worker."""
+        """Count a finished request, and write the count at once: it survives a killed worker."""
         result = record.status // 100, record.outcome
         cell = self._results.get(result)
         if cell is None:
@@ -100,7 +100,8 @@ class RequestSeries:
         cell.write()
 
     def record(self, records: Sequence[RequestRecord], overheads: Sequence[float]) -> None:
-        """Record the other metrics of requests that ended, with the gateway's share of each."""
+        """Record the other metrics of finished requests; `overheads` are the gateway's share of
+        each, in seconds."""
         self._duration.observe(*map(_duration, records))
         self._overhead.observe(*overheads)
         first_bytes = [record.first_byte for record in records if record.first_byte is not None]
@@ -131,5 +132,5 @@ def report_collector(counts: Mapping[tuple[str, str, str], int]) -> Collector:
 
 
 def uncounted_collector(count: Callable[[], int]) -> Collector:
-    """Requests that were counted locally because the counters' store was away."""
+    """Requests that were counted locally because the counters' store was unreachable."""
     return lambda: [(UNCOUNTED, (), count())]

@@ -1,4 +1,4 @@
-"""Metrics of the stores: the ledger on its way to the database, and token lookups."""
+"""Metrics of the stores: the lag of the ledger behind its journal, and token lookups."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LEDGER_SHIPPED = counter("modelway_ledger_rows_shipped_total", "", "Rows written
 LOOKUPS = counter(
     "modelway_token_lookups_total",
     "result",
-    "Token lookups in the database: asked, failed, unknown (asked, and not there), stale "
-    "(answered from memory while the database is away).",
+    "Token lookups in the database: asked, failed, unknown (not in the database), stale "
+    "(answered from memory while the database is unreachable).",
 )
 RECORDS_AWAY = gauge(
     "modelway_records_away", "", "1 while the database of tokens cannot be reached.", "livemax"

@@ -31,20 +31,20 @@ MESSAGES = counter(
 CLOSES = counter(
     "modelway_websocket_closes_total",
     "operation code",
-    "Sessions that ended, by close code; other is one that is not of RFC 6455.",
+    "Sessions that ended, by close code; other is a code that RFC 6455 does not define.",
 )
 SESSIONS = gauge("modelway_websocket_sessions_open", "", "WebSockets that are open.")
 
 
 def record_stream(cells: Cells, labels: SeriesLabels, record: RequestRecord) -> None:
-    """Record the gaps of a stream of at least two events that ended."""
+    """Record the gaps of a finished stream of at least two events."""
     target = (labels.served_model, labels.upstream)
     cells.distribution(GAP, *target).observe(_mean_gap(record))
     cells.distribution(STALL, *target).observe(record.longest_gap)
 
 
 def record_session(cells: Cells, operation: str, traffic: Traffic) -> None:
-    """Record the messages and the close code of a session that ended."""
+    """Record the messages and the close code of a finished session."""
     cells.cell(MESSAGES, operation, "in").add(traffic.sent.messages)
     cells.cell(MESSAGES, operation, "out").add(traffic.received.messages)
     code = str(traffic.code) if traffic.code in _CLOSE_CODES else "other"

@@ -15,7 +15,7 @@ ATTEMPTS = counter(
     "modelway_upstream_attempts_total",
     "upstream result",
     "Attempts. result is ok or the class of the failure: connect, reset, 408, 429, 5xx, error, "
-    "credential, fatal; cancelled for one beside which another was first.",
+    "credential, fatal; cancelled if another attempt of a hedged request was faster.",
 )
 RETRIES = counter(
     "modelway_upstream_retries_total", "upstream", "Attempts that were not a request's first."
@@ -30,13 +30,13 @@ BREAKER = gauge(
 POOL = gauge(
     "modelway_pool_connections",
     "upstream state",
-    "Connections to upstreams that had some: state idle or busy.",
+    "Connections to each upstream that was used: state is idle or busy.",
 )
 
 ADDRESSES = gauge(
     "modelway_upstream_addresses",
     "upstream",
-    "Addresses of an upstream in the last answer, once one is known; of several workers the least.",
+    "Addresses of an upstream by the last lookup that succeeded; the fewest of all workers.",
     "livemin",
 )
 LOOKUPS_FAILED = counter(
@@ -47,15 +47,15 @@ LOOKUPS_FAILED = counter(
 IN_FLIGHT = gauge(
     "modelway_target_in_flight",
     "upstream target",
-    "Requests that a target is answering, of all workers of the machine, where targets are "
-    "compared by that (choose).",
+    "Requests in flight at a target, of all workers of the machine, if choose compares targets by "
+    "them.",
     "livemax",
 )
 ANSWER = gauge(
     "modelway_target_answer_seconds",
     "upstream target",
-    "Average seconds for an answer of 200 tokens, where targets are compared by that (choose); 0 "
-    "before the first answer.",
+    "Average seconds for an answer of 200 tokens, if choose compares targets by it; 0 before the "
+    "first answer.",
     "livemax",
 )
 
@@ -102,7 +102,7 @@ class Load(Protocol):
 
 
 class TargetState(Protocol):
-    """The state of a target; `load` is None where no strategy compares it."""
+    """The state of a target; `load` is None if no strategy compares it."""
 
     @property
     def breaker(self) -> CircuitBreaker: ...
@@ -129,22 +129,21 @@ class Lookup(Protocol):
 
 
 def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
-    """Record attempts that ended."""
+    """Record finished attempts."""
     results = Counter((attempt.upstream, attempt.failure or "ok") for attempt in attempts)
     for labels, count in results.items():
         cells.cell(ATTEMPTS, *labels).add(count)
 
 
 def record_retries(cells: Cells, attempts: Sequence[Attempt]) -> None:
-    """Record those of a request's attempts that were not its first; they may be at several
-    upstreams."""
+    """Record the attempts of a request after its first one; they may be at several upstreams."""
     for attempt in attempts[1:]:
         cells.cell(RETRIES, attempt.upstream).add(1.0)
 
 
 def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
-    """The states of circuit breakers and the connections of each upstream, where there was any:
-    thousands of targets and upstreams may never be asked."""
+    """The states of circuit breakers and the connections of each upstream that was used: a config
+    may have thousands that never are."""
     connected: set[str] = set()
 
     def collect() -> Iterator[Sample]:
@@ -168,7 +167,7 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
 
 
 def address_collector(lookups: Mapping[str, Lookup]) -> Collector:
-    """The addresses of each upstream, where some were looked up."""
+    """The addresses of each upstream that were looked up."""
 
     def collect() -> Iterator[Sample]:
         for name, lookup in lookups.items():

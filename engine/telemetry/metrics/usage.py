@@ -51,8 +51,8 @@ _cost = attrgetter("cost")
 class UsageSeries:
     """The cells of requests with the same labels.
 
-    A cell is created with its first value: most requests that are refused, and operations without
-    a model, have none."""
+    A cell is created with its first value, as refused requests and operations without a model have
+    no usage."""
 
     def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
         self._cells = cells
@@ -88,9 +88,8 @@ class UsageSeries:
         return self._cells.distribution(GEN_AI_DURATION, *self._gen_ai, error)
 
     def record(self, records: Sequence[RequestRecord]) -> None:
-        """Record the usage of requests that ended: of those that asked for a model and reached an
-        upstream."""
-        records = [each for each in records if each.requested_entry and each.reached_upstream]
+        """Record the usage of finished requests that asked for a model and reached an upstream."""
+        records = [record for record in records if _has_usage(record)]
         if inputs := [*filter(None, map(_input, records))]:
             total, distribution = self._input
             total.add(sum(inputs))
@@ -103,13 +102,17 @@ class UsageSeries:
             self._cached.add(cached)
         if cost := sum(map(_cost, records)):
             self._cost.add(cost / 1e9)
-        complete = [each.duration for each in records if each.outcome is Outcome.COMPLETE]
-        if complete:
-            self._duration.observe(*complete)
-        if len(complete) < len(records):
+        durations = [record.duration for record in records if record.outcome is Outcome.COMPLETE]
+        if durations:
+            self._duration.observe(*durations)
+        if len(durations) < len(records):
             for record in records:
                 if record.outcome is not Outcome.COMPLETE:
                     self._duration_of(_error_type(record)).observe(record.duration)
+
+
+def _has_usage(record: RequestRecord) -> bool:
+    return bool(record.requested_entry) and record.reached_upstream
 
 
 def _error_type(record: RequestRecord) -> str:

@@ -65,7 +65,7 @@ class Exporter:
         self._interval = interval
         self._max_interval = max_interval
         self._queue: deque[Span] = deque()
-        self._background = PeriodicTask(self._export, interval, once_more=True)
+        self._background = PeriodicTask(self._export, interval, run_on_stop=True)
 
     def add(self, spans: Sequence[Span]) -> None:
         """Queue the spans of one request: all of them, or none if the queue is full."""

@@ -96,7 +96,7 @@ def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> lis
     spans = [_request_span(exchange, trace, end)]
     attempts, last = record.attempts, len(trace.attempts) - 1
     if last == len(attempts) - 1:
-        last = record.deciding
+        last = record.decisive_attempt
     for number, (span_id, start) in enumerate(trace.attempts):
         # An attempt that the caller did not wait for has no record.
         unrecorded = Attempt("", record.upstream, exchange.model, "", 0, start, 0.0)

@@ -69,9 +69,15 @@ def write_counts(usage: Usage) -> Json:
     }
 
 
-def finish_reason(finish: Finish) -> str:
-    """`finish_reason`."""
-    return _REASONS[finish.stop]
+def write_finish(finish: Finish) -> Json:
+    """The members of a choice that say why it ended. Other vendors' words and the stop sequence
+    that was met have the members that OpenRouter and vLLM have added."""
+    members: Json = {"finish_reason": _REASONS[finish.stop]}
+    if finish.native and finish.native not in STOPS:
+        members["native_finish_reason"] = finish.native
+    if finish.sequence:
+        members["stop_reason"] = finish.sequence
+    return members
 
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])

@@ -126,7 +126,7 @@ class Reader:
             if choice.logprobs is not None:
                 _read_tokens(choice.logprobs, index, events)
             if choice.finish_reason:
-                reader.stop(choice.finish_reason)
+                reader.stop(choice.finish_reason, choice.stop_reason)
         except (BrokenAnswer, WrongType) as error:
             return interrupted(events, error)
         return events

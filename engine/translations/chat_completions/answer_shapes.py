@@ -93,12 +93,14 @@ class Logprobs(Struct):
 
 
 class Choice(Struct):
-    """A choice of a chunk. OpenRouter has added `error`."""
+    """A choice of a chunk. OpenRouter has added `error`, and vLLM `stop_reason`: the stop sequence
+    that was met, or the number of a token."""
 
     index: int | None = None
     delta: Message | None = None
     logprobs: Logprobs | None = None
     finish_reason: str | None = None
+    stop_reason: Any = None
     error: Any = None
 
 
@@ -109,6 +111,7 @@ class WholeChoice(Struct):
     delta: Message | None = field(default=None, name="message")
     logprobs: Logprobs | None = None
     finish_reason: str | None = None
+    stop_reason: Any = None
     error: Any = None
 
 

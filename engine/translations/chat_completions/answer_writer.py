@@ -9,9 +9,9 @@ import msgspec
 
 from engine.translations.chat_completions.answer_fields import (
     PREFIX,
-    finish_reason,
     write_counts,
     write_detail,
+    write_finish,
 )
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import (
@@ -56,7 +56,7 @@ def _choice(index: int, candidate: Candidate) -> Json:
         "index": index,
         "message": _message(candidate),
         "logprobs": logprobs,
-        "finish_reason": finish_reason(candidate.finish),
+        **write_finish(candidate.finish),
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -98,13 +99,17 @@ class ChoiceReader:
         if delta.tool_calls or delta.function_call or delta.images or delta.audio:
             self._read_others(delta, events)
 
-    def stop(self, reason: str) -> None:
-        """The reason why the choice ends; only the first counts, as some vendors repeat it. Raises
-        BrokenAnswer for one that says that the vendor has failed."""
+    def stop(self, reason: str, sequence: Any = None) -> None:
+        """The reason why the choice ends, and the stop sequence that was met if it is a text; only
+        the first counts, as some vendors repeat it. Raises BrokenAnswer for a reason that says that
+        the vendor has failed."""
         if reason in FAILURES:
             raise BrokenAnswer(f"the upstream's answer was broken off: {reason}")
         if self.finish is None:
-            self.finish = Finish(stop=STOPS.get(reason, "end"), native=reason)
+            stop = STOPS.get(reason, "end")
+            self.finish = Finish(stop=stop, native=reason)
+            if stop == "end" and sequence and isinstance(sequence, str):
+                self.finish.stop, self.finish.sequence = "stop_sequence", sequence
 
     def close(self) -> Iterator[Event]:
         """Everything that waited, and the end of the last block."""
@@ -118,8 +123,11 @@ class ChoiceReader:
             self._close(events)
         yield from events
         self._waiting = {}
-        if self.finish is not None and self.finish.stop in ("end", "tool_calls"):
-            self.finish.stop = "tool_calls" if self._calls.count else "end"
+        finish = self.finish
+        if finish is not None and self._calls.count and finish.stop in ("end", "stop_sequence"):
+            finish.stop = "tool_calls"
+        elif finish is not None and finish.stop == "tool_calls" and not self._calls.count:
+            finish.stop = "end"
 
     def _read_reasoning(self, delta: Message, events: list[Event]) -> None:
         details = delta.reasoning_details or ()

@@ -8,9 +8,9 @@ import msgspec
 
 from engine.translations.chat_completions.answer_fields import (
     PREFIX,
-    finish_reason,
     write_counts,
     write_detail,
+    write_finish,
 )
 from engine.translations.chat_completions.answer_writer import annotation, image, write_call
 from engine.translations.neutral.content import Block, Media, Reasoning, Refusal, Text, ToolCall
@@ -147,7 +147,7 @@ class Writer:
         output = b""
         for candidate, finish in sorted(event.finishes.items()):
             refusal = {"refusal": finish.explanation} if finish.explanation else {}
-            choice = {"delta": refusal, "finish_reason": finish_reason(finish)}
+            choice = {"delta": refusal, **write_finish(finish)}
             output += self._whole_chunk(candidate, choice)
         if event.usage is not None and self._request.stream_usage:
             usage = {**self._head, "choices": [], "usage": write_counts(event.usage)}

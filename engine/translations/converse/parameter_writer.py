@@ -32,15 +32,17 @@ class ParameterWriter:
         members = anthropic.thinking(most)
         if effort := members.pop("output_config", {}).get("effort"):
             body["outputConfig"] = {"effort": effort}
-        if reason := self._why_not_think(body, members.get("thinking", {})):
+        config = members.get("thinking", {})
+        if "budget_tokens" in config and not _can_think_on(body["messages"]):
+            reason = "the thoughts before the last tool calls were not sent back"
             self._lose("thinking", reason, hint=True)
             return False
-        if not members:
+        if not config:
             return False
         _model_fields(body).update(members)
-        if "budget_tokens" in members["thinking"]:
+        if "budget_tokens" in config:
             _inference(body)["maxTokens"] = most  # which must be above the budget
-        return bool(members["thinking"]["type"] != "disabled")
+        return bool(config["type"] != "disabled")
 
     def _write_effort(self, body: Json, thinking: Thinking) -> None:
         """How much a model of another vendor is to reason."""
@@ -59,17 +61,6 @@ class ParameterWriter:
         if model.thinking == "reasoningConfig":
             value = {"type": "enabled", "maxReasoningEffort": word}
         _model_fields(body)[model.thinking] = value
-
-    def _why_not_think(self, body: Json, config: Json) -> str:
-        """The reason why one of Anthropic's models cannot be asked to think here, "" for none."""
-        if config.get("type") not in ("enabled", "adaptive"):
-            return ""
-        choice = self._request.tool_choice
-        if self._request.tools and choice is not None and choice.mode == "any":
-            return "the model does not think about a tool call that is demanded"
-        if "budget_tokens" in config and not _can_think_on(body["messages"]):
-            return "the thoughts before the last tool calls were not sent back"
-        return ""
 
     def write_sampling(self, body: Json, anthropic: AnthropicWriter, *, thinks: bool) -> None:
         """The limit of tokens, temperature, top_p and top_k."""

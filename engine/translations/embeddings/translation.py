@@ -74,8 +74,8 @@ class EmbeddingExchange:
         except UNREADABLE as error:
             raise unreadable_answer(error) from error
 
-    def for_answer(self) -> EmbeddingExchange:
-        """What the answer needs of the exchange: no body."""
+    def for_answer(self, *, cache_counted_twice: bool = False) -> EmbeddingExchange:
+        """What the answer needs of the exchange: no body. Embeddings have no prompt cache."""
         target_request = replace(self.target_request, body=b"")
         return EmbeddingExchange(self.translation, self.request, target_request, self.dropped)
 

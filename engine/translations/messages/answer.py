@@ -61,6 +61,7 @@ def write_answer(answer: Answer, request: ChatRequest) -> bytes:
     blocks = candidate.blocks
     finish = write_finish(
         candidate.finish,
+        request.stop,
         calls=any(isinstance(block, ToolCall) for block in blocks),
         has_refusal=any(isinstance(block, Refusal) for block in blocks),
     )

@@ -3,6 +3,7 @@ signatures, citations and errors."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -58,16 +59,20 @@ def read_finish(ending: Ending, *, called: bool) -> Finish:
     )
 
 
-def write_finish(finish: Finish, *, calls: bool, has_refusal: bool) -> Json:
+def write_finish(finish: Finish, stops: Sequence[str], *, calls: bool, has_refusal: bool) -> Json:
     """The members that say why an answer ended; `calls`: it calls a tool; `has_refusal`: it has
-    words of refusal. Some upstreams say neither in their reason."""
+    words of refusal. Some upstreams say neither in their reason. Of upstreams without a word for
+    stop sequences only one of the caller's `stops` is one."""
     stop = finish.stop
     if stop == "end" and (calls or has_refusal):
         stop = "tool_calls" if calls else "filter"
     reason = finish.native if _STOPS.get(finish.native) == stop else _REASONS[stop]
-    if reason == "stop_sequence" and not finish.sequence:
+    sequence: str | None = finish.sequence or None
+    if reason == "stop_sequence" and finish.native != reason and sequence not in stops:
+        sequence = None
+    if reason == "stop_sequence" and sequence is None:
         reason = "end_turn"
-    members: Json = {"stop_reason": reason, "stop_sequence": finish.sequence or None}
+    members: Json = {"stop_reason": reason, "stop_sequence": sequence}
     if reason == "refusal":
         explanation = finish.explanation or None
         members["stop_details"] = {

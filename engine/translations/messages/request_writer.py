@@ -54,7 +54,8 @@ def _write_parameters(
     of the tool whose arguments are the answer, "" for none."""
     parameters = ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
-    if thinking and (reason := _why_not_think(request, body, thinking)):
+    if "budget_tokens" in thinking.get("thinking", {}) and not _can_think_on(body["messages"]):
+        reason = "the thoughts before the last tool calls were not sent back"
         losses.add(request.place_of("thinking"), reason, hint=True)
         del thinking["thinking"]
     thinks = "thinking" in thinking and thinking["thinking"]["type"] in ("enabled", "adaptive")
@@ -78,18 +79,6 @@ def _write_parameters(
         body["stream"] = True
     parameters.lose_unsupported()
     return answer_tool
-
-
-def _why_not_think(request: ChatRequest, body: Json, thinking: Json) -> str:
-    """The reason why the model cannot be asked to think here, empty for none."""
-    config = thinking.get("thinking", {"type": "disabled"})
-    if config["type"] == "disabled":
-        return ""
-    if request.tools and request.tool_choice is not None and request.tool_choice.mode == "any":
-        return "the model does not think about a tool call that is demanded"
-    if "budget_tokens" in config and not _can_think_on(body["messages"]):
-        return "the thoughts before the last tool calls were not sent back"
-    return ""
 
 
 def _can_think_on(messages: list[Json]) -> bool:

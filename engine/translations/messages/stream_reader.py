@@ -76,6 +76,8 @@ class Reader:
                 self.finish(ending)
         elif event.type == "message_stop":
             return self.end()
+        elif event.type != "ping" and (document := msgspec.json.decode(data)).get("error"):
+            raise error_event(document)  # in another vendor's form, as gateways write it
         return ()
 
     def start(self, message: Head | Message) -> Start:

@@ -169,7 +169,9 @@ class Writer:
 
     def _end(self, event: End) -> bytes:
         finish = event.finishes[min(event.finishes)]
-        delta = write_finish(finish, calls=self._calls, has_refusal=self._has_refusal)
+        delta = write_finish(
+            finish, self._request.stop, calls=self._calls, has_refusal=self._has_refusal
+        )
         usage = write_usage(event.usage)
         end = {"type": "message_delta", "delta": delta, "usage": usage}
         return _event(end) + _event({"type": "message_stop"})

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.translations.neutral.arguments import LARGEST, are_object
 from engine.translations.neutral.content import (
@@ -39,6 +40,14 @@ class Usage(Struct, kw_only=True):
     cache_write: int = 0
     cache_write_1h: int = 0
     reasoning: int = 0
+
+
+def without_cache_twice(usage: Usage | None) -> Usage | None:
+    """The usage where the tokens of the prompt cache were added to an input that included them."""
+    if usage is None:
+        return None
+    cache = usage.cached + usage.cache_write
+    return replace(usage, input=max(usage.input - cache, cache))
 
 
 class TokenLogprob(Struct):

@@ -63,9 +63,11 @@ _RESULT = ObjectReader(ResultItem)
 _SEARCH_CALL = ObjectReader(SearchCallItem)
 _SEARCH_RESULT = ObjectReader(SearchResultItem)
 _REASONING = ObjectReader(ReasoningItem)
+_THOUGHTS = msgspec.json.Decoder(list[ThoughtText])
 
 
 _message_marks = raw_members("id", "status", "phase")
+_reasoning_marks = raw_members("summary", "status", "content")
 _call_marks = raw_members("id", "status", "parsed_arguments")
 _result_marks = raw_members("id", "status", "name")
 """The vendor's marks on items, which are no loss to another vendor."""
@@ -174,15 +176,20 @@ def _result(item: ResultItem, place: str, unread: list[str]) -> ToolResult:
 
 
 def _reasoning(item: ReasoningItem, place: str) -> Block:
-    item_id, status = item.id or "", present(item.status)
+    item_id = item.id or ""
+    summary, content = (
+        _texts(raw, f"{place}.{name}")
+        for name, raw in (("summary", item.summary), ("content", item.content))
+    )
     return Reasoning(
-        text=thoughts(_texts(item.summary), _texts(item.content)),
+        text=thoughts(summary, content),
         signature=read_signature(item.encrypted_content or "", item_id),
         id=item_id,
         place=place,
-        extra=item.extra if status is None else {"status": status, **item.extra},
+        extra={**_reasoning_marks(item), **item.extra},
     )
 
 
-def _texts(pieces: list[ThoughtText] | None) -> list[str]:
+def _texts(raw: Raw, place: str) -> list[str]:
+    pieces = None if present(raw) is None else read_shape(_THOUGHTS, raw, place)
     return [piece.text or "" for piece in pieces or ()]

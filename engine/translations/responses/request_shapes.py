@@ -144,13 +144,10 @@ class SearchResultItem(ResultItem):
     execution: Raw = Raw()
 
 
-class ThoughtText(JsonObject):
+class ThoughtText(Struct):
     """A piece of thoughts."""
 
-    notes = False
-
     text: str | None = None
-    type: Raw = Raw()
 
 
 class ReasoningItem(JsonObject):
@@ -160,8 +157,8 @@ class ReasoningItem(JsonObject):
     id: str | None = None
     status: Raw = Raw()
     encrypted_content: str | None = None
-    summary: list[ThoughtText] | None = None
-    content: list[ThoughtText] | None = None
+    summary: Raw = Raw()
+    content: Raw = Raw()
 
 
 class FunctionObject(JsonObject):

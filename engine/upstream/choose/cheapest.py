@@ -20,7 +20,7 @@ from engine.upstream.target import Target
 from engine.upstream.target_groups import Shares, Strategy, TargetGroup
 from engine.values.price import Price
 from engine.values.usage import Usage
-from engine.values.wildcard import covered
+from engine.values.wildcard import star_text
 
 SCHEMA: dict[str, Any] = {"type": "null"}
 BY_PRICE = True
@@ -66,5 +66,5 @@ class _Cheapest:
     def _price(self, target: Target, model: str) -> Price | None:
         name = target.model or model
         if name == STAR:
-            name = covered(model, target.entry)
+            name = star_text(model, target.entry)
         return self._prices.find(target.exact_entry or model, target.upstream.name, name)

@@ -152,7 +152,7 @@ def test_the_role_of_an_instance_is_asked_by_version_2(
     assert_for_an_hour(fetch(OPTIONS))
 
 
-def test_without_any_keys_that_is_said() -> None:
+def test_missing_keys_are_reported() -> None:
     failed = failure()
     assert failed.words == "no AWS keys were found"
     assert "AWS_ACCESS_KEY_ID" in failed.detail

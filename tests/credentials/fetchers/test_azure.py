@@ -96,9 +96,9 @@ def rsa_identity() -> bytes:
 
 
 def failure(**given: str) -> CredentialUnavailable:
-    with pytest.raises(CredentialUnavailable) as raised:
+    with pytest.raises(CredentialUnavailable) as excinfo:
         fetch(given)
-    return raised.value
+    return excinfo.value
 
 
 def test_an_application_proves_itself_by_its_secret(entra: Recorder) -> None:
@@ -154,28 +154,30 @@ def test_the_environment_may_name_the_proof(
 
 
 def test_a_refusal_is_named(entra: Recorder) -> None:
-    refused = {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid secret."}
-    entra.speak = speak(entra, json_answer(refused, 401))
-    failed = failure(**options(entra, tenant=TENANT, client=CLIENT, secret="s3cr3t"))
-    assert failed.words == "Microsoft Entra ID gave no token"
-    assert "AADSTS7000215: Invalid secret." in failed.detail
-    assert failed.lasting
+    error = {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid secret."}
+    entra.speak = speak(entra, json_answer(error, 401))
+    failure_of_fetch = failure(**options(entra, tenant=TENANT, client=CLIENT, secret="s3cr3t"))
+    assert failure_of_fetch.words == "Microsoft Entra ID gave no token"
+    assert "AADSTS7000215: Invalid secret." in failure_of_fetch.detail
+    assert failure_of_fetch.lasting
 
 
 def test_a_file_that_is_no_certificate_is_named(entra: Recorder, tmp_path: Path) -> None:
     path = tmp_path / "application.pem"
     path.write_text("nothing")
-    failed = failure(**options(entra, tenant=TENANT, client=CLIENT, certificate=str(path)))
-    assert failed.words == "there is no Azure token"
-    assert failed.detail
+    failure_of_fetch = failure(
+        **options(entra, tenant=TENANT, client=CLIENT, certificate=str(path))
+    )
+    assert failure_of_fetch.words == "there is no Azure token"
+    assert failure_of_fetch.detail
 
 
 def test_an_authority_that_is_not_there_is_named() -> None:
     url = f"https://127.0.0.1:{free_port()}"
     given = {"scope": SCOPE, "tenant": TENANT, "client": CLIENT, "secret": "s", "authority": url}
-    failed = failure(**given)
-    assert failed.words == "Microsoft Entra ID cannot be reached"
-    assert not failed.lasting
+    failure_of_fetch = failure(**given)
+    assert failure_of_fetch.words == "Microsoft Entra ID cannot be reached"
+    assert not failure_of_fetch.lasting
 
 
 @pytest.fixture
@@ -212,8 +214,11 @@ def test_an_identity_of_app_service_is_asked_by_its_header(
 
 
 def test_a_machine_without_an_identity_is_named(machine: Recorder) -> None:
-    refused = {"error": "invalid_request", "error_description": "Identity not found"}
-    machine.speak = json_answer(refused, 400)
-    failed = failure(**options())
-    assert "Identity not found" in failed.detail or "no managed identity" in failed.detail.lower()
-    assert failed.lasting
+    error = {"error": "invalid_request", "error_description": "Identity not found"}
+    machine.speak = json_answer(error, 400)
+    failure_of_fetch = failure(**options())
+    assert (
+        "Identity not found" in failure_of_fetch.detail
+        or "no managed identity" in failure_of_fetch.detail.lower()
+    )
+    assert failure_of_fetch.lasting

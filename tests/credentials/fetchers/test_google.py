@@ -185,7 +185,7 @@ def test_a_file_that_the_environment_names_and_that_is_not_there_is_named(
     assert failed.lasting
 
 
-def test_without_any_credentials_that_is_said() -> None:
+def test_missing_credentials_are_reported() -> None:
     failed = failure()
     assert failed.words == "no Google credentials were found"
     assert failed.lasting

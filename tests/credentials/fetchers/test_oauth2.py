@@ -32,9 +32,9 @@ def options(url: str, **more: str) -> dict[str, str]:
 
 
 def failure(server: Recorder, **more: str) -> CredentialUnavailable:
-    with pytest.raises(CredentialUnavailable) as raised:
+    with pytest.raises(CredentialUnavailable) as excinfo:
         fetch(options(server.url, **more))
-    return raised.value
+    return excinfo.value
 
 
 def test_the_client_asks_for_a_token(server: Recorder) -> None:
@@ -69,7 +69,7 @@ def test_a_scope_and_an_audience_are_sent(server: Recorder) -> None:
     assert (form["scope"], form["audience"]) == ("a b", "https://api.test")
 
 
-@pytest.mark.parametrize("life", [None, "soon"])
+@pytest.mark.parametrize("life", [None, "soon", "NaN"])
 def test_a_token_may_have_no_end(server: Recorder, life: Any) -> None:
     server.speak = numbered(life=life)
     assert fetch(options(server.url))[1] is None
@@ -92,9 +92,9 @@ def test_a_refusal_is_named(
     server: Recorder, status: int, document: Any, words: str, lasting: bool
 ) -> None:
     server.speak = json_answer(document, status)
-    refused = failure(server)
-    assert refused.words == f"the token server {words}"
-    assert (refused.detail, refused.lasting) == (server.url, lasting)
+    unavailable = failure(server)
+    assert unavailable.words == f"the token server {words}"
+    assert (unavailable.detail, unavailable.lasting) == (server.url, lasting)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,10 @@ def test_a_server_that_hangs_up_is_a_failure(server: Recorder) -> None:
 
 def test_a_server_that_is_not_there_is_named() -> None:
     url = f"http://127.0.0.1:{free_port()}/token"
-    with pytest.raises(CredentialUnavailable, match="cannot be reached") as raised:
+    with pytest.raises(CredentialUnavailable, match="cannot be reached") as excinfo:
         fetch(options(url))
-    assert raised.value.detail.startswith(f"{url}: ")
-    assert "refused" in raised.value.detail
+    assert excinfo.value.detail.startswith(f"{url}: ")
+    assert "refused" in excinfo.value.detail
 
 
 def test_the_certificate_of_the_server_is_verified(tmp_path: Path) -> None:

@@ -22,16 +22,18 @@ def request() -> UpstreamRequest:
     return UpstreamRequest("POST", "h", "/", "", [("authorization", "Bearer caller")], b"")
 
 
-def test_a_token_is_fetched_for_the_first_request_and_told_to_be_secret() -> None:
+def test_a_token_is_fetched_for_the_first_request_and_redacted() -> None:
     changes: list[int] = []
     with recorder() as server:
         server.speak = numbered()
         live = credential(server.url).open(None, lambda: changes.append(len(live.secrets)))
         assert (list(live.secrets), len(server.requests)) == ([], 0)
-        sent = [request(), request()]
-        for each in sent:
+        upstream_request = [request(), request()]
+        for each in upstream_request:
             live.apply(each, 9.0)
-    assert [each.headers for each in sent] == [[("authorization", "Bearer token-1")]] * 2
+    assert [each.headers for each in upstream_request] == [
+        [("authorization", "Bearer token-1")]
+    ] * 2
     assert (list(live.secrets), changes) == (["token-1"], [1])
 
 
@@ -39,8 +41,8 @@ def test_headers_of_the_config_are_sent_with_it() -> None:
     with recorder() as server:
         server.speak = numbered()
         live = credential(server.url, headers=(("x-project", "p"),)).open(None, lambda: None)
-        live.apply(sent := request(), 9.0)
-    assert sent.headers == [("authorization", "Bearer token-1"), ("x-project", "p")]
+        live.apply(upstream_request := request(), 9.0)
+    assert upstream_request.headers == [("authorization", "Bearer token-1"), ("x-project", "p")]
 
 
 def test_a_refused_token_is_replaced() -> None:
@@ -49,8 +51,8 @@ def test_a_refused_token_is_replaced() -> None:
         live = credential(server.url).open(None, lambda: None)
         live.apply(request(), 9.0)
         assert live.renew()
-        live.apply(sent := request(), 9.0)
-    assert sent.headers == [("authorization", "Bearer token-2")]
+        live.apply(upstream_request := request(), 9.0)
+    assert upstream_request.headers == [("authorization", "Bearer token-2")]
 
 
 def test_workers_share_a_token_of_the_same_options_and_environment(
@@ -58,8 +60,8 @@ def test_workers_share_a_token_of_the_same_options_and_environment(
 ) -> None:
     def token(url: str) -> str:
         live = credential(url).open(tmp_path / "runtime", lambda: None)
-        live.apply(sent := request(), 9.0)
-        return sent.headers[0][1]
+        live.apply(upstream_request := request(), 9.0)
+        return upstream_request.headers[0][1]
 
     with recorder() as server:
         server.speak = numbered()
@@ -74,11 +76,11 @@ def test_workers_share_a_token_of_the_same_options_and_environment(
 
 
 def test_a_rehearsal_fetches_nothing() -> None:
-    credential("http://127.0.0.1:9").placeholder().apply(sent := request(), 9.0)
-    assert sent.headers == [("authorization", "Bearer fetched-token")]
+    credential("http://127.0.0.1:9").placeholder().apply(upstream_request := request(), 9.0)
+    assert upstream_request.headers == [("authorization", "Bearer fetched-token")]
 
 
-def test_a_credential_shows_no_secret_and_says_what_it_sets() -> None:
+def test_a_credential_shows_no_secret_and_names_its_header() -> None:
     one = credential("http://token.test")
     assert "s3cr3t" not in repr(one)
     assert (one.header, one.parameter, one.label) == ("authorization", "", "a client")

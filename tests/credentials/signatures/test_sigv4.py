@@ -138,12 +138,12 @@ def test_every_part_of_a_request_is_signed(change: str, value: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["content-length", "connection", "traceparent", "user-agent"])
-def test_what_a_connection_or_proxy_may_change_is_not_signed(name: str) -> None:
+def test_headers_that_a_connection_or_proxy_may_change_are_not_signed(name: str) -> None:
     assert signed(request(headers=[(name, "a")])) == signed(request())
 
 
 @pytest.mark.parametrize(
-    ("written", "same"),
+    ("query", "canonical"),
     [
         ("b=2&a=1", "a=1&b=2"),
         ("a=x:y", "a=x%3Ay"),
@@ -152,8 +152,8 @@ def test_what_a_connection_or_proxy_may_change_is_not_signed(name: str) -> None:
         ("a&", "a"),
     ],
 )
-def test_a_query_has_one_form_in_the_signature(written: str, same: str) -> None:
-    assert signed(request(query=written)) == signed(request(query=same))
+def test_a_query_has_one_form_in_the_signature(query: str, canonical: str) -> None:
+    assert signed(request(query=query)) == signed(request(query=canonical))
 
 
 def test_keys_do_not_show_their_secrets() -> None:
@@ -180,7 +180,7 @@ def _case(case: Path) -> tuple[UpstreamRequest, Keys]:
     headers = [(n.lower(), v) for n, _, v in (field.partition(":") for field in fields)]
     host = dict(headers)["host"]
     token = dict(headers).get("x-amz-security-token", "")
-    sent = [pair for pair in headers if pair[0] != "host"]
+    headers_to_send = [pair for pair in headers if pair[0] != "host"]
     query = query.encode().decode("latin-1")
-    ours = UpstreamRequest(method, host, path, query, sent, body.encode())
+    ours = UpstreamRequest(method, host, path, query, headers_to_send, body.encode())
     return ours, Keys(KEYS.access_key, KEYS.secret_key, token)

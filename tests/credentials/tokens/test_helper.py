@@ -44,7 +44,7 @@ def test_it_writes_a_token(kind: ModuleType, end: float | None, expires: float) 
     assert Token.load(run("riddle", {"a": "b"}, 5)).fetched == 5
 
 
-def test_it_writes_why_there_is_no_token(kind: ModuleType) -> None:
+def test_it_writes_the_failure_if_there_is_no_token(kind: ModuleType) -> None:
     error = CredentialUnavailable("no key", "key.pem", lasting=True)
     assert failure(kind, error) == {"words": "no key", "detail": "key.pem", "lasting": True}
 

@@ -27,8 +27,8 @@ class Worker:
         gevent.sleep(self.seconds)
         return Token({"token": f"{self.name}-{self.fetches}"}, self.now, self.now + 1000)
 
-    def get(self, refused: Token | None = None) -> str:
-        return self.shared.get(refused, self.fetch).values["token"]
+    def get(self, rejected_token: Token | None = None) -> str:
+        return self.shared.get(rejected_token, self.fetch).values["token"]
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_workers_share_a_token(folder: Path) -> None:
-    one, two = Worker(folder, "one"), Worker(folder, "two")
-    assert (one.get(), two.get()) == ("one-1", "one-1")
+    first, second = Worker(folder, "one"), Worker(folder, "two")
+    assert (first.get(), second.get()) == ("one-1", "one-1")
 
 
 def test_only_the_user_can_read_it(folder: Path) -> None:
@@ -63,18 +63,18 @@ def test_one_fetch_at_a_time_is_made_for_all_workers(folder: Path) -> None:
 def test_a_token_whose_renewal_is_due_is_fetched_again(
     folder: Path, now: float, token: str
 ) -> None:
-    one, two = Worker(folder, "one"), Worker(folder, "two")
-    one.get()
-    two.now = now
-    assert two.get() == token
+    first, second = Worker(folder, "one"), Worker(folder, "two")
+    first.get()
+    second.now = now
+    assert second.get() == token
 
 
 def test_a_refused_token_is_not_taken_from_another_worker(folder: Path) -> None:
-    one, two = Worker(folder, "one"), Worker(folder, "two")
-    one.get()
-    refused = Token({"token": "one-1"}, 0, 1000)
-    assert two.get(refused) == "two-1"
-    assert one.get(refused) == "two-1"
+    first, second = Worker(folder, "one"), Worker(folder, "two")
+    first.get()
+    rejected_token = Token({"token": "one-1"}, 0, 1000)
+    assert second.get(rejected_token) == "two-1"
+    assert first.get(rejected_token) == "two-1"
 
 
 def test_tokens_of_other_credentials_are_apart(folder: Path) -> None:
@@ -83,29 +83,29 @@ def test_tokens_of_other_credentials_are_apart(folder: Path) -> None:
 
 
 def test_a_file_that_holds_no_token_is_replaced(folder: Path) -> None:
-    one, two = Worker(folder, "one"), Worker(folder, "two")
-    one.get()
+    first, second = Worker(folder, "one"), Worker(folder, "two")
+    first.get()
     (folder / "token-t").write_bytes(b"{")
-    assert two.get() == "two-1"
-    assert one.get() == "two-1"
+    assert second.get() == "two-1"
+    assert first.get() == "two-1"
 
 
 def test_a_failed_fetch_leaves_the_lock_to_the_next(folder: Path) -> None:
     def fail() -> Token:
         raise CredentialUnavailable("no")
 
-    one, two = Worker(folder, "one"), Worker(folder, "two")
+    first, second = Worker(folder, "one"), Worker(folder, "two")
     with pytest.raises(CredentialUnavailable):
-        one.shared.get(None, fail)
-    assert two.get() == "two-1"
+        first.shared.get(None, fail)
+    assert second.get() == "two-1"
 
 
 def test_without_a_folder_each_worker_fetches_its_own(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder.mkdir(mode=0o755)
-    one, two = Worker(folder, "one"), Worker(folder, "two")
-    assert (one.get(), two.get()) == ("one-1", "two-1")
+    first, second = Worker(folder, "one"), Worker(folder, "two")
+    assert (first.get(), second.get()) == ("one-1", "two-1")
     assert "a token is not shared by the workers" in caplog.text
     assert list(folder.iterdir()) == []
 

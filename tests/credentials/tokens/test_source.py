@@ -25,7 +25,7 @@ class Server:
         self.failure: Exception | None = None
         self.gate = Event()
         self.gate.set()
-        self.refused: list[Token | None] = []
+        self.rejected_tokens: list[Token | None] = []
         self.changes = 0
         self.source = TokenSource(
             "a client",
@@ -35,9 +35,9 @@ class Server:
             dice=lambda: self.dice,
         )
 
-    def fetch(self, refused: Token | None) -> Token:
-        self.refused.append(refused)
-        number = len(self.refused)
+    def fetch(self, rejected_token: Token | None) -> Token:
+        self.rejected_tokens.append(rejected_token)
+        number = len(self.rejected_tokens)
         self.gate.wait()
         if self.failure is not None:
             raise self.failure
@@ -55,7 +55,7 @@ class Server:
 
     @property
     def fetches(self) -> int:
-        return len(self.refused)
+        return len(self.rejected_tokens)
 
 
 def test_nothing_is_fetched_before_a_request_needs_it() -> None:
@@ -119,9 +119,9 @@ def test_after_a_failure_requests_fail_at_once_until_the_next_fetch() -> None:
     pauses, now = [1, 2, 4, 8, 16, 32, 60, 60], 0.0
     for index, pause in enumerate(pauses):
         for moment in (now, now + pause - 0.01):
-            with pytest.raises(CredentialUnavailable) as raised:
+            with pytest.raises(CredentialUnavailable) as excinfo:
                 server.get(moment)
-            assert raised.value.lasting
+            assert excinfo.value.lasting
         assert server.fetches == index + 1
         now += pause
     server.failure = None
@@ -130,7 +130,7 @@ def test_after_a_failure_requests_fail_at_once_until_the_next_fetch() -> None:
 
 def test_a_token_that_has_ended_already_is_a_failure() -> None:
     server = Server(life=0)
-    with pytest.raises(CredentialUnavailable, match="has ended already"):
+    with pytest.raises(CredentialUnavailable, match="returned an expired token"):
         server.get(0)
 
 
@@ -148,10 +148,10 @@ def test_a_refused_token_is_fetched_anew() -> None:
     server.get(0)
     assert server.source.renew()
     assert server.get() == "2"
-    assert [token and token.values["token"] for token in server.refused] == [None, "1"]
+    assert [token and token.values["token"] for token in server.rejected_tokens] == [None, "1"]
 
 
-def test_what_other_requests_sent_at_the_same_time_does_not_fetch_again() -> None:
+def test_refusals_of_requests_in_flight_do_not_fetch_again() -> None:
     server = Server()
     server.get(0)
     server.source.renew()
@@ -160,7 +160,7 @@ def test_what_other_requests_sent_at_the_same_time_does_not_fetch_again() -> Non
     assert server.get() == "2"
 
 
-def test_a_token_is_fetched_anew_once_a_minute_at_most() -> None:
+def test_a_refused_token_is_fetched_again_at_most_once_a_minute() -> None:
     server = Server()
     server.get(0)
     server.source.renew()
@@ -190,7 +190,7 @@ def test_the_token_before_the_current_one_is_still_known() -> None:
 def test_a_request_waits_as_long_as_it_may() -> None:
     server = Server()
     server.gate.clear()
-    with pytest.raises(CredentialUnavailable, match="did not come in time"):
+    with pytest.raises(CredentialUnavailable, match="was not fetched in time"):
         server.source.get(0.01)
     server.gate.set()
     gevent.idle()
@@ -200,7 +200,7 @@ def test_no_request_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "WAIT", 0.01)
     server = Server()
     server.gate.clear()
-    with pytest.raises(CredentialUnavailable, match="did not come in time"):
+    with pytest.raises(CredentialUnavailable, match="was not fetched in time"):
         server.source.get(600)
     server.gate.set()
     gevent.idle()

@@ -19,6 +19,6 @@ def test_a_page_has_the_requested_size_or_the_default(parameters, size):
 
 @pytest.mark.parametrize("text", ["0", "1001", "-5", "x", "5.0", "9" * 30])
 def test_an_invalid_page_size_names_its_parameter(text):
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         page_size({"n": text}, "n", 20)
-    assert (raised.value.status, raised.value.param) == (400, "n")
+    assert (excinfo.value.status, excinfo.value.param) == (400, "n")

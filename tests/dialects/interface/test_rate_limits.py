@@ -8,10 +8,10 @@ from engine import dialects
 from engine.dialects.interface.rate_limits import (
     RateLimitHeaders,
     read_duration,
-    read_moment,
+    read_timestamp,
     translate_limits,
     write_duration,
-    write_moment,
+    write_timestamp,
 )
 
 NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
@@ -106,8 +106,8 @@ def test_a_duration_is_written(seconds: float, text: str) -> None:
     ],
 )
 def test_a_moment_is_read(text: str, seconds: float | None) -> None:
-    assert read_moment(text, NOW) == seconds
+    assert read_timestamp(text, NOW) == seconds
 
 
 def test_a_moment_is_written_in_whole_seconds() -> None:
-    assert write_moment(0.5, NOW) == "2023-11-14T22:13:21Z"
+    assert write_timestamp(0.5, NOW) == "2023-11-14T22:13:21Z"

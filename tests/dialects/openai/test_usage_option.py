@@ -16,10 +16,10 @@ ENABLED = {"include_usage": True}
 
 
 def changed(text):
-    """The body with the change made; None when there is none."""
+    """The body after the edit; None if there is no edit."""
     data = text.encode()
     change = enable(data, orjson.loads(data))
-    return None if change is None else bytes(Body(data).with_replaced(change).buffer).decode()
+    return None if change is None else bytes(Body(data).with_edits(change).buffer).decode()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_body_on_disk_is_changed_too():
     body = receive(Pieces(data), len(data), 10_000_000)
     change = enable(body.buffer, orjson.loads(data))
     assert change is not None
-    data_sent = b"".join(body.with_replaced(change).chunks())
+    data_sent = b"".join(body.with_edits(change).chunks())
     assert orjson.loads(data_sent)["stream_options"] == {"include_usage": True, "x": 1}
     body.close()
 

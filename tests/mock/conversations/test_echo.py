@@ -12,7 +12,7 @@ def test_every_message_comes_back_as_it_was():
         assert [utterance.message for utterance in echo.receive(message)] == [message]
 
 
-def test_it_says_nothing_by_itself():
+def test_it_sends_no_message_by_itself():
     echo = open_conversation("any-model", ())
     assert (list(echo.opening()), list(echo.fail())) == ([], [])
 

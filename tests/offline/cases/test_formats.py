@@ -11,10 +11,10 @@ def test_no_secret_is_in_what_was_found(project):
     result = result_of(
         project, {"headers": {"authorization": "x"}, "url": "y"}, upstream_answers=503
     )
-    whole = formats.as_json([result]) + formats.as_junit([result]) + formats.line(result)
-    assert "authorization" in whole
-    assert "literal-credential" not in whole
-    assert "sk-main-credential" not in whole
+    output = formats.as_json([result]) + formats.as_junit([result]) + formats.line(result)
+    assert "authorization" in output
+    assert "literal-credential" not in output
+    assert "sk-main-credential" not in output
 
 
 def test_json_and_junit_tell_what_the_text_tells(project):

@@ -50,8 +50,8 @@ def test_each_expectation_can_be_missed(project, name):
 
 
 def test_every_expectation_of_the_schema_is_tried_here():
-    known = set(json_schema.schema()["$defs"]["test"]["properties"]["expect"]["properties"])
-    assert known == set(MET) == set(MISSED) == {*ACTUAL_VALUES, "headers", "body"}
+    properties = set(json_schema.schema()["$defs"]["test"]["properties"]["expect"]["properties"])
+    assert properties == set(MET) == set(MISSED) == {*ACTUAL_VALUES, "headers", "body"}
 
 
 CLAUDE = {
@@ -85,8 +85,15 @@ def test_a_translated_request_is_judged_as_its_upstream_gets_it(
 ):
     turns = [{"role": "user", "content": "Hi"}]
     body = {"model": model, "messages": turns, **fields}
-    sent = {"method": "POST", "path": "/v1/chat/completions", "token": "alice", "body": body}
-    result = result_of(translating(tmp_path), expect, request=sent, upstream_answers=answers)
+    case_request = {
+        "method": "POST",
+        "path": "/v1/chat/completions",
+        "token": "alice",
+        "body": body,
+    }
+    result = result_of(
+        translating(tmp_path), expect, request=case_request, upstream_answers=answers
+    )
     assert result.failures == []
 
 

@@ -87,5 +87,5 @@ def test_a_schema_that_contains_itself_comes_to_an_end():
 
 
 @pytest.mark.parametrize("schema", [True, False, None, "text", {"type": 5, "required": 5}])
-def test_what_is_no_schema_limits_nothing(schema):
+def test_a_value_that_is_no_schema_has_no_limits(schema):
     assert shape(schema).types is None

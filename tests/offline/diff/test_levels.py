@@ -167,6 +167,7 @@ GUARDS = [
     ("telemetry.traces.endpoint", "https://c.test", "http://c.test"),
     ("upstreams.main.url", "https://main.test/v1", "http://main.test/v1"),
     ("upstreams.main.ask_usage", None, False),
+    ("upstreams.main.cache_in_input", None, True),
     ("upstreams.main.tls.verify", None, False),
     ("upstreams.main.max_in_flight", 4, 8),
     ("upstreams.main.max_in_flight", 4, None),

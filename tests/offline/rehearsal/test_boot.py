@@ -1,4 +1,4 @@
-"""Starting a plan on trial: whatever a worker would meet is met, and nothing is left behind."""
+"""A trial start of a plan finds the errors that a worker would find, and leaves nothing behind."""
 
 import json
 from pathlib import Path
@@ -118,7 +118,7 @@ def test_a_journal_that_somebody_uses_is_left_as_it_is(tmp_path):
     assert files(tmp_path) == [*before[:1], "deep/journal", *before[1:]]
 
 
-def test_the_database_is_brought_up_to_date_where_that_is_asked_for(tmp_path):
+def test_the_database_is_migrated_on_request(tmp_path):
     plan = planned(tmp_path)
     boot(plan, migrate=True)
     database = open_database(plan.config.stores.records)

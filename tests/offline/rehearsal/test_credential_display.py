@@ -96,5 +96,5 @@ def test_what_a_variable_of_a_transform_stands_for_is_not_shown(
     transform = "transform: {request: {%s}}" % (where % f'"{value}"')
     config = planned(tmp_path, UPSTREAMS % transform).plan.config
     secret = ENVIRON["MAIN_KEY"]
-    shown = CredentialDisplay(config).text(text.replace("%s", secret))
-    assert shown == expected.replace("%s", secret)
+    display_text = CredentialDisplay(config).text(text.replace("%s", secret))
+    assert display_text == expected.replace("%s", secret)

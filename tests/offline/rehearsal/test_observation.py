@@ -52,36 +52,42 @@ def test_an_error_of_the_upstream_is_no_refusal():
     assert rehearsal.reached_targets
 
 
-WRITTEN = TargetRequest(b"{}", "/v1/messages")
+TARGET_REQUEST = TargetRequest(b"{}", "/v1/messages")
 CHAT_TO_MESSAGES = ("chat_completions", "messages")
 
 
-def sent(upstream="main", url="http://main.test/v1/messages?key=x", body=b"{}"):
+def sent_request(upstream="main", url="http://main.test/v1/messages?key=x", body=b"{}"):
     return SentRequest(upstream, "POST", url, (), body, 200)
 
 
 def test_a_sent_request_is_known_as_the_result_of_a_translation():
-    translation = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, target_request=WRITTEN)
+    translation = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, target_request=TARGET_REQUEST)
     rehearsal = Rehearsal(GET, translations=[None, translation])
-    assert rehearsal.translation(sent()) is translation
+    assert rehearsal.translation(sent_request()) is translation
 
 
 @pytest.mark.parametrize(
-    "other", [sent("spare"), sent(url="http://main.test/v1/chat"), sent(body=b"{ }")]
+    "other",
+    [
+        sent_request("spare"),
+        sent_request(url="http://main.test/v1/chat"),
+        sent_request(body=b"{ }"),
+    ],
 )
 def test_another_request_is_not(other):
-    translation = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, target_request=WRITTEN)
+    translation = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, target_request=TARGET_REQUEST)
     assert Rehearsal(GET, translations=[translation]).translation(other) is None
 
 
 @pytest.mark.parametrize(
-    ("others", "refused_by"), [([], "translation"), ([None], ""), ([WRITTEN], "")]
+    ("others", "refused_by"), [([], "translation"), ([None], ""), ([TARGET_REQUEST], "")]
 )
 def test_a_request_is_refused_by_translation_if_no_target_can_get_it(others, refused_by):
     refused = TargetTranslation("main", "m", *CHAT_TO_MESSAGES, refusal=REFUSAL)
     more = [
-        written and TargetTranslation("spare", "m", *CHAT_TO_MESSAGES, target_request=written)
-        for written in others
+        target_request
+        and TargetTranslation("spare", "m", *CHAT_TO_MESSAGES, target_request=target_request)
+        for target_request in others
     ]
     steps = [Step("limit", True)]
     rehearsal = Rehearsal(GET, steps=steps, error=REFUSAL, translations=[refused, *more])

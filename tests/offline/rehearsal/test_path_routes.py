@@ -54,9 +54,11 @@ def test_a_path_without_a_match_selects_all_routes(plan):
     ],
 )
 def test_the_answer_is_that_of_all_routes(plan, monkeypatch, method, path):
-    sent = request(method, path, (), b"")
-    some = rehearse.rehearse(plan, sent)
+    caller_request = request(method, path, (), b"")
+    narrowed_result = rehearse.rehearse(plan, caller_request)
     monkeypatch.setattr(rehearse, "narrow_plan", lambda plan, path: plan)
-    every = rehearse.rehearse(plan, sent)
-    results = [(s.status, s.body, s.route and s.route.operation.id) for s in (some, every)]
+    full_result = rehearse.rehearse(plan, caller_request)
+    results = [
+        (s.status, s.body, s.route and s.route.operation.id) for s in (narrowed_result, full_result)
+    ]
     assert results[0] == results[1]

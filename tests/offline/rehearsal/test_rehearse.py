@@ -1,4 +1,4 @@
-"""A rehearsal goes the road of a real request, and leaves no trace."""
+"""A rehearsal runs the code of a real request, and has no side effects."""
 
 import dataclasses
 import io
@@ -143,7 +143,7 @@ def test_upstreams_answer_with_the_configured_status(plan, answers, status, expe
 
 
 def test_no_rehearsal_tells_of_another(plan):
-    """Breakers and budgets of one are not those of the next."""
+    """Breakers and budgets are not shared by rehearsals."""
     first = [
         len(rehearse(plan, chat(), ALICE, UpstreamAnswers(503)).sent_requests) for _ in range(8)
     ]

@@ -29,8 +29,8 @@ def explained(
     result, method="POST", target="/v1/chat", body=None, caller=ALICE, answers=None, **more
 ):
     data = json.dumps(body).encode() if body is not None else b""
-    sent = request(method, target, more.pop("headers", ()), data, **more)
-    document = report(result, rehearse(result.plan, sent, caller, answers))
+    outgoing = request(method, target, more.pop("headers", ()), data, **more)
+    document = report(result, rehearse(result.plan, outgoing, caller, answers))
     return json.loads(json.dumps(document))
 
 
@@ -97,10 +97,10 @@ def test_bounds_queues_and_hedges_are_named(tmp_path):
     assert document["timeouts"]["main"]["max_in_flight"] == 8
     assert document["timeouts"]["spare"]["queue"] is None
     assert (document["route"]["priority"], document["route"]["hedge"]) == ("low", "p95")
-    shown = text(document)
-    assert "at most 8 requests at one time" in shown
-    assert "up to 5 wait for a place, 2s each; low priority" in shown
-    assert "sent to a second target too after p95 without content" in shown
+    report_text = text(document)
+    assert "at most 8 requests at one time" in report_text
+    assert "up to 5 wait for a place, 2s each; low priority" in report_text
+    assert "sent to a second target too after p95 without content" in report_text
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,15 @@ def test_timeouts_and_retries_are_those_in_force(result):
 
 
 def test_the_outgoing_request_is_whole_and_shows_what_changed(result):
-    (sent,) = chat(result)["outgoing"]
-    assert (sent["method"], sent["url"]) == ("POST", "http://main.test/base/v1/chat")
-    assert sent["model"] == "real-big"
-    assert sent["body"]["changes"] == [{"place": "model", "before": "big", "after": "real-big"}]
+    (outgoing,) = chat(result)["outgoing"]
+    assert (outgoing["method"], outgoing["url"]) == ("POST", "http://main.test/base/v1/chat")
+    assert outgoing["model"] == "real-big"
+    assert outgoing["body"]["changes"] == [{"place": "model", "before": "big", "after": "real-big"}]
 
 
 def test_every_attempt_is_reported(result):
     document = chat(result, answers=UpstreamAnswers(each={"main": "connect"}))
-    assert [(sent["upstream"], sent["answered"]) for sent in document["outgoing"]] == [
+    assert [(outgoing["upstream"], outgoing["answered"]) for outgoing in document["outgoing"]] == [
         ("main", "connect"),
         ("spare", 200),
     ]

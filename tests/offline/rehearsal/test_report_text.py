@@ -62,8 +62,8 @@ def test_policies_stand_where_they_run(tmp_path):
     heads += ["  policy          allow_models", "  policy          transform"]
     heads += ["  transform       request.header.set x-team", "  policy          rate_limit"]
     heads += ["  target 1", "  timeouts"]
-    found = [next(i for i, line in enumerate(lines) if line.startswith(head)) for head in heads]
-    assert found == sorted(found)
+    positions = [next(i for i, line in enumerate(lines) if line.startswith(head)) for head in heads]
+    assert positions == sorted(positions)
 
 
 def test_targets_have_their_shares(chat):

@@ -31,6 +31,6 @@ def test_each_changed_value_is_reported_with_its_place(before, after, expected):
     assert changes_of(before, after) == expected
 
 
-def test_what_is_no_json_has_no_changes_to_tell():
+def test_a_body_that_is_no_json_has_no_changes():
     assert changes(b"a=1", b"a=2") is None
     assert changes(b"same", b"same") == []

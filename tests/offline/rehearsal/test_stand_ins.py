@@ -46,9 +46,9 @@ def test_an_error_is_answered_without_a_chat():
 )
 def test_a_failure_says_whether_the_request_was_sent(answer, failure, is_sent):
     stand_in, requests = client(answer)
-    with pytest.raises(failure) as raised:
+    with pytest.raises(failure) as excinfo:
         stand_in.send("POST", "/base/v1/chat", HEADERS, b"{}")
-    assert raised.value.request_sent is is_sent
+    assert excinfo.value.request_sent is is_sent
     assert [request.answer for request in requests] == [answer]
 
 

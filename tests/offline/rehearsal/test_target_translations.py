@@ -41,8 +41,8 @@ def chat(caller, model, *, stream=False, **more):
     return request("POST", path, (), json.dumps({**body, **more}).encode())
 
 
-def explained(result, sent, answers=None):
-    return report(result, rehearse(result.plan, sent, ALICE, answers))
+def explained(result, caller_request, answers=None):
+    return report(result, rehearse(result.plan, caller_request, ALICE, answers))
 
 
 def test_every_language_is_tried():
@@ -54,11 +54,11 @@ def test_every_language_is_tried():
 def test_the_translated_request_of_each_pair_is_shown(result, caller, target, stream):
     document = explained(result, chat(caller, MODELS[target], stream=stream))
     assert (document["status"], document["error"]) == (200, None)
-    (sent,) = document["outgoing"]
+    (outgoing,) = document["outgoing"]
     expected = {"from": caller, "into": target, "dropped": [], "refused": None}
-    assert sent["translation"] == document["targets"][0]["translation"] == expected
-    assert sent["model"] == document["targets"][0]["model"]
-    assert "Hi" in json.dumps(sent["body"]["translated"])
+    assert outgoing["translation"] == document["targets"][0]["translation"] == expected
+    assert outgoing["model"] == document["targets"][0]["model"]
+    assert "Hi" in json.dumps(outgoing["body"]["translated"])
     lines = text(document)
     assert f"translated from {caller} into {target}" in lines
     assert '"Hi"' in lines
@@ -75,8 +75,8 @@ def test_answers_of_a_translated_upstream_are_shown(result, caller, target, answ
 def test_what_is_refused_is_named_with_the_target(result):
     document = explained(result, chat("chat_completions", "claude-model", logit_bias={"1": 2}))
     assert (document["status"], document["error"]["by"]) == (400, "translation")
-    refused = document["targets"][0]["translation"]["refused"]
-    assert (refused["code"], refused["param"]) == ("unsupported_parameter", "logit_bias")
+    refusal = document["targets"][0]["translation"]["refused"]
+    assert (refusal["code"], refusal["param"]) == ("unsupported_parameter", "logit_bias")
     assert document["outgoing"] == []
     words = "cannot be translated into messages: unsupported_parameter at logit_bias"
     assert words in text(document)
@@ -91,7 +91,7 @@ def test_what_is_dropped_is_named_with_the_target(result):
 def test_a_failover_across_languages_shows_each_target(result):
     answers = UpstreamAnswers(each={"openai": "connect"})
     document = explained(result, chat("chat_completions", "spare-model"), answers)
-    assert [sent["upstream"] for sent in document["outgoing"]] == ["openai", "anthropic"]
+    assert [outgoing["upstream"] for outgoing in document["outgoing"]] == ["openai", "anthropic"]
     first, second = document["outgoing"]
     assert (first["translation"], first["model"]) == (None, "gpt-4o")
     assert (second["translation"]["into"], second["model"]) == ("messages", "claude-sonnet-4-5")
@@ -99,15 +99,15 @@ def test_a_failover_across_languages_shows_each_target(result):
 
 def test_a_target_that_is_never_asked_shows_what_it_would_refuse(result):
     document = explained(result, chat("chat_completions", "spare-model", logit_bias={"1": 2}))
-    assert [sent["upstream"] for sent in document["outgoing"]] == ["openai"]
+    assert [outgoing["upstream"] for outgoing in document["outgoing"]] == ["openai"]
     first, second = (target["translation"] for target in document["targets"])
     assert first is None
     assert second["refused"]["param"] == "logit_bias"
 
 
 def test_a_request_that_reaches_no_target_is_not_translated(result):
-    sent = chat("chat_completions", "claude-model", logit_bias={"1": 2})
-    document = report(result, rehearse(result.plan, sent))
+    caller_request = chat("chat_completions", "claude-model", logit_bias={"1": 2})
+    document = report(result, rehearse(result.plan, caller_request))
     assert (document["error"]["by"], document["targets"]) == ("authenticate", [])
 
 
@@ -120,9 +120,22 @@ def test_two_targets_at_one_upstream_are_told_apart(tmp_path):
     document = explained(
         translating(tmp_path, config), chat("chat_completions", "both-model"), UpstreamAnswers(503)
     )
-    assert {sent["model"] for sent in document["outgoing"]} == {"one", "claude-sonnet-4-5"}
-    for sent in document["outgoing"]:
-        assert sent["body"]["translated"]["model"] == sent["model"]
+    assert {outgoing["model"] for outgoing in document["outgoing"]} == {"one", "claude-sonnet-4-5"}
+    for outgoing in document["outgoing"]:
+        assert outgoing["body"]["translated"]["model"] == outgoing["model"]
+
+
+def test_an_estimate_of_the_gateways_own_is_said_to_be_one(tmp_path):
+    config = CONFIG.replace(
+        "anthropic.createMessage", "anthropic.createMessage, anthropic.countTokens"
+    )
+    result = translating(tmp_path, config)
+    for model, estimated in (("gemini-model", "tokens"), ("claude-model", None)):
+        body = json.dumps({**TURNS, "model": model}).encode()
+        sent = request("POST", "/v1/messages/count_tokens", (), body)
+        document = explained(result, sent)
+        assert (document["status"], document["estimated"]) == (200, estimated)
+        assert ("the gateway's estimate of tokens" in text(document)) == bool(estimated)
 
 
 def test_a_body_on_disk_is_translated(result):

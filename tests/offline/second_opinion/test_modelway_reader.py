@@ -70,6 +70,6 @@ def test_a_parameter_is_accepted_or_refused_with_its_keyword(tmp_path, query, ke
 @pytest.mark.parametrize(("value", "keywords"), [({"id": 1}, None), ({"id": "x"}, {"type"})])
 def test_a_response_is_accepted_or_refused_with_its_keyword(tmp_path, value, keywords):
     read = ReadOperation(tmp_path)
-    answers = read.specification.answers(read.operation)
+    answers = read.specification.response_validators(read.operation)
     verdict = read_response(answers, read.body_schema, 200, value)
     assert (verdict.keywords or None) == keywords

@@ -55,7 +55,7 @@ def begin(channel: Channel) -> tuple[Any, list[RawFrame]]:
     return gevent.spawn(take), frames_read
 
 
-def test_what_the_socket_does_not_take_waits_in_order(sides: Any) -> None:
+def test_bytes_that_the_socket_does_not_accept_wait_in_order(sides: Any) -> None:
     channel, peer = sides
     for number in range(20):
         channel.send(BINARY, bytes([number]) * 20_000)
@@ -129,7 +129,7 @@ def test_a_close_of_ours_is_waited_for(sides: Any) -> None:
     assert channel.closed == Close(1011, "")
 
 
-def test_one_who_says_nothing_is_not_waited_for_long(sides: Any) -> None:
+def test_a_silent_peer_is_not_waited_for_long(sides: Any) -> None:
     channel, _ = sides
     channel.send(BINARY, b"x" * 500_000)
     channel.close(Close(1001, ""))
@@ -138,7 +138,7 @@ def test_one_who_says_nothing_is_not_waited_for_long(sides: Any) -> None:
     assert channel.outbox.broken
 
 
-def test_one_who_leaves_is_gone(sides: Any) -> None:
+def test_a_peer_that_disconnects_ends_the_frames(sides: Any) -> None:
     channel, peer = sides
     peer.text("a")
     peer.sock.close()
@@ -148,7 +148,7 @@ def test_one_who_leaves_is_gone(sides: Any) -> None:
     assert len(frames_read) == 1
 
 
-def test_who_waits_for_frames_can_be_stopped(sides: Any) -> None:
+def test_a_wait_for_frames_can_be_stopped(sides: Any) -> None:
     channel, peer = sides
     running, frames_read = begin(channel)
     peer.text("a")
@@ -182,19 +182,19 @@ def test_a_breach_is_raised(sides: Any) -> None:
         channel.finish(1e6)
 
 
-def test_a_pong_is_known_by_what_the_ping_said(sides: Any) -> None:
+def test_a_pong_is_matched_by_the_data_of_its_ping(sides: Any) -> None:
     channel, peer = sides
     for data in (b"1", b"2", b"3"):
         channel.ping(data)
         assert peer.next() == RawFrame(PING, True, data)
-    assert not channel.answers(b"x")
-    assert channel.answers(b"2")
-    assert not channel.answers(b"1")
-    assert channel.answers(b"3")
-    assert not channel.answers(b"3")
+    assert not channel.is_answer(b"x")
+    assert channel.is_answer(b"2")
+    assert not channel.is_answer(b"1")
+    assert channel.is_answer(b"3")
+    assert not channel.is_answer(b"3")
 
 
-def test_nothing_is_sent_to_one_who_has_left(sides: Any) -> None:
+def test_nothing_is_sent_to_a_disconnected_peer(sides: Any) -> None:
     channel, peer = sides
     peer.sock.close()
     deadline = time.monotonic() + PATIENCE

@@ -10,10 +10,10 @@ from engine.relay.websocket.frames import Violation
 TOO_LARGE = Violation(1009, "the message has over 100 bytes")
 NOT_UTF8 = Violation(1007, "a text is not UTF-8")
 CASES = {
-    "same": (ending.same(4000, "bye"), 4000, 4000, Outcome.COMPLETE),
+    "same": (ending.close_both(4000, "bye"), 4000, 4000, Outcome.COMPLETE),
     "restart": (ending.restart(), 1012, 1012, Outcome.SHUTDOWN),
-    "a close with a code": (ending.closed(Close(1001, "")), 1001, 1001, Outcome.COMPLETE),
-    "a close without a code": (ending.closed(None), 1006, 1006, Outcome.COMPLETE),
+    "a close with a code": (ending.close_received(Close(1001, "")), 1001, 1001, Outcome.COMPLETE),
+    "a close without a code": (ending.close_received(None), 1006, 1006, Outcome.COMPLETE),
     "caller disconnected": (ending.caller_disconnected(), 1006, 1006, Outcome.CALLER_LEFT),
     "upstream disconnected": (ending.upstream_disconnected(), 1006, 1006, Outcome.UPSTREAM_CUT),
     "caller sends no UTF-8": (ending.caller_violation(NOT_UTF8), 1007, 1011, Outcome.COMPLETE),
@@ -40,16 +40,16 @@ def test_close_codes_and_outcome(name):
         (ending.upstream_violation(NOT_UTF8), "a text is not UTF-8"),
     ],
 )
-def test_the_caller_is_told_how_the_upstream_failed(end, words):
+def test_the_error_event_names_the_failure_of_the_upstream(end, words):
     assert words in end.failure
 
 
 @pytest.mark.parametrize("end", [ending.restart(), ending.caller_violation(NOT_UTF8)])
-def test_no_failure_of_the_upstream_is_told_where_it_did_not_fail(end):
+def test_other_endings_have_no_failure_of_the_upstream(end):
     assert end.failure == ""
 
 
-def test_a_side_that_broke_the_protocol_is_told_why_and_the_other_is_not_blamed():
+def test_a_violation_is_reported_to_the_side_that_broke_the_protocol():
     end = ending.caller_violation(NOT_UTF8)
-    assert end.caller.reason == NOT_UTF8.words
+    assert end.caller.reason == NOT_UTF8.reason
     assert "caller" in end.upstream.reason

@@ -10,9 +10,9 @@ from engine.relay.websocket.frames import (
     FrameWriter,
     Violation,
     sendable,
-    shortened,
+    truncate,
 )
-from engine.relay.websocket.handshake import deflate_offer, deflating, negotiated_deflate
+from engine.relay.websocket.handshake import deflate_offer, negotiate_deflate, negotiated_deflate
 from tests.support.each import each
 from tests.support.frames import BINARY, CLOSE, CONT, MASK, PING, PONG, TEXT, close, frame
 
@@ -139,7 +139,7 @@ BAD = {
 @each("step", [0, 1, 3])
 @each("masked", [True, False], ids=["client", "server"])
 @each("case", GOOD)
-def test_what_is_right_is_let_through(case, masked, step):
+def test_valid_frames_pass(case, masked, step):
     data, frames = GOOD[case]
     assert read(data[0 if masked else 1], masked, step) == (frames, None)
 
@@ -147,15 +147,15 @@ def test_what_is_right_is_let_through(case, masked, step):
 @each("step", [0, 1])
 @each("masked", [True, False], ids=["client", "server"])
 @each("case", BAD)
-def test_what_is_wrong_is_told_by_its_code(case, masked, step):
+def test_violations_have_their_close_codes(case, masked, step):
     data, code = BAD[case]
     good = joined(both(TEXT, b"before"), data)[0 if masked else 1]
     frames, violation = read(good, masked, step)
     assert frames[0] == (TEXT, True, b"before")
     assert violation is not None
     assert violation.code == code
-    assert violation.words
-    assert len(violation.words) <= 123
+    assert violation.reason
+    assert len(violation.reason) <= 123
 
 
 def test_a_client_must_mask_and_a_server_must_not():
@@ -164,7 +164,7 @@ def test_a_client_must_mask_and_a_server_must_not():
 
 
 @pytest.mark.parametrize("head", [b"\x89\xff", b"\xa1\x81", b"\x83\x80", b"\x81\x05"])
-def test_what_a_head_shows_is_not_waited_for(head):
+def test_a_wrong_frame_head_is_refused_before_its_payload(head):
     frames, violation = read(head, True)
     assert frames == []
     assert violation.code == 1002
@@ -172,7 +172,7 @@ def test_what_a_head_shows_is_not_waited_for(head):
 
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 100_000])
-def test_what_is_written_is_read(masked, size):
+def test_written_frames_are_read_back(masked, size):
     written = FrameWriter(mask=masked).encode(Opcode.TEXT, b"x" * size)
     assert read(written, masked, limit=10**6) == ([(TEXT, True, b"x" * size)], None)
 
@@ -185,7 +185,7 @@ def test_masks_are_not_used_twice():
 
 def deflated():
     """A client's writer and the server's reader of it, with permessage-deflate between them."""
-    answered, server = deflating(deflate_offer())
+    answered, server = negotiate_deflate(deflate_offer())
     client = negotiated_deflate([answered], True)
     return FrameWriter(mask=True, extensions=client), server
 
@@ -234,4 +234,4 @@ def test_codes_that_stand_for_no_frame_are_replaced(code, sent):
 
 
 def test_words_are_shortened_to_whole_characters():
-    assert shortened("é" * 100).encode() == "é".encode() * 61
+    assert truncate("é" * 100).encode() == "é".encode() * 61

@@ -7,12 +7,12 @@ import pytest
 from engine.relay.websocket.handshake import (
     answer_to,
     deflate_offer,
-    deflating,
+    negotiate_deflate,
     negotiated_deflate,
     new_key,
-    offered,
     parse_request,
-    switching,
+    subprotocols_of,
+    switching_protocols,
 )
 from engine.values.errors import GatewayError
 from tests.support.frames import KEY, accept
@@ -38,11 +38,11 @@ RIGHT = {
         {"CONTENT_TYPE": "application/json"},
     ],
 )
-def test_a_request_that_asks_rightly(more):
+def test_a_valid_handshake_is_parsed(more):
     assert parse_request({**RIGHT, **more}) == (KEY, (), "")
 
 
-def test_what_is_offered_is_read():
+def test_offered_subprotocols_are_read():
     protocols = "realtime,  a.b ,,c"
     offer = parse_request(
         {
@@ -79,7 +79,7 @@ def test_what_is_offered_is_read():
         ({"HTTP_SEC_WEBSOCKET_PROTOCOL": "secret;token"}, 400, "invalid_handshake"),
     ],
 )
-def test_a_request_that_asks_wrongly_or_not_at_all(more, status, code):
+def test_an_invalid_handshake_is_refused(more, status, code):
     environ = {key: value for key, value in {**RIGHT, **more}.items() if value is not None}
     with pytest.raises(GatewayError) as raised:
         parse_request(environ)
@@ -92,19 +92,19 @@ def test_a_request_that_asks_wrongly_or_not_at_all(more, status, code):
 
 
 def test_nothing_offered():
-    assert offered({}) == offered({"HTTP_SEC_WEBSOCKET_PROTOCOL": ""}) == ()
+    assert subprotocols_of({}) == subprotocols_of({"HTTP_SEC_WEBSOCKET_PROTOCOL": ""}) == ()
 
 
 def test_the_answer_is_that_of_the_standard():
     assert answer_to(KEY) == accept(KEY) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
-    head = switching(KEY, "realtime", "permessage-deflate", [("x-request-id", "req_1")])
+    head = switching_protocols(KEY, "realtime", "permessage-deflate", [("x-request-id", "req_1")])
     assert head == (
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
         b"Sec-WebSocket-Protocol: realtime\r\n"
         b"Sec-WebSocket-Extensions: permessage-deflate\r\nx-request-id: req_1\r\n\r\n"
     )
-    assert b"Protocol:" not in switching(KEY)
+    assert b"Protocol:" not in switching_protocols(KEY)
 
 
 def test_keys_are_random_and_of_the_right_length():
@@ -125,7 +125,7 @@ def test_keys_are_random_and_of_the_right_length():
     ],
 )
 def test_compression_is_agreed_on_with_a_client_that_offers_it(offer, agreed):
-    headers, extensions = deflating(offer)
+    headers, extensions = negotiate_deflate(offer)
     assert (bool(headers), len(extensions)) == (agreed, int(agreed))
     if agreed:
         assert headers.startswith("permessage-deflate")
@@ -133,12 +133,12 @@ def test_compression_is_agreed_on_with_a_client_that_offers_it(offer, agreed):
 
 def test_an_offer_that_cannot_be_read_is_refused():
     with pytest.raises(GatewayError) as raised:
-        deflating("permessage-deflate;;=")
+        negotiate_deflate("permessage-deflate;;=")
     assert raised.value.status == 400
 
 
-def test_what_is_offered_can_be_taken():
-    headers, _ = deflating(deflate_offer())
+def test_an_offered_extension_can_be_accepted():
+    headers, _ = negotiate_deflate(deflate_offer())
     assert len(negotiated_deflate([headers], True)) == 1
     assert negotiated_deflate([], True) == negotiated_deflate([], False) == ()
 
@@ -154,6 +154,6 @@ def test_what_is_offered_can_be_taken():
         (["=;"], True),
     ],
 )
-def test_what_was_not_offered_cannot_be_taken(response_headers, was_offered):
+def test_an_extension_that_was_not_offered_is_refused(response_headers, was_offered):
     with pytest.raises(ValueError, match="offered"):
         negotiated_deflate(response_headers, was_offered)

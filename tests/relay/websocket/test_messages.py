@@ -42,26 +42,26 @@ def test_a_ping_between_fragments_is_answered_and_is_no_message(sides):
 def test_the_close_of_the_other_side_ends_the_session_with_its_code(sides):
     messages, peer = sides
     peer.close(4001, b"bye")
-    with pytest.raises(Closed) as raised:
+    with pytest.raises(Closed) as excinfo:
         messages.receive()
-    assert (raised.value.code, raised.value.reason) == (4001, "bye")
+    assert (excinfo.value.code, excinfo.value.reason) == (4001, "bye")
 
 
 def test_a_disconnection_ends_the_session_with_1006(sides):
     messages, peer = sides
     peer.sock.close()
-    with pytest.raises(Closed) as raised:
+    with pytest.raises(Closed) as excinfo:
         messages.receive()
-    assert raised.value.code == 1006
+    assert excinfo.value.code == 1006
 
 
 def test_a_violation_is_told_to_the_other_side_and_ends_the_session(sides):
     messages, peer = sides
     peer.send(TEXT, b"x" * 101)
-    with pytest.raises(Closed) as raised:
+    with pytest.raises(Closed) as excinfo:
         messages.receive()
     code, reason = peer.closed()
-    assert (raised.value.code, raised.value.reason) == (code, reason)
+    assert (excinfo.value.code, excinfo.value.reason) == (code, reason)
     assert code == 1009
 
 
@@ -77,9 +77,9 @@ def test_nothing_can_be_sent_after_the_close_of_the_other_side(sides):
     peer.close(4001, b"bye")
     with pytest.raises(Closed):
         messages.receive()
-    with pytest.raises(Closed) as raised:
+    with pytest.raises(Closed) as excinfo:
         messages.send_text("late")
-    assert raised.value.code == 4001
+    assert excinfo.value.code == 4001
 
 
 def test_a_close_waits_for_that_of_the_other_side(sides):

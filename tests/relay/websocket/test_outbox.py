@@ -1,4 +1,4 @@
-"""What the socket does not accept at once: its order, its bound, and its end."""
+"""The outbox of data that the socket does not accept at once: order, bound and end."""
 
 from __future__ import annotations
 

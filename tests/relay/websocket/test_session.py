@@ -16,7 +16,7 @@ from engine.exchange.record import Traffic
 from engine.relay.websocket import ending
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.frames import FrameWriter
-from engine.relay.websocket.handshake import deflate_offer, deflating, negotiated_deflate
+from engine.relay.websocket.handshake import deflate_offer, negotiate_deflate, negotiated_deflate
 from engine.relay.websocket.outbox import FULL
 from engine.relay.websocket.session import Session, SessionLimits
 from engine.values.redaction import Redaction
@@ -159,7 +159,7 @@ def test_pings_are_answered_while_the_other_side_takes_nothing(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_pings_are_answered_while_the_one_who_pings_is_being_sent_much(way):
+def test_pings_are_answered_while_much_is_sent_to_their_side(way):
     with session(SessionLimits(max_pings=2000), small=True) as between:
         here, there = ends(between, way)
         there.send(BINARY, b"x" * (FULL - 70_000))
@@ -218,7 +218,7 @@ def test_both_ways_flow_at_once():
 
 
 def test_a_side_may_be_compressed_and_the_other_not():
-    answered, server = deflating(deflate_offer())
+    answered, server = negotiate_deflate(deflate_offer())
     client = negotiated_deflate([answered], True)
     with session(extensions=(server, ())) as between:
         writer = FrameWriter(mask=True, extensions=client)
@@ -256,7 +256,7 @@ def test_a_close_passes_with_its_code_and_reason(way, code, reason, passed):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_was_said_before_a_close_arrives_before_it(way):
+def test_messages_before_a_close_arrive_before_it(way):
     with session(small=True) as between:
         here, there = ends(between, way)
         here.send(BINARY, b"x" * 150_000)
@@ -277,7 +277,7 @@ def test_a_close_in_the_middle_of_a_message_is_a_close(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_one_who_never_answers_a_close_is_left(way):
+def test_a_side_that_never_answers_a_close_is_disconnected(way):
     with session() as between:
         here, there = ends(between, way)
         here.close(1000)
@@ -323,7 +323,7 @@ def test_a_caller_who_leaves_while_the_upstream_takes_nothing_is_noticed():
 
 
 @pytest.mark.parametrize("how", ["end", "half"])
-def test_a_caller_is_told_when_the_upstream_leaves(how):
+def test_a_caller_gets_an_error_event_when_the_upstream_disconnects(how):
     with session(error=lambda words: f"error: {words}".encode()) as between:
         hang_up(between.upstream.sock, how)
         message = between.caller.next()
@@ -378,7 +378,7 @@ BREACHES = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", BREACHES)
-def test_who_breaks_the_rules_is_told_so_and_the_other_that_it_is_over(case, way):
+def test_a_violation_closes_both_sides_with_their_codes(case, way):
     make, code, passed = BREACHES[case]
     with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
         here, there = ends(between, way)
@@ -389,9 +389,9 @@ def test_who_breaks_the_rules_is_told_so_and_the_other_that_it_is_over(case, way
         while next_frame.opcode != CLOSE:
             first_frames.append(next_frame := there.next())
         assert struct.unpack("!H", next_frame.data[:2])[0] == passed
-        amid = any(not frame.fin for frame in first_frames)
+        in_message = any(not frame.fin for frame in first_frames)
         events = [frame for frame in first_frames if frame.data == b"error"]
-        assert len(events) == (way == "upstream" and not amid)
+        assert len(events) == (way == "upstream" and not in_message)
         there.close()
         assert here.ended() == there.ended() == b""
         between.over()
@@ -399,7 +399,7 @@ def test_who_breaks_the_rules_is_told_so_and_the_other_that_it_is_over(case, way
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_comes_before_a_breach_passes(way):
+def test_frames_before_a_violation_pass(way):
     with session() as between:
         here, there = ends(between, way)
         good, bad = frame(TEXT, b"good", mask=here.mask), frame(TEXT, b"\xff", mask=here.mask)
@@ -414,11 +414,11 @@ def test_an_idle_session_is_closed_with_words():
         between.caller.text("hello")
         assert between.upstream.next().data == b"hello"
         for peer in (between.caller, between.upstream):
-            assert peer.closed() == (1001, "nothing was said for 0.3 s")
+            assert peer.closed() == (1001, "no message for 0.3 s")
         assert time.monotonic() - start >= 0.3
 
 
-def test_a_session_ends_when_it_is_too_long_whatever_is_said():
+def test_a_session_ends_at_its_longest_duration():
     with session(SessionLimits(session=0.6)) as between:
         talking = gevent.spawn(chatter, between.caller)
         while (next_frame := between.upstream.next()).opcode != CLOSE:
@@ -434,7 +434,7 @@ def chatter(peer):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_side_that_is_silent_is_asked_and_then_given_up(way):
+def test_a_silent_side_is_pinged_and_then_disconnected(way):
     with session(SessionLimits(ping=0.6)) as between:
         here, there = ends(between, way)
         answering = gevent.spawn(answer_pings, there)
@@ -453,7 +453,7 @@ def answer_pings(peer, counter=None):
     return struct.unpack("!H", next_frame.data[:2])
 
 
-def test_two_who_answer_pings_may_be_silent_for_long():
+def test_sides_that_answer_pings_may_be_silent_for_long():
     with session(SessionLimits(ping=0.5)) as between:
         pings = {between.caller: 0, between.upstream: 0}
         answering = [gevent.spawn(answer_pings, peer, pings) for peer in pings]
@@ -510,7 +510,7 @@ def test_what_passed_is_counted():
     assert 0 < traffic.seconds < PATIENCE
 
 
-def test_a_session_that_is_killed_while_a_side_takes_nothing_leaves_nobody_behind(capfd):
+def test_a_killed_session_leaves_no_greenlet_on_a_blocked_side(capfd):
     with session(small=True) as between:
         between.upstream.send(BINARY, b"x" * (FULL - 70_000))
         outbox = between.channels[0].outbox
@@ -599,7 +599,7 @@ def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
 
 @pytest.mark.parametrize("opcode", [PING, PONG], ids=["pings", "pongs that answer nothing"])
 @pytest.mark.parametrize("way", WAYS)
-def test_a_side_that_pings_without_end_is_told_1008(way: str, opcode: int):
+def test_a_side_that_sends_too_many_pings_gets_1008(way: str, opcode: int):
     with session(SessionLimits(max_pings=20)) as between:
         one, other = ends(between, way)
         for number in range(40):

@@ -43,6 +43,6 @@ def test_fragments_that_grow_too_long_are_not_kept():
     assert texts == [b"next"]
 
 
-def test_what_is_told_is_added_up():
+def test_reported_usage_is_summed():
     _, total, _ = tally((TEXT, b"a"), (TEXT, b"b"), usage=Usage(input=1, output=2))
     assert (total.input, total.output) == (2, 4)

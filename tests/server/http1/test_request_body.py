@@ -62,7 +62,7 @@ def test_sizes_are_hexadecimal() -> None:
     assert body.chunks == 2
 
 
-REFUSED = {
+INVALID_BODIES = {
     "no number": b"x\r\n",
     "no size": b"\r\n",
     "a sign": b"+3\r\nabc\r\n",
@@ -94,10 +94,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", INVALID_BODIES)
 def test_what_two_servers_could_read_differently_is_refused(case: str) -> None:
     with pytest.raises(InvalidFraming):
-        fed(ChunkedBody(), REFUSED[case], 60_000)
+        fed(ChunkedBody(), INVALID_BODIES[case], 60_000)
 
 
 def test_many_chunks_of_a_fair_size_are_read() -> None:

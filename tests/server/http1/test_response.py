@@ -1,4 +1,4 @@
-"""What a response is on the wire, and in how many pieces it is sent."""
+"""The bytes of a response, and the writes that send it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_http_1_0_is_ended_by_closing() -> None:
 
 
 @pytest.mark.parametrize("length", [None, "2"])
-def test_a_connection_that_is_to_be_closed_says_so(length: str | None) -> None:
+def test_a_last_response_has_connection_close(length: str | None) -> None:
     new_writer = writer(close=True)
     new_writer.start("200 OK", [("content-length", length)] if length else [])
     assert b"\r\nConnection: close\r\n" in new_writer.write(b"ok")

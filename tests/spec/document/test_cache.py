@@ -66,7 +66,7 @@ def once(folder: Path) -> tuple[Specification, list[Problem], int]:
         path, cached = folder / "api.yaml", folder / "cache"
         specification = read("api", path, "api.yaml", (), findings, overlays, cached)
         assert specification is not None
-        specification.settle()
+        specification.finish_compiling()
     return specification, findings.problems, len(parsed)
 
 
@@ -89,7 +89,7 @@ def test_the_second_reading_is_the_first(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["api.yaml", "parts.yaml", "fix.yaml"])
-def test_another_content_is_read_anew(folder: Path, name: str) -> None:
+def test_a_changed_document_is_read_again(folder: Path, name: str) -> None:
     once(folder)
     path = folder / name
     path.write_text(path.read_text() + "# more\n")
@@ -107,7 +107,7 @@ def test_a_document_is_large_by_all_its_files(
     assert [once(folder)[2], once(folder)[2]] == [3, 0]
 
 
-def test_a_document_that_misses_a_file_is_read_anew_when_the_file_is_there(folder: Path) -> None:
+def test_a_document_is_read_again_when_its_missing_file_appears(folder: Path) -> None:
     (folder / "parts.yaml").unlink()
     assert "MW203" in {problem.code for problem in once(folder)[1]}
     (folder / "parts.yaml").write_text(PARTS)
@@ -124,7 +124,7 @@ def test_a_document_without_problems_is_cached(
     path.write_text("openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths: {}\n")
     specification = read("api", path, "api.yaml", (), Findings(), (), tmp_path / "cache")
     assert specification is not None
-    specification.settle()
+    specification.finish_compiling()
     assert entry(tmp_path).stat().st_size
 
 
@@ -134,7 +134,7 @@ def test_concurrent_writers_leave_one_complete_entry(folder: Path) -> None:
         "from engine.spec.spec import read; from engine.source.problem import Findings;"
         "cache.SMALLEST = 0; folder = Path(sys.argv[1]);"
         "made = read('api', folder / 'api.yaml', 'api.yaml', (), Findings(),"
-        " [(folder / 'fix.yaml', 'fix.yaml')], folder / 'cache'); made.settle()"
+        " [(folder / 'fix.yaml', 'fix.yaml')], folder / 'cache'); made.finish_compiling()"
     )
     command = [sys.executable, "-c", script, str(folder)]
     writers = [subprocess.Popen(command) for _ in range(4)]
@@ -143,7 +143,9 @@ def test_concurrent_writers_leave_one_complete_entry(folder: Path) -> None:
     assert once(folder)[2] == 0
 
 
-def test_another_program_reads_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_program_reads_documents_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     once(folder)
     monkeypatch.setattr(cache, "program_hash", lambda engine: b"another")
     assert once(folder)[2] == 3
@@ -198,7 +200,7 @@ def test_a_link_is_not_followed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "not json", '{"files": [["x"]], "values": []}'])
-def test_an_entry_that_is_damaged_is_written_anew(folder: Path, text: str) -> None:
+def test_a_damaged_entry_is_replaced(folder: Path, text: str) -> None:
     once(folder)
     entry(folder).write_text(text)
     assert once(folder)[2] == 3
@@ -211,12 +213,25 @@ def test_a_folder_that_cannot_be_made_costs_nothing_but_time(folder: Path) -> No
     assert once(folder)[2] == 3
 
 
-def test_old_entries_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_entries_are_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MOST_ENTRIES", 2)
     for version in range(4):
         (folder / "api.yaml").write_text(DOCUMENT.format(version=version))
         once(folder)
     assert len(list((folder / "cache").iterdir())) == 2
+
+
+def test_an_entry_that_goes_while_old_ones_are_removed_does_no_harm(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cache, "MOST_ENTRIES", 1)
+    caplog.set_level("INFO", "modelway")
+    once(folder)
+    (folder / "cache" / "gone.json").symlink_to(folder / "nowhere")
+    (folder / "api.yaml").write_text(DOCUMENT.format(version=2))
+    once(folder)
+    assert len(list((folder / "cache").iterdir())) == 1
+    assert "is not cached" not in caplog.text
 
 
 @each(

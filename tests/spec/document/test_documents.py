@@ -131,12 +131,12 @@ def schemas_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[A
 
 
 @each("name", NAMES)
-def test_it_loads_without_a_problem(name: str) -> None:
+def test_the_document_loads_without_a_problem(name: str) -> None:
     assert READ[name][1] == []
 
 
 @each("name", NAMES)
-def test_it_keeps_the_standard(name: str) -> None:
+def test_the_document_follows_the_standard(name: str) -> None:
     findings = Findings()
     breaches(READ[name][0].library, findings)
     assert findings.problems == []
@@ -210,9 +210,9 @@ def test_unusual_valid_requests_pass(name: str, case: dict[str, Any]) -> None:
 
 @each(("name", "case"), cases("broken"))
 def test_invalid_requests_are_refused_with_the_place(name: str, case: dict[str, Any]) -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         ask(OPERATIONS[name], *request(case))
-    error = caught.value
+    error = excinfo.value
     assert (error.status, error.param, error.code) == (400, case["param"], case["code"])
 
 
@@ -299,7 +299,7 @@ def test_every_operation_has_an_example_answer() -> None:
 def test_the_usage_option_needs_chunks_with_choices(name: str, unknown: list[Any]) -> None:
     """As the vendor's own document has it: a response's last event always tells its usage."""
     specification, operation = READ["openai"][0], OPERATIONS[f"openai.{name}"]
-    operation_names = specification.reread(operation, lenient=False, with_names=True)
+    operation_names = specification.recompile(operation, lenient=False, with_names=True)
     names = operation_names.bodies.rules["application/json"].names
     assert names is not None
     options = {"include_usage": True, "include_obfuscation": False}

@@ -1,4 +1,4 @@
-"""The law of places and queues: examples, then random histories of several workers."""
+"""Places and queues: examples, then random histories of several workers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_worker_gives_back_no_more_than_it_holds():
     assert state.in_flight == 2
 
 
-def test_a_new_request_does_not_overtake_who_waits():
+def test_a_new_request_does_not_overtake_the_queue():
     state = full()
     waiting = joined(state)
     state.release(1)
@@ -85,11 +85,11 @@ def test_a_higher_priority_overtakes_and_a_lower_one_does_not():
 def test_turns_go_by_priority_and_then_by_arrival(ranks, turns):
     state = full()
     tickets = [joined(state, rank, worker=at) for at, rank in enumerate(ranks)]
-    served = []
+    admitted = []
     for _ in ranks:
         state.release(state.holders and next(w for w, count in state.holders.items() if count))
-        served += state.admit(tickets, 1, 0)
-    assert served == [tickets[at] for at in turns]
+        admitted += state.admit(tickets, 1, 0)
+    assert admitted == [tickets[at] for at in turns]
 
 
 def test_a_full_queue_refuses_an_equal():
@@ -128,7 +128,7 @@ def test_what_a_dead_worker_held_is_free():
     assert (state.in_flight, len(state.waiting)) == (0, 0)
 
 
-def test_who_leaves_is_not_served():
+def test_a_ticket_that_has_left_is_not_served():
     state = full()
     gone, following = joined(state), joined(state)
     state.leave(gone)
@@ -275,10 +275,10 @@ def test_any_history_keeps_the_bounds_and_loses_no_place(bound, size, steps):
 def test_everybody_of_one_priority_is_served_in_the_order_of_arrival(ranks):
     state = full()
     tickets = [joined(state, rank, size=20) for rank in ranks]
-    served: list[int] = []
-    while len(served) < len(tickets):
+    admitted: list[int] = []
+    while len(admitted) < len(tickets):
         state.release(1)
-        served += state.admit(tickets, 1, 0)
+        admitted += state.admit(tickets, 1, 0)
     for rank in set(ranks):
         own = [number for number, of in zip(tickets, ranks, strict=True) if of == rank]
-        assert [number for number in served if number in own] == own
+        assert [number for number in admitted if number in own] == own

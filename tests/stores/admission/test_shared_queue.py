@@ -22,19 +22,19 @@ def path():
 
 
 @pytest.fixture
-def opened(path):
-    opened = QueueFolder(path)
-    yield opened
-    opened.close()
+def queues(path):
+    queues = QueueFolder(path)
+    yield queues
+    queues.close()
 
 
 @pytest.fixture
-def queue(opened):
-    return opened.queue("vendor")
+def queue(queues):
+    return queues.queue("vendor")
 
 
-def test_places_are_counted_by_name(opened, queue):
-    other = opened.queue("other")
+def test_places_are_counted_by_name(queues, queue):
+    other = queues.queue("other")
     assert queue.enter(NORMAL, 1)
     assert not queue.enter(NORMAL, 1)
     assert other.enter(NORMAL, 1)
@@ -64,9 +64,9 @@ def test_a_ticket_that_is_left_is_free(queue):
     assert queue.figures() == Figures(1, 0)
 
 
-def test_without_shared_memory_requests_pass(path, opened, queue, caplog):
+def test_without_shared_memory_requests_pass(path, queues, queue, caplog):
     assert queue.enter(NORMAL, 1)
-    opened.close()
+    queues.close()
     shutil.rmtree(path)
     path.write_text("no folder")
     assert queue.enter(NORMAL, 1)
@@ -74,64 +74,64 @@ def test_without_shared_memory_requests_pass(path, opened, queue, caplog):
 
 
 @contextmanager
-def without_memory(opened):
+def without_memory(queues):
     """The shared memory fails."""
-    memory = opened.memory
+    memory = queues.memory
 
     def fail():
         raise OSError("away")
 
-    opened.memory = fail
+    queues.memory = fail
     try:
         yield
     finally:
-        opened.memory = memory
+        queues.memory = memory
 
 
-def test_places_that_were_taken_without_memory_are_counted_when_it_is_back(opened, queue):
+def test_places_that_were_taken_without_memory_are_counted_when_it_is_back(queues, queue):
     queue.enter(NORMAL, 3)
-    with without_memory(opened):
+    with without_memory(queues):
         assert queue.enter(NORMAL, 1)
     assert queue.figures() == Figures(2, 0)
 
 
-def test_a_release_of_a_place_taken_without_memory_frees_no_other(opened, queue):
+def test_a_release_of_a_place_taken_without_memory_frees_no_other(queues, queue):
     assert queue.enter(NORMAL, 1)
-    with without_memory(opened):
+    with without_memory(queues):
         assert queue.enter(NORMAL, 1)
     queue.release()
     assert not queue.enter(NORMAL, 1)
 
 
-def test_a_place_that_was_given_back_without_memory_is_free_when_it_is_back(opened, queue):
+def test_a_place_that_was_given_back_without_memory_is_free_when_it_is_back(queues, queue):
     queue.enter(NORMAL, 1)
-    with without_memory(opened):
+    with without_memory(queues):
         queue.release()
     assert queue.enter(NORMAL, 1)
 
 
-def test_tickets_that_were_served_without_memory_hold_places(opened, queue):
+def test_tickets_that_were_served_without_memory_hold_places(queues, queue):
     queue.enter(NORMAL, 1)
     ticket = queue.join(NORMAL, 1, time.monotonic() + 60)
-    with without_memory(opened):
+    with without_memory(queues):
         assert queue.serve([ticket], 1) == Served([ticket], ())
     queue.leave(ticket)
     assert queue.figures() == Figures(2, 0)
 
 
-def test_two_users_of_a_bound_in_one_worker_count_their_places_apart(opened, queue):
+def test_two_users_of_a_bound_in_one_worker_count_their_places_apart(queues, queue):
     """As while a config is reloaded."""
-    other = opened.queue("vendor")
-    with without_memory(opened):
+    other = queues.queue("vendor")
+    with without_memory(queues):
         queue.enter(NORMAL, 2)
         other.enter(NORMAL, 2)
     queue.release()
     assert other.figures() == Figures(1, 0)
 
 
-def test_a_new_database_counts_the_places_that_are_held(path, opened, queue):
+def test_a_new_database_counts_the_places_that_are_held(path, queues, queue):
     assert queue.enter(NORMAL, 1)
-    opened.close()
+    queues.close()
     shutil.rmtree(path)
     assert not queue.enter(NORMAL, 1)
     queue.release()
@@ -148,9 +148,9 @@ def test_a_folder_that_others_may_write_is_refused(path):
 def test_four_workers_never_hold_more_places_than_there_are(path):
     """Each of 200 callers holds a place for a moment; what each worker saw is put together."""
     with workers(4, path, "crowd", "8", "200", "50", module="admitting") as four:
-        held = [tuple(span) for worker in four for span in worker.says()]
-    assert len(held) == 200
-    changes = sorted([(start, 1) for start, _ in held] + [(end, -1) for _, end in held])
+        spans = [tuple(span) for worker in four for span in worker.says()]
+    assert len(spans) == 200
+    changes = sorted([(start, 1) for start, _ in spans] + [(end, -1) for _, end in spans])
     level = highest = 0
     for _, change in changes:
         level += change

@@ -34,8 +34,8 @@ def test_tickets_are_in_the_order_of_their_turns():
 
 def test_each_ticket_is_found_by_its_number():
     mixed = tickets(*MIXED)
-    found = [mixed.index(number) for number in range(6)]
-    assert found == [None, 1, 0, 2, 3, None]
+    positions = [mixed.index(number) for number in range(6)]
+    assert positions == [None, 1, 0, 2, 3, None]
 
 
 def test_nothing_is_found_among_none():

@@ -28,7 +28,7 @@ def vienna(month: int) -> Window:
     return start - DAY // 24, end - DAY // 24
 
 
-def taken(record: bytes | None, cost: int, window: Window, now: int) -> bytes:
+def take(record: bytes | None, cost: int, window: Window, now: int) -> bytes:
     update = calendars.take(record, AMOUNT, cost, window, now)
     assert update is not None
     return update[0]
@@ -39,7 +39,7 @@ def remaining(record: bytes | None, window: Window, now: int) -> int:
 
 
 def test_the_amount_passes_within_a_window_and_again_in_the_next():
-    record = taken(None, AMOUNT, MONTH, JANUARY)
+    record = take(None, AMOUNT, MONTH, JANUARY)
     assert calendars.take(record, AMOUNT, 1, MONTH, FEBRUARY - 1) is None
     assert remaining(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
 
@@ -52,49 +52,49 @@ def test_a_reset_is_the_end_of_the_window():
 
 @pytest.mark.parametrize(("cost", "wait"), [(0, 0.0), (5, 0.0), (6, 90.0), (21, 31 * 86_400.0)])
 def test_the_wait_is_to_the_end_of_the_window_and_the_whole_window_if_it_is_too_much(cost, wait):
-    record, now = taken(None, 15, MONTH, JANUARY), FEBRUARY - 90 * SECOND
+    record, now = take(None, 15, MONTH, JANUARY), FEBRUARY - 90 * SECOND
     assert calendars.look(record, AMOUNT, cost, MONTH, now) == LimitState(5, 90.0, wait)
 
 
 def test_a_cost_of_nothing_passes_while_something_is_left():
-    assert calendars.take(taken(None, 19, MONTH, JANUARY), AMOUNT, 0, MONTH, JANUARY) is not None
-    assert calendars.take(taken(None, 20, MONTH, JANUARY), AMOUNT, 0, MONTH, JANUARY) is None
+    assert calendars.take(take(None, 19, MONTH, JANUARY), AMOUNT, 0, MONTH, JANUARY) is not None
+    assert calendars.take(take(None, 20, MONTH, JANUARY), AMOUNT, 0, MONTH, JANUARY) is None
 
 
 def test_another_time_zone_keeps_the_count_of_the_running_window():
-    record = taken(None, 15, MONTH, JANUARY + DAY)
+    record = take(None, 15, MONTH, JANUARY + DAY)
     assert remaining(record, vienna(1), JANUARY + 2 * DAY) == 5
 
 
 def test_a_window_does_not_end_before_it_ended_in_the_time_zone_in_which_it_began():
-    record = taken(None, 15, MONTH, JANUARY)
+    record = take(None, 15, MONTH, JANUARY)
     in_february_of_vienna = FEBRUARY - 1
     assert remaining(record, vienna(2), in_february_of_vienna) == 5
     assert remaining(record, vienna(2), FEBRUARY) == AMOUNT
 
 
 def test_a_window_does_not_end_before_it_ended_in_the_present_time_zone():
-    record = taken(None, 15, vienna(1), JANUARY)
+    record = take(None, 15, vienna(1), JANUARY)
     in_february_of_vienna = FEBRUARY - 1
     assert remaining(record, MONTH, in_february_of_vienna) == 5
     assert remaining(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
 
 
 def test_changing_the_time_zone_to_and_fro_gives_nothing_twice():
-    record = taken(None, AMOUNT, MONTH, JANUARY)
+    record = take(None, AMOUNT, MONTH, JANUARY)
     for now in range(FEBRUARY - DAY // 24, FEBRUARY, DAY // 240):
         for window in (MONTH, vienna(2)):
             assert calendars.take(record, AMOUNT, 1, window, now) is None
 
 
 def test_a_small_step_back_of_the_clock_stays_in_the_window_that_has_begun():
-    record = taken(None, 15, (FEBRUARY, MARCH), FEBRUARY)
-    record = taken(record, 5, MONTH, FEBRUARY - 1)
+    record = take(None, 15, (FEBRUARY, MARCH), FEBRUARY)
+    record = take(record, 5, MONTH, FEBRUARY - 1)
     assert remaining(record, (FEBRUARY, MARCH), FEBRUARY) == 0
 
 
 def test_a_clock_that_was_far_ahead_denies_for_one_window():
-    record = taken(None, AMOUNT, (MARCH + 400 * DAY, MARCH + 430 * DAY), MARCH + 401 * DAY)
+    record = take(None, AMOUNT, (MARCH + 400 * DAY, MARCH + 430 * DAY), MARCH + 401 * DAY)
     assert remaining(record, MONTH, JANUARY) == 0
     record = calendars.correct(record, MONTH, JANUARY, 0, 1)
     assert remaining(record, (FEBRUARY, MARCH), FEBRUARY) == AMOUNT
@@ -105,32 +105,32 @@ def test_a_clock_that_was_far_ahead_denies_for_one_window():
     [(JANUARY + DAY, -5, 10), (JANUARY + DAY, 7, 0), (FEBRUARY, -5, 20), (FEBRUARY, 7, 13)],
 )
 def test_a_correction_counts_in_its_window_or_an_increase_in_the_present_one(now, change, remains):
-    record = taken(None, 15, MONTH, JANUARY)
+    record = take(None, 15, MONTH, JANUARY)
     window = MONTH if now < FEBRUARY else (FEBRUARY, MARCH)
     record = calendars.correct(record, window, now, calendars.start_of(record), change)
     assert remaining(record, window, now) == remains
 
 
 def test_a_refund_of_a_window_that_has_ended_is_not_one_of_the_next():
-    record, later = taken(None, 15, MONTH, JANUARY), (FEBRUARY, MARCH)
+    record, later = take(None, 15, MONTH, JANUARY), (FEBRUARY, MARCH)
     start = calendars.start_of(record)
-    record = taken(record, 3, later, FEBRUARY)
+    record = take(record, 3, later, FEBRUARY)
     assert remaining(calendars.correct(record, later, FEBRUARY, start, -15), later, FEBRUARY) == 17
 
 
 def test_a_refund_that_comes_too_late_leaves_the_record_as_it_is():
-    start = calendars.start_of(taken(None, 15, MONTH, JANUARY))
-    record = taken(None, 3, vienna(2), FEBRUARY)
+    start = calendars.start_of(take(None, 15, MONTH, JANUARY))
+    record = take(None, 3, vienna(2), FEBRUARY)
     assert calendars.correct(record, (FEBRUARY, MARCH), FEBRUARY, start, -15) == record
 
 
 def test_a_record_that_is_corrected_to_nothing_is_none():
-    record = taken(None, 15, MONTH, JANUARY)
+    record = take(None, 15, MONTH, JANUARY)
     assert calendars.correct(record, MONTH, JANUARY, JANUARY, -15) is None
 
 
 def test_a_record_expires_when_its_window_cannot_count_in_any_time_zone():
-    record = taken(None, 15, MONTH, JANUARY)
+    record = take(None, 15, MONTH, JANUARY)
     assert not calendars.is_expired(record, FEBRUARY + 30 * DAY)
     assert calendars.is_expired(record, FEBRUARY + 31 * DAY)
 

@@ -5,7 +5,6 @@ Ten requests an hour and six slots, in a worker of its own (`tests.support.stepp
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -16,6 +15,7 @@ from tests.support import redis_server
 from tests.support.counters import folder
 from tests.support.redis_server import RedisServer
 from tests.support.stepper import Stepper, until_redis_decides
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT)
 
@@ -43,13 +43,6 @@ def counted_by_redis(server: RedisServer) -> int:
     """How many requests Redis has counted."""
     head, _, value = server.say("HGET {modelway}:112500000:rate:a t").partition(b"\r\n")
     return 0 if head == b"$-1" else int(value)
-
-
-def wait_until(condition: Callable[[], bool], failure: str) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, failure
-        time.sleep(0.02)
 
 
 def test_a_stopped_redis_lets_no_more_than_twice_the_limit_pass(server, machine):
@@ -104,7 +97,7 @@ def test_a_take_whose_answer_is_late_is_undone(server, machine):
     server.go_on()
     until_redis_decides(worker)
     worker.do("settle")
-    wait_until(lambda: slots(server) == 0, "slots are held that nobody has")
+    until(lambda: slots(server) == 0, "slots are held that nobody has")
     passes = 0
     while worker.passes(1):
         passes += 1

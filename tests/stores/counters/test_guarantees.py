@@ -40,26 +40,26 @@ def machine() -> Iterator[Callable[..., Stepper]]:
 
 def passes(worker: Stepper, times: int) -> int:
     """How many of so many requests pass one after another, each settled at its real cost."""
-    passed = 0
+    count = 0
     for _ in range(times):
-        passed += worker.passes(1)
+        count += worker.passes(1)
         worker.do("settle")
-    return passed
+    return count
 
 
 def test_a_partition_between_one_machine_and_redis(server: RedisServer, machine) -> None:
     proxy = TcpProxy(server.port)
     cut = machine(f"redis://127.0.0.1:{proxy.port}/0", 2)
     other = machine(server.url, 2)
-    passed = passes(cut, 2) + passes(other, 2)
+    count = passes(cut, 2) + passes(other, 2)
     proxy.drop()
-    passed += passes(cut, 12)
-    assert passed == 4 + L // 2
-    passed += passes(other, 12)
+    count += passes(cut, 12)
+    assert count == 4 + L // 2
+    count += passes(other, 12)
     proxy.heal()
     until_redis_decides(cut)
-    passed += passes(cut, 5) + passes(other, 5)
-    assert passed == L + L // 2
+    count += passes(cut, 5) + passes(other, 5)
+    assert count == L + L // 2
     proxy.close()
 
 
@@ -77,60 +77,60 @@ def test_requests_under_way_when_a_partition_begins_are_given_back(server, machi
 
 def test_two_machines_and_a_server_that_loses_its_data_twice(server, machine) -> None:
     workers = [machine(server.url, 2) for _ in range(2)]
-    passed = sum(passes(worker, 8) for worker in workers)
+    count = sum(passes(worker, 8) for worker in workers)
     for _ in range(2):
         server.kill()
-        passed += sum(passes(worker, 8) for worker in workers)
+        count += sum(passes(worker, 8) for worker in workers)
         server.start()
         for worker in workers:
             until_redis_decides(worker)
-        passed += sum(passes(worker, 8) for worker in workers)
-    assert L < passed <= L * (2 + 2)
+        count += sum(passes(worker, 8) for worker in workers)
+    assert L < count <= L * (2 + 2)
 
 
 def test_a_failover_of_sentinel(machine) -> None:
     group = SentinelGroup()
     worker = machine(group.url)
-    passed = passes(worker, 4)
+    count = passes(worker, 4)
     group.wait_for_replica()
     group.cut()
-    passed += passes(worker, 3)
+    count += passes(worker, 3)
     group.master.kill()
-    passed += passes(worker, 12)
-    assert passed == 4 + 3 + L
+    count += passes(worker, 12)
+    assert count == 4 + 3 + L
     group.wait_for_failover()
     until_redis_decides(worker)
-    passed += passes(worker, 12)
-    assert passed <= 2 * L + 3
+    count += passes(worker, 12)
+    assert count <= 2 * L + 3
     group.close()
 
 
 def test_a_failover_in_a_cluster(machine) -> None:
     cluster = RedisCluster(node_timeout=1000)
     worker = machine(cluster.url)
-    passed = passes(worker, 4)
+    count = passes(worker, 4)
     master = cluster.owner(tag_of("rate:a"))
     replica = cluster.replicas[cluster.masters.index(master)]
     wait(lambda: cluster.is_complete(replica))
     cluster.cut(master, replica)
-    passed += passes(worker, 3)
+    count += passes(worker, 3)
     master.kill()
-    passed += passes(worker, 12)
-    assert passed == 4 + 3 + L
+    count += passes(worker, 12)
+    assert count == 4 + 3 + L
     cluster.wait_for_failover(replica)
     until_redis_decides(worker)
-    passed += passes(worker, 12)
-    assert passed <= 2 * L + 3
+    count += passes(worker, 12)
+    assert count <= 2 * L + 3
     cluster.close()
 
 
 def test_a_node_of_a_cluster_that_is_away_and_has_no_replica(machine) -> None:
     cluster = RedisCluster(node_timeout=1000)
     worker = machine(cluster.url)
-    passed = passes(worker, 4)
+    count = passes(worker, 4)
     master = cluster.owner(tag_of("rate:a"))
     cluster.replicas[cluster.masters.index(master)].kill()
     master.kill()
-    passed += passes(worker, 2 * L)
-    assert passed == 4 + L
+    count += passes(worker, 2 * L)
+    assert count == 4 + L
     cluster.close()

@@ -13,14 +13,14 @@ from engine.stores.counters.shared_memory import SharedMemory
 from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
 from tests.support.clock import MicrosecondClock
-from tests.support.counters import Limit, left, records_in, shared_rate, take
+from tests.support.counters import Limit, records_in, remaining_of, shared_rate, take
 
 
 def test_two_stores_of_one_process_count_together(path, store):
-    other = MemoryCounters(path, clock=MicrosecondClock())
+    second_store = MemoryCounters(path, clock=MicrosecondClock())
     assert take(store, shared_rate(cost=2)).denied is None
-    assert take(other, shared_rate(cost=2)).denied == 0
-    other.close()
+    assert take(second_store, shared_rate(cost=2)).denied == 0
+    second_store.close()
     assert take(store, shared_rate(cost=1)).denied is None
 
 
@@ -60,14 +60,16 @@ def test_expired_windows_of_the_calendar_are_swept_and_others_stay(path, store, 
             take(store, [Limit(f"caller-{day}-{caller}", 5, Calendar("day"))])
         clock.advance(86_400)
     assert 200 <= records_in(path) < 450
-    assert left(store, [Limit("caller-19-99", 5, Calendar("day"))]) == [5]
+    assert remaining_of(store, [Limit("caller-19-99", 5, Calendar("day"))]) == [5]
 
 
 def test_the_count_of_a_month_outlives_a_new_store_with_another_time_zone(path, store, clock):
     take(store, [Limit("money", 5, Calendar("month"), 5)])
-    other = MemoryCounters(path, clock=clock, wall_clock=clock)
-    assert left(other, [Limit("money", 5, Calendar("month", "Europe/Vienna"))]) == [0]
-    other.close()
+    second_store = MemoryCounters(path, clock=clock, wall_clock=clock)
+    assert remaining_of(second_store, [Limit("money", 5, Calendar("month", "Europe/Vienna"))]) == [
+        0
+    ]
+    second_store.close()
 
 
 def test_free_slots_are_swept(path, store):
@@ -138,29 +140,29 @@ def test_a_denied_request_leaves_every_record_as_it_was(store):
 
 
 def test_a_store_switches_to_the_database_that_another_opened(path, store):
-    other = MemoryCounters(path, clock=MicrosecondClock())
+    second_store = MemoryCounters(path, clock=MicrosecondClock())
     take(store, shared_rate(cost=1))
-    take(other, shared_rate(cost=1))
+    take(second_store, shared_rate(cost=1))
     shutil.rmtree(path)
     third = MemoryCounters(path, clock=MicrosecondClock())
     assert take(third, shared_rate(cost=2)).denied is None
-    assert take(other, shared_rate(cost=2)).denied == 0
+    assert take(second_store, shared_rate(cost=2)).denied == 0
     store.close()
     assert take(third, shared_rate(cost=1)).denied is None
-    assert take(other, shared_rate(cost=1)).denied == 0
+    assert take(second_store, shared_rate(cost=1)).denied == 0
     third.close()
-    other.close()
+    second_store.close()
 
 
 def test_a_late_correction_changes_nothing_in_another_database(path, store):
     slots = [Limit("slots:a", 5, 0)]
     late = take(store, slots)
     shutil.rmtree(path)
-    other = MemoryCounters(path, clock=MicrosecondClock())
-    take(other, slots)
+    second_store = MemoryCounters(path, clock=MicrosecondClock())
+    take(second_store, slots)
     store.settle(late.receipt, [0])
-    assert left(other, slots) == [4]
-    other.close()
+    assert remaining_of(second_store, slots) == [4]
+    second_store.close()
 
 
 def test_a_correction_that_fails_is_logged_and_not_raised(store, monkeypatch, caplog):

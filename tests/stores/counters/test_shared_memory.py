@@ -88,12 +88,12 @@ def test_slots_of_a_child_are_free_when_it_ends(store):
 def test_closing_a_removed_database_leaves_the_new_one_open(path, store):
     take(store, shared_rate(cost=1))
     shutil.rmtree(path)
-    other = MemoryCounters(path, clock=MicrosecondClock())
-    take(other, shared_rate(cost=3))
+    second_store = MemoryCounters(path, clock=MicrosecondClock())
+    take(second_store, shared_rate(cost=3))
     store.close()
-    assert take(other, shared_rate(cost=1)).denied == 0
+    assert take(second_store, shared_rate(cost=1)).denied == 0
     assert records_in(path) == 2  # the limit, and the number of the next worker
-    other.close()
+    second_store.close()
 
 
 def test_memory_is_reserved_before_it_is_written(path, store, monkeypatch):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.support.counters import Limit, opened, take, workers
+from tests.support.counters import Limit, open_store, take, workers
 
 SLOTS = [Limit("slots:held", 3, 0)]
 SOON = 10.0
@@ -32,7 +32,7 @@ def test_workers_killed_during_an_update_leave_counts_consistent(place):
 
 
 def test_slots_of_a_killed_worker_become_free_and_those_of_a_living_one_do_not(place):
-    with opened(place) as store, workers(2, place, "holding", 1, 3) as (killed, living):
+    with open_store(place) as store, workers(2, place, "holding", 1, 3) as (killed, living):
         assert [killed.says(), living.says()] == [1, 1]
         result = take(store, SLOTS)
         assert (result.denied, result.remaining[0]) == (None, 0)
@@ -46,7 +46,7 @@ def test_slots_of_a_killed_worker_become_free_and_those_of_a_living_one_do_not(p
 
 
 def test_slots_of_a_killed_worker_on_the_same_machine_are_free_at_once(path):
-    with opened(path) as store, workers(1, path, "holding", 3, 3) as (killed,):
+    with open_store(path) as store, workers(1, path, "holding", 3, 3) as (killed,):
         assert killed.says() == 3
         assert take(store, SLOTS).denied == 0
         killed.kill()
@@ -54,7 +54,7 @@ def test_slots_of_a_killed_worker_on_the_same_machine_are_free_at_once(path):
 
 
 def test_a_worker_that_lives_holds_its_slots_longer_than_a_lease(redis_url):
-    with opened(redis_url) as store, workers(1, redis_url, "holding", 3, 3) as (holder,):
+    with open_store(redis_url) as store, workers(1, redis_url, "holding", 3, 3) as (holder,):
         assert holder.says() == 3
         until = time.monotonic() + 1.5
         while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Rows of the ledger as lines: what goes in comes out, whatever it is."""
+"""Rows of the ledger as lines: encoding and decoding any row gives it back."""
 
 import json
 import math

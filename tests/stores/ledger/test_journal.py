@@ -203,10 +203,10 @@ def test_a_removed_folder_is_created_again(tmp_path):
 
 def test_a_folder_that_cannot_be_created_is_reported_at_the_start(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(JournalError) as raised:
+    with pytest.raises(JournalError) as excinfo:
         Journal(tmp_path / "file" / "journal")
-    assert str(tmp_path / "file" / "journal") in str(raised.value)
-    assert "stores.journal" in str(raised.value)
+    assert str(tmp_path / "file" / "journal") in str(excinfo.value)
+    assert "stores.journal" in str(excinfo.value)
 
 
 def test_nothing_in_an_entry_makes_append_raise(tmp_path):

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +19,7 @@ from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import usage
 from engine.stores.records.usage import UsageTable
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 DEADLINE = 80.0
 
@@ -42,20 +42,13 @@ class Worker:
     def wait_for_rows(self, more):
         """Wait until it has written so many rows more."""
         expected = len(self.ids) + more
-        until(lambda: len(self.ids) >= expected)
+        until(lambda: len(self.ids) >= expected, patience=DEADLINE)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.reader.join()
         self.process.stdout.close()
-
-
-def until(condition):
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.02)
 
 
 @contextmanager
@@ -81,7 +74,7 @@ def recover(folder, url):
     """Ship everything, as any worker does: a round ends early when it takes long."""
     database = open_database(url)
     shipper = Shipper(Journal(folder), UsageTable(database))
-    until(lambda: shipper.round() or files(folder) == [])
+    until(lambda: shipper.round() or files(folder) == [], patience=DEADLINE)
     shipper.close()
     database.close()
 
@@ -135,7 +128,9 @@ def test_a_server_that_stops_or_crashes_loses_no_row(postgres, tmp_path):
             for worker in processes:
                 worker.wait_for_rows(300)
         ids = ids_of(processes)
-        until(lambda: ids <= set(shipped_ids(url)))  # the living do it by themselves
+        until(
+            lambda: ids <= set(shipped_ids(url)), patience=DEADLINE
+        )  # the living do it by themselves
     recover(tmp_path, url)
     check(url, processes)
 
@@ -144,7 +139,7 @@ def test_a_worker_killed_before_it_deletes_a_file_inserts_no_row_twice(url, tmp_
     """The rows are in the database, and still in the file as well."""
     folder = tmp_path / "journal"
     with workers(folder, url, ["a"]) as processes:
-        until(lambda: len(shipped_ids(url)) > 50)
+        until(lambda: len(shipped_ids(url)) > 50, patience=DEADLINE)
         os.kill(processes[0].process.pid, signal.SIGSTOP)
         assert files(folder) != []
     before = len(shipped_ids(url))

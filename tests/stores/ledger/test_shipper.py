@@ -69,8 +69,8 @@ def test_files_without_an_owner_are_shipped(shipper, journal, table):
 
 
 def test_files_of_living_workers_are_not_shipped(shipper, journal, table):
-    other = Journal(journal.folder)
-    other.append(Entry(id="other", time=1.0))
+    second_journal = Journal(journal.folder)
+    second_journal.append(Entry(id="other", time=1.0))
     shipper.round()
     assert table.rows == {}
     assert journal_files(journal) == 1

@@ -28,23 +28,23 @@ def test_an_unsupported_url_is_refused(url):
 def test_a_password_is_never_shown():
     database = open_database("postgresql+psycopg://me:geheim@127.0.0.1:1/x")
     assert "geheim" not in database.display_url
-    with pytest.raises(DatabaseAway) as raised:
+    with pytest.raises(DatabaseAway) as excinfo:
         database.read(select_one)
-    assert "geheim" not in str(raised.value)
-    assert "127.0.0.1" in str(raised.value)
+    assert "geheim" not in str(excinfo.value)
+    assert "127.0.0.1" in str(excinfo.value)
 
 
 def test_a_password_in_the_query_is_never_shown():
     database = open_database("postgresql+psycopg://me@127.0.0.1:1/x?password=geheim")
-    with pytest.raises(DatabaseAway) as raised:
+    with pytest.raises(DatabaseAway) as excinfo:
         database.read(select_one)
-    assert "geheim" not in f"{database.display_url} {raised.value}"
+    assert "geheim" not in f"{database.display_url} {excinfo.value}"
 
 
 def test_a_password_in_an_invalid_url_is_never_shown():
-    with pytest.raises(BadUrl) as raised:
+    with pytest.raises(BadUrl) as excinfo:
         open_database("postgresql me:geheim@host")
-    assert "geheim" not in str(raised.value)
+    assert "geheim" not in str(excinfo.value)
 
 
 @pytest.mark.parametrize("scheme", ["postgresql+psycopg", "postgresql", "postgres"])
@@ -69,13 +69,18 @@ def test_a_transaction_commits_all_or_nothing(records):
 
 def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
     url = f"sqlite:///{tmp_path}/x.db"
-    database, other = open_database(url), open_database(url, busy=0.0)
+    database, second_database = open_database(url), open_database(url, busy=0.0)
     upgrade(database)
 
     def writing(connection):
-        assert other.read(lambda c: c.exec_driver_sql("SELECT count(*) FROM tokens").scalar()) == 0
+        assert (
+            second_database.read(
+                lambda c: c.exec_driver_sql("SELECT count(*) FROM tokens").scalar()
+            )
+            == 0
+        )
         with pytest.raises(DatabaseAway, match="locked"):
-            other.write(select_one)
+            second_database.write(select_one)
 
     database.write(writing)
 

@@ -27,6 +27,7 @@ from tests.support.paths import ROOT
 from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer
 from tests.support.postgres import running
 from tests.support.records import select_one
+from tests.support.waiting import until
 
 ALL = UsageFilter(0.0, 1e12)
 
@@ -52,13 +53,6 @@ def ids(database):
     return database.read(lambda c: list(c.execute(select(ledger.c.id)).scalars()))
 
 
-def until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.02)
-
-
 def test_the_primary_is_found_whatever_the_order(servers):
     primary, standby = servers
     for url in (hosts(primary, standby), hosts(standby, primary)):
@@ -72,16 +66,18 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
     database = open_database(hosts(primary, standby))
     journal = Journal(tmp_path)
     shipper = Shipper(journal, UsageTable(database), batch=20)
-    written, stop = [], threading.Event()
+    ids_written, stop = [], threading.Event()
 
     def write():
         while not stop.is_set():
-            entry = Entry(f"req_{len(written)}", 1000.0 + len(written), "a", cost=7, currency="USD")
+            entry = Entry(
+                f"req_{len(ids_written)}", 1000.0 + len(ids_written), "a", cost=7, currency="USD"
+            )
             journal.append(entry)
-            written.append(entry.id)
+            ids_written.append(entry.id)
             time.sleep(0.001)
 
-    def fails():
+    def is_away():
         try:
             shipper.round()
         except DatabaseAway:
@@ -91,23 +87,23 @@ def test_rows_in_flight_when_the_primary_dies_are_in_the_new_one_once(servers, t
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        until(lambda: shipper.round() or shipper.shipped > 100)
+        until(lambda: shipper.round() or shipper.shipped > 100, patience=60)
         killer = threading.Timer(0.05, primary.kill)
         killer.start()
-        until(fails)
+        until(is_away, patience=60)
         killer.join()
-        assert fails()
+        assert is_away()
         standby.promote()
         shipped = shipper.shipped
-        until(lambda: not fails() and shipper.shipped > shipped + 100)
+        until(lambda: not is_away() and shipper.shipped > shipped + 100, patience=60)
     finally:
         stop.set()
         thread.join()
     shipper.close()
     assert files(tmp_path) == []
-    assert sorted(ids(database)) == sorted(written)
+    assert sorted(ids(database)) == sorted(ids_written)
     (total,) = totals(database, "token", ALL)
-    assert (total.requests, total.cost) == (len(written), {"USD": 7 * len(written)})
+    assert (total.requests, total.cost) == (len(ids_written), {"USD": 7 * len(ids_written)})
     database.close()
 
 
@@ -146,7 +142,7 @@ def test_without_a_primary_the_message_says_so(servers):
 def test_a_row_that_the_standby_does_not_have_is_not_shipped(servers):
     """At PostgreSQL's time limit, a commit that waits for its standby would succeed without it."""
     primary, standby = servers
-    database, other = open_database(primary.url), open_database(primary.url)
+    database, second_database = open_database(primary.url), open_database(primary.url)
     new = []
     thread = threading.Thread(target=lambda: new.append(UsageTable(database).insert([ENTRY])))
 
@@ -155,15 +151,15 @@ def test_a_row_that_the_standby_does_not_have_is_not_shipped(servers):
             "SELECT count(*) FROM pg_stat_activity "
             "WHERE wait_event = 'SyncRep' AND now() - query_start > interval '3 seconds'"
         )
-        return other.read(lambda c: c.exec_driver_sql(query).scalar()) == 1
+        return second_database.read(lambda c: c.exec_driver_sql(query).scalar()) == 1
 
     with standby.paused():
         thread.start()
-        until(waits)
+        until(waits, patience=60)
         assert new == []
     thread.join()
     assert new == [1]
-    other.close()
+    second_database.close()
     database.close()
 
 
@@ -176,15 +172,15 @@ def test_rows_arrive_in_the_new_primary_through_poolers(servers, tmp_path):
         command = [sys.executable, "-m", "tests.support.ledger_worker", str(tmp_path), url, "w"]
         database = open_database(standby.url)
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as worker:
-            until(lambda: len(ids(database)) > 100)
+            until(lambda: len(ids(database)) > 100, patience=60)
             primary.kill()
             standby.promote()
             count = len(ids(database))
-            until(lambda: len(ids(database)) > count + 100)
+            until(lambda: len(ids(database)) > count + 100, patience=60)
             worker.kill()
             written = set(worker.stdout.read().split())
         shipper = Shipper(Journal(tmp_path), UsageTable(database))
-        until(lambda: shipper.round() or files(tmp_path) == [])
+        until(lambda: shipper.round() or files(tmp_path) == [], patience=60)
         shipper.close()
         assert len(set(ids(database))) == len(ids(database))
         assert written <= set(ids(database))

@@ -33,7 +33,7 @@ def test_a_database_without_tables_says_what_makes_them(records_url):
         ("modelway", "nothing-here", "no database of that name: make it with `createdb`"),
     ],
 )
-def test_a_refused_user_is_told_why(postgres, user, name, words):
+def test_a_refused_user_gets_the_reason(postgres, user, name, words):
     with pytest.raises(DatabaseRefuses, match=words):
         open_database(postgres.named(name, user)).read(select_one)
 

@@ -131,7 +131,7 @@ def test_a_migration_that_was_interrupted_is_taken_up_again(postgres):
 
 def test_nobody_waits_for_a_migration_longer_than_for_a_lock(postgres):
     """An old report holds its lock: the migration gives up for now, and inserts go on."""
-    database, other = open_database(postgres.emptied()), open_database(postgres.url)
+    database, second_database = open_database(postgres.emptied()), open_database(postgres.url)
     release = Release(database)
     release.create_tables()
     release.insert([Entry("a", 1.0)])
@@ -139,13 +139,13 @@ def test_nobody_waits_for_a_migration_longer_than_for_a_lock(postgres):
     def report(connection):
         connection.exec_driver_sql("SELECT count(*) FROM usage")
         with pytest.raises(DatabaseAway, match="lock timeout"):
-            upgrade(other)
-        return Release(other).insert([Entry("b", 1.0)])
+            upgrade(second_database)
+        return Release(second_database).insert([Entry("b", 1.0)])
 
     assert database.write(report) == 1
     upgrade(database)
     assert release.requests_by_token() == {"": 2}
-    other.close()
+    second_database.close()
     database.close()
 
 

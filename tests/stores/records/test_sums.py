@@ -1,4 +1,4 @@
-"""Sums of periods and of rows are what the rows add up to, to the second, in every time zone."""
+"""Reports from sums equal the sums of their rows, to the second, in every time zone."""
 
 from datetime import UTC, datetime
 from itertools import product
@@ -38,8 +38,8 @@ def assert_exact(database, rows=ROWS, ranges=RANGES, zones=("UTC",), kinds=KINDS
     filters = ({}, {"token": "token 1"}, {"model": "model '0'"}, {"token": "x", "model": "y"})
     for by, (since, until), names, zone in product(kinds, ranges, filters, zones):
         where, time_zone = UsageFilter(since, until, **names), ZoneInfo(zone)
-        found = without_average(totals(database, by, where, time_zone))
-        assert found == expected_totals(rows, by, where, time_zone), (by, where, zone)
+        result = without_average(totals(database, by, where, time_zone))
+        assert result == expected_totals(rows, by, where, time_zone), (by, where, zone)
 
 
 def test_every_report_is_exact(database):

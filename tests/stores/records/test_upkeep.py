@@ -41,13 +41,13 @@ def delete_all_before(database, before, limit=50):
 def test_reports_are_exact_while_and_after_rows_are_deleted(records, days):
     UsageTable(records).insert(ROWS)
     before = START + days * DAY
-    left = [row for row in ROWS if row.time >= before]
+    remaining_rows = [row for row in ROWS if row.time >= before]
     UsageTable(records).delete_before(before, 50)
-    assert_totals(records, left)
+    assert_totals(records, remaining_rows)
     delete_all_before(records, before)
-    assert_totals(records, left)
+    assert_totals(records, remaining_rows)
     assert deleted_before(records) == before
-    assert count(records, "usage") == len(left)
+    assert count(records, "usage") == len(remaining_rows)
 
 
 def test_sums_of_what_is_deleted_are_deleted(records):
@@ -123,13 +123,13 @@ def test_made_sums_are_those_that_triggers_keep(migrated):
 
 
 def test_rows_that_come_while_sums_are_made_count_once(migrated):
-    other = open_database(str(migrated.engine.url))
+    second_database = open_database(str(migrated.engine.url))
 
     def insert():
         for row in ROWS[400:]:
             while True:
                 try:
-                    UsageTable(other).insert([row])
+                    UsageTable(second_database).insert([row])
                     break
                 except DatabaseAway:  # a statement may wait too long on a busy machine
                     continue
@@ -140,7 +140,7 @@ def test_rows_that_come_while_sums_are_made_count_once(migrated):
     while table.fill(rows=3) or thread.is_alive():
         pass
     thread.join()
-    other.close()
+    second_database.close()
     assert_totals(migrated, ROWS)
 
 

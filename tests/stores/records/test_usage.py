@@ -37,13 +37,13 @@ def test_a_row_counts_once_however_often_it_is_inserted(records):
     assert [(r["id"], r["cost"]) for r in entered(records)] == [("req_1", 2**62), ("req_2", 2**62)]
 
 
-REFUSED = [
+INVALID_CHANGES = [
     {"duration": None},
     {"cost": 2**64 - 1},
 ]
 
 
-@pytest.mark.parametrize("wrong", REFUSED)
+@pytest.mark.parametrize("wrong", INVALID_CHANGES)
 def test_a_row_at_fault_is_distinguished_from_an_unavailable_database(records, wrong):
     table = UsageTable(records)
     sound, bad = rows(ENTRY, ENTRY._replace(id="req_2"))
@@ -111,17 +111,17 @@ def test_an_insert_returns_how_many_rows_are_new(records):
 def test_only_one_process_deletes_old_rows(postgres):
     """The lock lasts as long as the transaction that deletes."""
     database = open_database(postgres.fresh())
-    other = open_database(str(database.engine.url.render_as_string(hide_password=False)))
+    second_database = open_database(str(database.engine.url.render_as_string(hide_password=False)))
     upgrade(database)
     UsageTable(database).insert(rows(ENTRY))
 
     def meanwhile(connection):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({0x6D776F6C64})")
-        return UsageTable(other).delete_before(2e9, limit=5)
+        return UsageTable(second_database).delete_before(2e9, limit=5)
 
     assert database.write(meanwhile) == 0
-    assert UsageTable(other).delete_before(2e9, limit=5) == 1
-    other.close()
+    assert UsageTable(second_database).delete_before(2e9, limit=5) == 1
+    second_database.close()
     database.close()
 
 

@@ -73,8 +73,8 @@ def test_tokens_of_both_versions_are_found(release):
     tokens.add(release.database, [tokens.Token("new", "b" * 64, 1.0, team="lab")])
     assert release.find_token("b" * 64) == ("new", None, "lab")
     release.add_token("again", "c" * 64)
-    found = tokens.caller_lookup(release.database, "USD")(["a" * 64, "c" * 64])
-    assert {caller.name for caller in found.values()} == {"old", "again"}
+    callers = tokens.caller_lookup(release.database, "USD")(["a" * 64, "c" * 64])
+    assert {caller.name for caller in callers.values()} == {"old", "again"}
 
 
 def test_the_retention_of_the_release_works(release):
@@ -87,12 +87,12 @@ def test_the_retention_of_the_release_works(release):
 def test_rows_that_are_shipped_during_the_migration_count_once(release):
     """Both programs insert while the tables change under them."""
     database, stop = release.database, threading.Event()
-    other = open_database(str(database.engine.url))
+    second_database = open_database(str(database.engine.url))
     inserted: list[int] = []
 
     def ship():
         for row in ROWS[200:]:
-            inserted.append(Release(other).insert([row]))
+            inserted.append(Release(second_database).insert([row]))
             if stop.is_set():
                 return
 
@@ -101,7 +101,7 @@ def test_rows_that_are_shipped_during_the_migration_count_once(release):
     upgrade(database)
     stop.set()
     thread.join()
-    other.close()
+    second_database.close()
     table = UsageTable(database)
     while table.fill():
         pass

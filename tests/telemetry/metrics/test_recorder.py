@@ -46,10 +46,12 @@ def test_the_counts_of_a_killed_worker_remain(tmp_path):
     for _ in range(3):
         reading, writing = os.pipe()
         if not (pid := os.fork()):
-            other = MetricsRecorder(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
-            other.collect()
+            second_recorder = MetricsRecorder(
+                tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]]
+            )
+            second_recorder.collect()
             for _ in range(10):
-                record_all(other, finished_exchange())
+                record_all(second_recorder, finished_exchange())
             os.write(writing, b"1")
             signal.pause()
         assert os.read(reading, 1) == b"1"

@@ -33,7 +33,7 @@ def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
     }
 
 
-def test_nothing_is_collected_of_what_was_never_asked():
+def test_unused_upstreams_have_no_samples():
     state = SimpleNamespace(breaker=CircuitBreaker(1, 30, 30), load=None)
     upstream = SimpleNamespace(
         states={("gpt", "m"): state}, client=SimpleNamespace(connections=(0, 0))

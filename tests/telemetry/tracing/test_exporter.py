@@ -1,11 +1,13 @@
 """Spans wait in a queue of limited length and reach a collector that was away."""
 
 import time
+from functools import partial
 
 import gevent
 import pytest
 
 from engine.telemetry.tracing.exporter import Exporter, ExportResult
+from tests.support import waiting
 
 
 class Collector:
@@ -31,10 +33,7 @@ def exporter(collector, **more):
     return Exporter(list, collector.post, lambda body: int(body or 0), **more)
 
 
-def until(condition):
-    with gevent.Timeout(5):
-        while not condition():
-            gevent.sleep(0.002)
+until = partial(waiting.until, sleep=gevent.sleep)
 
 
 def test_spans_are_exported_in_batches():

@@ -94,13 +94,15 @@ def test_a_request_has_its_attributes():
 
 def test_a_cancelled_attempt_is_no_error_and_the_response_is_that_of_the_other():
     cancelled = attempt(failure="cancelled", status=0, start=10.3, seconds=0.2)
-    _, served, other = spans(exchange(attempt(), cancelled, usage=Usage(3, 4, source="upstream")))
-    assert (served.error, other.error) == (None, None)
-    assert served.attributes["gen_ai.usage.input_tokens"] == 3
-    assert served.end == 1_002_000_000_000
-    assert other.attributes["modelway.cancelled"] is True
-    assert "gen_ai.usage.input_tokens" not in other.attributes
-    assert other.end == 1_000_500_000_000
+    _, answered_span, cancelled_span = spans(
+        exchange(attempt(), cancelled, usage=Usage(3, 4, source="upstream"))
+    )
+    assert (answered_span.error, cancelled_span.error) == (None, None)
+    assert answered_span.attributes["gen_ai.usage.input_tokens"] == 3
+    assert answered_span.end == 1_002_000_000_000
+    assert cancelled_span.attributes["modelway.cancelled"] is True
+    assert "gen_ai.usage.input_tokens" not in cancelled_span.attributes
+    assert cancelled_span.end == 1_000_500_000_000
 
 
 def test_the_wait_for_a_place_is_an_attribute():

@@ -29,7 +29,7 @@ def test_a_release_of_a_copy(tmp_path):
     assert sorted(file.name for file in (ROOT / "changes").glob("*.md")) == fragments
 
 
-def test_a_wrong_version_is_said_in_one_line(tmp_path):
+def test_a_wrong_version_is_an_error_of_one_line(tmp_path):
     result = CliRunner().invoke(main, ["two", "--copy", str(tmp_path / "copy"), "--only-files"])
     assert (result.exit_code, result.output.splitlines()[-1]) == (
         1,

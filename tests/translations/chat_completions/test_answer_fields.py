@@ -8,9 +8,9 @@ from typing import Any
 from engine.translations.chat_completions.answer_fields import (
     STOPS,
     Detail,
-    finish_reason,
     read_detail,
     write_detail,
+    write_finish,
     write_thoughts,
 )
 from engine.translations.neutral.content import Reasoning, Signature
@@ -27,7 +27,16 @@ def members(**values: Any) -> Members:
 
 @each("reason", ["stop", "length", "tool_calls", "content_filter"])
 def test_reasons_survive(reason: str) -> None:
-    assert finish_reason(Finish(stop=STOPS[reason])) == reason
+    assert write_finish(Finish(stop=STOPS[reason], native=reason)) == {"finish_reason": reason}
+
+
+def test_what_no_reason_says_stands_beside_it() -> None:
+    finish = Finish(stop="stop_sequence", native="stop_sequence", sequence="END")
+    assert write_finish(finish) == {
+        "finish_reason": "stop",
+        "native_finish_reason": "stop_sequence",
+        "stop_reason": "END",
+    }
 
 
 def test_an_entry_grows_by_its_fragments() -> None:
@@ -47,8 +56,8 @@ def test_an_entry_grows_by_its_fragments() -> None:
     ],
 )
 def test_an_entry_returns_as_it_came(entry: Json) -> None:
-    written, foreign = write_thoughts([read_detail(members(**entry))])
-    assert (written, foreign) == ({"reasoning_details": [entry]}, [])
+    result, foreign = write_thoughts([read_detail(members(**entry))])
+    assert (result, foreign) == ({"reasoning_details": [entry]}, [])
 
 
 def test_a_sealed_signature_survives() -> None:

@@ -41,7 +41,7 @@ def read(chunks: Iterable[bytes]) -> Answer:
     return collect([*(e for each in chunks for e in reader.read(each)), *reader.end()])
 
 
-def whole(**members: Any) -> Answer:
+def complete_answer(**members: Any) -> Answer:
     choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, **members}
     return collect(read_answer(json.dumps({**HEAD, "choices": [choice]}).encode()))
 
@@ -82,9 +82,9 @@ def test_incomplete_streams(chunks: list[bytes], message: str) -> None:
 
 
 def test_an_answer_in_one_piece_may_lack_a_finish_reason() -> None:
-    assert whole(finish_reason=None).candidates[0].finish.stop == "end"
+    assert complete_answer(finish_reason=None).candidates[0].finish.stop == "end"
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    candidate = whole(message={"tool_calls": [call]}).candidates[0]
+    candidate = complete_answer(message={"tool_calls": [call]}).candidates[0]
     assert candidate.blocks == [ToolCall(id="c1", name="f", arguments="{}")]
     assert candidate.finish.stop == "tool_calls"
 
@@ -145,9 +145,9 @@ ERROR = {"message": "Slow down", "type": "requests", "code": "rate_limit_exceede
 @each("data", [{"error": ERROR}, {**HEAD, "choices": [{**STOP, "error": ERROR}]}])
 def test_an_error_in_a_stream(data: Json) -> None:
     reader = Reader()
-    with pytest.raises(UpstreamError) as caught:
+    with pytest.raises(UpstreamError) as excinfo:
         list(reader.read(json.dumps(data).encode()))
-    error = caught.value
+    error = excinfo.value
     assert (error.status, error.message, error.code) == (429, "Slow down", "rate_limit_exceeded")
 
 

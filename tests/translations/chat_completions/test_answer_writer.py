@@ -32,9 +32,9 @@ REQUEST = ChatRequest(
 )
 
 
-def write(whole: Answer) -> Any:
+def write(full_answer: Answer) -> Any:
     """The answer, which the SDK accepts, as JSON."""
-    body = write_answer(whole, REQUEST)
+    body = write_answer(full_answer, REQUEST)
     chat_completion(body)
     return json.loads(body)
 
@@ -162,9 +162,9 @@ def test_every_candidate_and_its_log_probabilities() -> None:
         Candidate([Text(text="a")], Finish(stop="end")),
         Candidate([Text(text="é")], Finish(stop="length"), tokens),
     ]
-    whole = answer()
-    whole.candidates, whole.usage = candidates, None
-    document = write(whole)
+    full_answer = answer()
+    full_answer.candidates, full_answer.usage = candidates, None
+    document = write(full_answer)
     assert "usage" not in document
     assert [each["index"] for each in document["choices"]] == [0, 1]
     (entry,) = document["choices"][1]["logprobs"]["content"]
@@ -177,10 +177,10 @@ def test_every_candidate_and_its_log_probabilities() -> None:
 
 
 def test_what_an_answer_lacks_is_the_requests() -> None:
-    whole = answer(Text(text="a"))
-    whole.id = whole.model = ""
-    whole.created = 0
-    document = write(whole)
+    full_answer = answer(Text(text="a"))
+    full_answer.id = full_answer.model = ""
+    full_answer.created = 0
+    document = write(full_answer)
     names = ("id", "model", "created")
     assert [document[name] for name in names] == ["chatcmpl-req1", "alias", 1_700_000_000]
 

@@ -350,6 +350,26 @@ def test_finish_reasons(reason: str, has_call: bool, stop: str) -> None:
     assert finish(delta, reason=reason) == stop
 
 
+@each(
+    ("reason", "sequence", "expected"),
+    [
+        ("stop", "END", ("stop_sequence", "END")),
+        ("stop", 128_001, ("end", "")),  # vLLM: the number of a token
+        ("stop", None, ("end", "")),
+        ("length", "END", ("length", "")),
+        ("tool_calls", "END", ("end", "")),
+    ],
+)
+def test_the_stop_sequence_that_was_met(
+    reason: str, sequence: Any, expected: tuple[str, str]
+) -> None:
+    reader = ChoiceReader(0, "")
+    reader.stop(reason, sequence)
+    assert list(reader.close()) == []
+    assert reader.finish is not None
+    assert (reader.finish.stop, reader.finish.sequence) == expected
+
+
 @each("reason", ["error", "abort", "insufficient_system_resource"])
 def test_reasons_that_mean_a_failure(reason: str) -> None:
     with pytest.raises(BrokenAnswer, match=f"broken off: {reason}"):

@@ -104,9 +104,9 @@ def test_parts(content: Json, block: object) -> None:
     ],
 )
 def test_parts_of_another_form_are_refused_by_their_place(content: Json, place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         part(content)
-    assert caught.value.place == f"{PART}.{place}"
+    assert excinfo.value.place == f"{PART}.{place}"
 
 
 CALL: Json = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1.0}'}}
@@ -164,9 +164,9 @@ def test_thoughts_of_another_form_are_this_languages(content: Json) -> None:
     ],
 )
 def test_calls_of_another_form_are_refused_by_their_place(call: Json, place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         blocks_of({"role": "assistant", "tool_calls": [call]})
-    assert caught.value.place == f"messages[0].tool_calls[0].{place}"
+    assert excinfo.value.place == f"messages[0].tool_calls[0].{place}"
 
 
 def test_a_call_of_a_tool_that_is_no_function_is_this_languages() -> None:

@@ -143,8 +143,8 @@ def test_an_assistants_turn_is_one_message() -> None:
 
 
 def roles(*messages: Message) -> list[str]:
-    written, _ = write(*messages)
-    return [o["role"] + ":" + str(o.get("tool_call_id", ""))[5:] for o in written]
+    call_id, _ = write(*messages)
+    return [o["role"] + ":" + str(o.get("tool_call_id", ""))[5:] for o in call_id]
 
 
 @each(
@@ -168,12 +168,12 @@ def roles(*messages: Message) -> list[str]:
 def test_results_stand_directly_behind_their_calls(
     turns: list[Message], expected: list[str]
 ) -> None:
-    written = roles(user(Text(text="Hi")), assistant(call("a"), call("b")), *turns)
-    assert written == ["user:", "assistant:", *expected]
+    call_id = roles(user(Text(text="Hi")), assistant(call("a"), call("b")), *turns)
+    assert call_id == ["user:", "assistant:", *expected]
 
 
 @each(
-    ("content", "is_error", "written"),
+    ("content", "is_error", "expected"),
     [
         ([], False, ""),
         ([Text(text="a")], False, "a"),
@@ -185,10 +185,10 @@ def test_results_stand_directly_behind_their_calls(
         ),
     ],
 )
-def test_results(content: list[Block], is_error: bool, written: Any) -> None:
+def test_results(content: list[Block], is_error: bool, expected: Any) -> None:
     block = ToolResult(id="call_a", content=content, is_error=is_error)
     messages, _ = write(assistant(call("a")), user(block))
-    assert messages[1] == {"role": "tool", "tool_call_id": "call_a", "content": written}
+    assert messages[1] == {"role": "tool", "tool_call_id": "call_a", "content": expected}
 
 
 def test_what_only_another_vendor_has_in_a_result_is_a_loss() -> None:
@@ -213,9 +213,9 @@ def test_images_of_results_follow_all_results_in_their_order() -> None:
 def test_ids_are_those_that_the_vendor_accepts() -> None:
     block = ToolCall(id="x" * 60, name="f")
     messages, _ = write(assistant(block), user(ToolResult(id="x" * 60)))
-    written = messages[0]["tool_calls"][0]["id"]
-    assert len(written) <= 40
-    assert messages[1]["tool_call_id"] == written
+    call_id = messages[0]["tool_calls"][0]["id"]
+    assert len(call_id) <= 40
+    assert messages[1]["tool_call_id"] == call_id
 
 
 def thought(language: str, value: str) -> Reasoning:
@@ -226,7 +226,7 @@ ENTRY = {"type": "reasoning.summary", "index": 0, "signature": "s"}
 
 
 @each(
-    ("block", "members", "losses"),
+    ("block", "members", "expected_losses"),
     [
         (thought("chat_completions", "reasoning_content"), {"reasoning_content": "hm"}, []),
         (thought("chat_completions", "reasoning"), {"reasoning": "hm"}, []),
@@ -243,11 +243,11 @@ ENTRY = {"type": "reasoning.summary", "index": 0, "signature": "s"}
     ],
 )
 def test_thoughts_return_in_the_member_that_they_came_in(
-    block: Reasoning, members: Json, losses: list[str]
+    block: Reasoning, members: Json, expected_losses: list[str]
 ) -> None:
-    messages, lost = write(assistant(block, Text(text="a")))
+    messages, losses = write(assistant(block, Text(text="a")))
     assert messages == [{"role": "assistant", "content": "a", **members}]
-    assert lost == losses
+    assert losses == expected_losses
 
 
 def test_a_turn_of_thoughts_alone_is_no_message() -> None:

@@ -63,9 +63,9 @@ def test_instructions_of_a_name_stay_where_they_are() -> None:
 
 @each("role", ["function", "narrator", "", None])
 def test_another_role_is_refused(role: str | None) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read(messages=[{"role": role, "content": "x"}])
-    assert caught.value.place == "messages[0].role"
+    assert excinfo.value.place == "messages[0].role"
 
 
 @each(
@@ -122,20 +122,20 @@ def test_a_choice_of_a_tool_that_is_no_function_is_this_languages(choice: Json) 
     ],
 )
 def test_choices_of_another_form(choice: Any, place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read(tool_choice=choice)
-    assert caught.value.place == place
+    assert excinfo.value.place == place
 
 
 def test_tools() -> None:
-    whole = {
+    tool = {
         "name": "f",
         "description": "Does.",
         "parameters": {"type": "object"},
         "strict": True,
         "x": 1,
     }
-    request = read(tools=[{"type": "function", "function": whole}, function("g"), CUSTOM])
+    request = read(tools=[{"type": "function", "function": tool}, function("g"), CUSTOM])
     assert request.tools == [
         Tool(
             name="f",
@@ -164,9 +164,9 @@ def test_tools() -> None:
     ],
 )
 def test_tools_of_another_form(tool: Json, place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read(tools=[tool])
-    assert caught.value.place == place
+    assert excinfo.value.place == place
 
 
 @each(

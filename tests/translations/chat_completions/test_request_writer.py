@@ -98,15 +98,15 @@ def test_names_that_the_vendor_refuses_are_shortened_everywhere_alike() -> None:
         tools=[Tool(name=name)],
         tool_choice=ToolChoice("any", (name,)),
     )
-    written = write_request(request, "m", Losses(Patterns(())))
-    body = json.loads(written.body)
+    target_request = write_request(request, "m", Losses(Patterns(())))
+    body = json.loads(target_request.body)
     names = {
         body["tools"][0]["function"]["name"],
         body["tool_choice"]["function"]["name"],
         body["messages"][1]["tool_calls"][0]["function"]["name"],
     }
     assert len(names) == 1
-    assert written.tool_names == {names.pop(): name}
+    assert target_request.tool_names == {names.pop(): name}
 
 
 def function(name: str) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def function(name: str) -> dict[str, Any]:
 
 
 @each(
-    ("choice", "written"),
+    ("choice", "expected"),
     [
         (ToolChoice("auto"), "auto"),
         (ToolChoice("none"), "none"),
@@ -140,8 +140,8 @@ def function(name: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_choices(choice: ToolChoice, written: Any) -> None:
-    assert write(tools=[LOOK, TIME], tool_choice=choice)[0]["tool_choice"] == written
+def test_choices(choice: ToolChoice, expected: Any) -> None:
+    assert write(tools=[LOOK, TIME], tool_choice=choice)[0]["tool_choice"] == expected
 
 
 def test_a_choice_without_tools_is_left_out() -> None:
@@ -151,8 +151,8 @@ def test_a_choice_without_tools_is_left_out() -> None:
 def test_built_in_tools() -> None:
     search = BuiltInTool(language="messages", name="web", raw=Raw(b"{}"), kind="web_search")
     bash = BuiltInTool(language="messages", name="bash", raw=Raw(b"{}"), place="tools[1]")
-    written: tuple[Any, list[str]] = ({"web_search_options": {}}, ["tools[1]"])
-    assert write("gpt-4o-search-preview", tools=[search, bash]) == written
+    target_request: tuple[Any, list[str]] = ({"web_search_options": {}}, ["tools[1]"])
+    assert write("gpt-4o-search-preview", tools=[search, bash]) == target_request
 
 
 def test_a_model_that_does_not_search_is_not_asked_to() -> None:
@@ -163,7 +163,7 @@ def test_a_model_that_does_not_search_is_not_asked_to() -> None:
 
 
 @each(
-    ("output", "written"),
+    ("output", "expected"),
     [
         (OutputFormat(kind="json"), {"type": "json_object"}),
         (any_object(), {"type": "json_object"}),
@@ -183,8 +183,8 @@ def test_a_model_that_does_not_search_is_not_asked_to() -> None:
         ),
     ],
 )
-def test_forms_of_the_answer(output: OutputFormat, written: Any) -> None:
-    assert write(output=output)[0]["response_format"] == written
+def test_forms_of_the_answer(output: OutputFormat, expected: Any) -> None:
+    assert write(output=output)[0]["response_format"] == expected
 
 
 def test_a_wish_to_think_that_the_model_cannot_grant_is_a_hint() -> None:

@@ -30,14 +30,14 @@ def request(*, usage: bool = True) -> ChatRequest:
     )
 
 
-def data_of(whole: Answer, pieces: int = 3, *, usage: bool = True) -> list[bytes]:
+def data_of(full_answer: Answer, pieces: int = 3, *, usage: bool = True) -> list[bytes]:
     writer = Writer(request(usage=usage))
-    return event_data(b"".join(writer.write(event) for event in events_of(whole, pieces)))
+    return event_data(b"".join(writer.write(event) for event in events_of(full_answer, pieces)))
 
 
-def chunks(whole: Answer, pieces: int = 3, *, usage: bool = True) -> list[Json]:
+def chunks(full_answer: Answer, pieces: int = 3, *, usage: bool = True) -> list[Json]:
     """The chunks, each of which the SDK accepts."""
-    *data, end = data_of(whole, pieces, usage=usage)
+    *data, end = data_of(full_answer, pieces, usage=usage)
     assert end == b"[DONE]"
     for document in data:
         chat_chunk(document)
@@ -50,12 +50,12 @@ def deltas(*content: Block) -> list[Json]:
 
 @each("pieces", [1, 3, 100])
 def test_the_sdk_comes_to_the_answer_in_one_piece(pieces: int) -> None:
-    whole = answer(*blocks(), stop="tool_calls")
+    full_answer = answer(*blocks(), stop="tool_calls")
     state: ChatCompletionStreamState[None] = ChatCompletionStreamState()
-    for data in data_of(whole, pieces)[:-1]:
+    for data in data_of(full_answer, pieces)[:-1]:
         state.handle_chunk(chat_chunk(data))
     message = state.get_final_completion().choices[0].message
-    expected = json.loads(write_answer(whole, request()))["choices"][0]["message"]
+    expected = json.loads(write_answer(full_answer, request()))["choices"][0]["message"]
     assert (message.content, message.refusal) == (expected["content"], expected["refusal"])
     calls = [(o.id, o.function.name, o.function.arguments) for o in message.tool_calls or ()]
     assert calls == [("c1", "look", '{"a":1.0}'), ("c2", "time", "{}")]
@@ -110,23 +110,23 @@ def test_why_an_answer_was_filtered_is_a_refusal() -> None:
 
 
 def test_every_candidate_begins_with_its_role() -> None:
-    whole = answer()
-    whole.candidates = [
+    full_answer = answer()
+    full_answer.candidates = [
         Candidate([Text(text="a")], Finish(stop="end")),
         Candidate([ToolCall(id="c", name="f")], Finish(stop="tool_calls")),
     ]
-    choices = [each["choices"][0] for each in chunks(whole, usage=False)]
+    choices = [each["choices"][0] for each in chunks(full_answer, usage=False)]
     roles = [each["index"] for each in choices if "role" in each["delta"]]
     assert roles == [0, 1]
     assert [o["index"] for o in choices if o["finish_reason"]] == [0, 1]
 
 
 def test_log_probabilities_follow_their_text() -> None:
-    whole = answer(Text(text="a"))
-    whole.candidates[0].logprobs = [TokenLogprob("a", -0.5, [("x", -2.0)])]
+    full_answer = answer(Text(text="a"))
+    full_answer.candidates[0].logprobs = [TokenLogprob("a", -0.5, [("x", -2.0)])]
     (tokens,) = [
         choice["logprobs"]["content"]
-        for each in chunks(whole)
+        for each in chunks(full_answer)
         for choice in each["choices"]
         if choice["logprobs"]
     ]
@@ -148,12 +148,12 @@ PLAIN_BLOCKS = st.lists(
 def test_a_stream_says_the_same_as_an_answer_in_one_piece(
     content: list[Block], pieces: int
 ) -> None:
-    whole = answer(*content)
+    full_answer = answer(*content)
     reader = Reader()
-    events = [e for data in data_of(whole, pieces) for e in reader.read(data)]
+    events = [e for data in data_of(full_answer, pieces) for e in reader.read(data)]
     assert isinstance(events[-1], End)
     (streamed,) = collect(events).candidates
-    message = json.loads(write_answer(whole, request()))["choices"][0]["message"]
+    message = json.loads(write_answer(full_answer, request()))["choices"][0]["message"]
     text = "".join(b.text for b in streamed.blocks if isinstance(b, Text))
     thoughts = "".join(b.text for b in streamed.blocks if isinstance(b, Reasoning))
     calls = [(b.name, b.arguments) for b in streamed.blocks if isinstance(b, ToolCall)]

@@ -20,7 +20,7 @@ from tests.support.each import each
 from tests.support.translations import CASES, event_data
 
 FOLDER = CASES / "converse"
-WHOLE = sorted([*FOLDER.glob("answers/*.json"), *FOLDER.glob("upstream/*.json")])
+ANSWER_FILES = sorted([*FOLDER.glob("answers/*.json"), *FOLDER.glob("upstream/*.json")])
 STREAMS = sorted(file for file in [*FOLDER.glob("*/*.sse")] if file.stem != "broken")
 
 
@@ -47,7 +47,7 @@ def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-@pytest.mark.parametrize("file", WHOLE, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", ANSWER_FILES, ids=lambda file: file.stem)
 def test_the_vendors_sdk_reads_the_same_answers(file: Path) -> None:
     document = json.loads(file.read_bytes())
     parsed = bedrock.parsed(file.read_bytes())

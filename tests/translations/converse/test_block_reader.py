@@ -51,8 +51,8 @@ def test_the_arguments_of_a_call() -> None:
         TextDelta(":1}"),
         Close(),
     ]
-    whole = Block(tool_use=ToolUse(tool_use_id="t", name="f", input=Raw(b'{"a":1.50}')))
-    assert [*BlockReader().whole(whole, 0)] == [opened, TextDelta('{"a":1.50}'), Close()]
+    block = Block(tool_use=ToolUse(tool_use_id="t", name="f", input=Raw(b'{"a":1.50}')))
+    assert [*BlockReader().whole(block, 0)] == [opened, TextDelta('{"a":1.50}'), Close()]
 
 
 def test_a_call_is_noted_and_one_of_the_vendors_tools_is_passed_over() -> None:

@@ -28,8 +28,8 @@ PNG = "iVBORw0KGgo="
 def write(kind: Any, source: Source, **more: Any) -> tuple[Any, list[str]]:
     losses = Losses(Patterns(()))
     block = Media(kind=kind, source=source, place="m", **more)
-    written = MediaWriter(losses, ALL).write(block)
-    return written, [loss.reason for loss in losses.losses]
+    result = MediaWriter(losses, ALL).write(block)
+    return result, [loss.reason for loss in losses.losses]
 
 
 FORMATS = [
@@ -50,10 +50,10 @@ FORMATS = [
 
 @each(("kind", "source", "word"), FORMATS)
 def test_the_format_of_media(kind: str, source: Source, word: str) -> None:
-    written, lost = write(kind, source)
-    assert (written[kind]["format"], lost) == (word, [])
+    result, losses = write(kind, source)
+    assert (result[kind]["format"], losses) == (word, [])
     place = {"bytes": source.data} if isinstance(source, Inline) else None
-    assert written[kind]["source"] == (place or {"s3Location": {"uri": source.url}})  # type: ignore[union-attr]
+    assert result[kind]["source"] == (place or {"s3Location": {"uri": source.url}})  # type: ignore[union-attr]
 
 
 @each("kind", ["image", "video", "audio", "document"])
@@ -64,7 +64,7 @@ def test_every_format_is_one_of_the_vendors_model(kind: str) -> None:
             assert word in shape.enum, source
 
 
-LOST = [
+LOSSES = [
     ("image", Link("https://a.example/a.png"), "no links"),
     ("image", Link("s3://bucket/a"), "unknown type"),
     ("image", Inline("image/tiff", "AAAA"), "no image/tiff"),
@@ -74,13 +74,13 @@ LOST = [
 ]
 
 
-@each(("kind", "source", "reason"), LOST)
+@each(("kind", "source", "reason"), LOSSES)
 def test_what_cannot_be_sent_is_lost_with_its_reason(
     kind: str, source: Source, reason: str
 ) -> None:
-    written, (lost,) = write(kind, source)
-    assert written is None
-    assert reason in lost
+    result, (losses,) = write(kind, source)
+    assert result is None
+    assert reason in losses
 
 
 def test_a_kind_that_the_model_does_not_take_is_lost() -> None:
@@ -91,9 +91,9 @@ def test_a_kind_that_the_model_does_not_take_is_lost() -> None:
 
 
 def test_a_text_is_a_document_with_its_bytes() -> None:
-    written, _ = write("document", PlainText("Grüße"), name="a.txt")
+    result, _ = write("document", PlainText("Grüße"), name="a.txt")
     data = base64.b64encode("Grüße".encode()).decode()
-    assert written == {"document": {"name": "a txt", "format": "txt", "source": {"bytes": data}}}
+    assert result == {"document": {"name": "a txt", "format": "txt", "source": {"bytes": data}}}
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_a_text_is_a_document_with_its_bytes() -> None:
 def test_documents_have_legal_names_of_their_own(names: list[str], expected: list[str]) -> None:
     writer = MediaWriter(Losses(Patterns(())), ALL)
     blocks = [Media(kind="document", source=PlainText("x"), name=name) for name in names]
-    written = [writer.write(block) for block in blocks]
-    assert [each["document"]["name"] for each in written if each] == expected
+    result = [writer.write(block) for block in blocks]
+    assert [each["document"]["name"] for each in result if each] == expected
 
 
 def test_the_detail_of_an_image_is_a_hint() -> None:

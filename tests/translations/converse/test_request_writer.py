@@ -37,11 +37,11 @@ def test_every_feature_is_written_as_the_vendors_sdk_does(source: Language, mode
     for feature in source.features.features:
         body, line = source.features.request(feature, model), RequestLine(model=model)
         exchange = translation.request(body, line, model, LossRules(lossy=True))
-        sent = exchange.target_request
+        target_request = exchange.target_request
         streams = exchange.request.stream
-        assert bedrock.problems(model, sent.body, stream=streams) == [], feature.name
-        sdk = bedrock.serialized(model, sent.body, stream=streams)
-        assert (sent.path, json.loads(sent.body)) == sdk, feature.name
+        assert bedrock.problems(model, target_request.body, stream=streams) == [], feature.name
+        sdk = bedrock.serialized(model, target_request.body, stream=streams)
+        assert (target_request.path, json.loads(target_request.body)) == sdk, feature.name
 
 
 def test_points_of_the_cache_are_four_in_all() -> None:

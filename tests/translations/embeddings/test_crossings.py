@@ -59,9 +59,9 @@ def test_a_request_is_written_for_the_target(case: Case) -> None:
 
 @pytest.mark.parametrize("case", _with("refused"))
 def test_a_request_that_cannot_be_carried_names_the_field(case: Case) -> None:
-    with pytest.raises(GatewayError) as caught:
+    with pytest.raises(GatewayError) as excinfo:
         _translate(case)
-    error = caught.value
+    error = excinfo.value
     assert (error.status, error.code, error.param) == (400, case["code"], case["refused"])
 
 

@@ -19,7 +19,7 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import Members, WrongType
 from engine.values.wildcard import Patterns
 
-WHOLE = {
+FULL_REQUEST = {
     "content": {"parts": [{"text": "a fox"}]},
     "taskType": "RETRIEVAL_DOCUMENT",
     "title": "Animals",
@@ -45,11 +45,11 @@ def test_a_model_has_its_full_name_and_its_path(model, name, path):
 
 
 def test_an_input_survives_reading_and_writing():
-    assert write_input(read_input(members(**WHOLE))) == WHOLE
+    assert write_input(read_input(members(**FULL_REQUEST))) == FULL_REQUEST
 
 
 def test_a_task_that_is_not_specified_is_none():
-    request = {**WHOLE, "taskType": "TASK_TYPE_UNSPECIFIED"}
+    request = {**FULL_REQUEST, "taskType": "TASK_TYPE_UNSPECIFIED"}
     assert read_input(members(**request)).task_type == ""
 
 
@@ -63,9 +63,9 @@ def test_a_task_that_is_not_specified_is_none():
     ],
 )
 def test_an_input_is_one_text(document, place):
-    with pytest.raises(WrongType) as raised:
+    with pytest.raises(WrongType) as excinfo:
         read_input(members(**document))
-    assert raised.value.place == place
+    assert excinfo.value.place == place
 
 
 @pytest.mark.parametrize("user", ["", "bob"])
@@ -82,9 +82,9 @@ def test_a_vector_is_its_values():
 
 @pytest.mark.parametrize(("embedding", "place"), [(None, "embedding"), (members(), "values")])
 def test_an_answer_without_a_vector_is_refused(embedding, place):
-    with pytest.raises(WrongType) as raised:
+    with pytest.raises(WrongType) as excinfo:
         read_vector(embedding)
-    assert raised.value.place == place
+    assert excinfo.value.place == place
 
 
 @pytest.mark.parametrize("tokens", [None, 0, 7])

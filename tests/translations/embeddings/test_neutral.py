@@ -45,6 +45,6 @@ def test_numbers_of_single_precision_survive_both_ways(numbers):
 @pytest.mark.parametrize("text", BROKEN)
 def test_what_is_no_vector_is_refused_with_its_place(text):
     for convert in (as_numbers, as_base64):
-        with pytest.raises(WrongType, match="data") as raised:
+        with pytest.raises(WrongType, match="data") as excinfo:
             convert(Raw(text), "data[3].embedding")
-        assert raised.value.place == "data[3].embedding"
+        assert excinfo.value.place == "data[3].embedding"

@@ -41,9 +41,9 @@ def test_what_is_no_answer_is_broken(body):
 
 
 def test_a_field_that_is_not_known_is_refused_by_its_name():
-    with pytest.raises(GatewayError) as raised:
+    with pytest.raises(GatewayError) as excinfo:
         exchange(extra=1)
-    assert (raised.value.status, raised.value.param) == (400, "extra")
+    assert (excinfo.value.status, excinfo.value.param) == (400, "extra")
 
 
 @pytest.mark.parametrize("rules", [LossRules(lossy=True), LossRules(drop=Patterns(("extra",)))])

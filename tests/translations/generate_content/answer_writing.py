@@ -63,7 +63,7 @@ def output_of(events: list[Event], chat_request: ChatRequest | None = None) -> b
     return b"".join(writer.write(event) for event in [Start(id="r"), *deepcopy(events)])
 
 
-def whole(events: list[Event], chat_request: ChatRequest | None = None) -> Json:
+def json_of(events: list[Event], chat_request: ChatRequest | None = None) -> Json:
     """The answer in one piece that the same events come to, one that the SDK reads."""
     document = write_answer(collect([Start(id="r"), *deepcopy(events)]), chat_request or request())
     response(document)
@@ -89,7 +89,7 @@ def parts_of(events: list[Event], chat_request: ChatRequest | None = None) -> li
 
 
 def whole_parts(events: list[Event], chat_request: ChatRequest | None = None) -> list[Json]:
-    document = whole([*events, END], chat_request)
+    document = json_of([*events, END], chat_request)
     return document["candidates"][0]["content"]["parts"]  # type: ignore[no-any-return]
 
 
@@ -110,7 +110,7 @@ def grounding_of(events: list[Event]) -> Json:
     """The sources of a stream, which are those of the answer in one piece."""
     *_, last = pieces([*events, END])
     metadata = last["candidates"][0].get("groundingMetadata", {})
-    candidate = whole([*events, END])["candidates"][0]
+    candidate = json_of([*events, END])["candidates"][0]
     assert candidate.get("groundingMetadata", {}) == metadata
     return metadata  # type: ignore[no-any-return]
 

@@ -44,8 +44,8 @@ FAILURES = {
 
 
 def test_every_reason_of_the_sdk_is_known() -> None:
-    known = ENDS | LENGTH | FILTERS | FAILURES | {"FINISH_REASON_UNSPECIFIED"}
-    assert {reason.value for reason in types.FinishReason} == known
+    reasons = ENDS | LENGTH | FILTERS | FAILURES | {"FINISH_REASON_UNSPECIFIED"}
+    assert {reason.value for reason in types.FinishReason} == reasons
 
 
 @each(
@@ -74,7 +74,7 @@ def test_a_failure_without_content_is_no_answer() -> None:
 
 
 @each(
-    ("finish", "refused", "written"),
+    ("finish", "has_refusal", "expected"),
     [
         (Finish(stop="end"), False, {"finishReason": "STOP"}),
         (Finish(stop="tool_calls"), False, {"finishReason": "STOP"}),
@@ -89,8 +89,8 @@ def test_a_failure_without_content_is_no_answer() -> None:
         ),
     ],
 )
-def test_a_stop_is_a_reason(finish: Finish, refused: bool, written: dict[str, str]) -> None:
-    assert write_finish(finish, has_refusal=refused) == written
+def test_a_stop_is_a_reason(finish: Finish, has_refusal: bool, expected: dict[str, str]) -> None:
+    assert write_finish(finish, has_refusal=has_refusal) == expected
 
 
 @each(

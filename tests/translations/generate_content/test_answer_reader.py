@@ -84,9 +84,9 @@ def test_the_first_finish_reason_counts_and_what_follows_the_end_nothing() -> No
 
 def test_an_error_in_an_answer_is_the_upstreams() -> None:
     for data in (b'{"error":{"code":503,"message":"busy"}}', b'[{"error":{"code":503}}]'):
-        with pytest.raises(UpstreamError) as caught:
+        with pytest.raises(UpstreamError) as excinfo:
             list(read_answer(data))
-        assert caught.value.status == 503
+        assert excinfo.value.status == 503
 
 
 SNAKE: Json = {

@@ -6,7 +6,7 @@ from engine.translations.generate_content.answer_writer import write_answer
 from engine.translations.neutral.answer import Answer, Candidate
 from engine.translations.neutral.content import Refusal, Text, ToolCall
 from engine.translations.neutral.events import End, Finish, TokenLogprob, Usage
-from tests.translations.generate_content.answer_writing import END, block, pieces, request, whole
+from tests.translations.generate_content.answer_writing import END, block, json_of, pieces, request
 from tests.translations.generate_content.documents import response
 
 
@@ -30,7 +30,7 @@ def test_an_answer_has_its_candidates_and_its_usage() -> None:
 def test_a_call_that_was_cut_off_at_the_limit_is_left_out() -> None:
     end = End(finishes={0: Finish(stop="length")})
     cut = [*block(Text(), "a"), *block(ToolCall(id="c", name="f"), '{"a":'), end]
-    candidate = whole(cut)["candidates"][0]
+    candidate = json_of(cut)["candidates"][0]
     assert candidate["content"]["parts"] == [{"text": "a"}]
     assert candidate["finishReason"] == "MAX_TOKENS"
 
@@ -38,4 +38,4 @@ def test_a_call_that_was_cut_off_at_the_limit_is_left_out() -> None:
 def test_words_of_refusal_end_the_answer_for_safety() -> None:
     *_, last = pieces([*block(Refusal(), "no"), END])
     assert last["candidates"][0]["finishReason"] == "SAFETY"
-    assert whole([*block(Refusal(), "no"), END])["candidates"][0]["finishReason"] == "SAFETY"
+    assert json_of([*block(Refusal(), "no"), END])["candidates"][0]["finishReason"] == "SAFETY"

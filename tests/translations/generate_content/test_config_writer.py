@@ -41,7 +41,7 @@ def test_parameters_keep_the_text_of_their_numbers() -> None:
 
 
 @each(
-    ("members", "config", "lost"),
+    ("members", "config", "expected_losses"),
     [
         ({"max_tokens": 9, "candidates": 2}, {"maxOutputTokens": 9, "candidateCount": 2}, []),
         ({"seed": Raw(b"7"), "top_k": Raw(b"40")}, {"seed": 7, "topK": 40}, []),
@@ -57,9 +57,9 @@ def test_parameters_keep_the_text_of_their_numbers() -> None:
         ({"presence_penalty": Raw(b"0.5")}, {}, ["presence_penalty"]),
     ],
 )
-def test_parameters(members: Json, config: Json, lost: list[str]) -> None:
+def test_parameters(members: Json, config: Json, expected_losses: list[str]) -> None:
     body, losses = losing(PRO_3, **members)
-    assert (body.get("generationConfig", {}), losses) == (config, lost)
+    assert (body.get("generationConfig", {}), losses) == (config, expected_losses)
 
 
 def test_penalties_where_the_model_takes_them() -> None:
@@ -68,7 +68,7 @@ def test_penalties_where_the_model_takes_them() -> None:
 
 
 @each(
-    ("model", "output", "written"),
+    ("model", "output", "expected"),
     [
         (PRO_3, OutputFormat(kind="json"), {"responseMimeType": "application/json"}),
         (
@@ -89,23 +89,23 @@ def test_penalties_where_the_model_takes_them() -> None:
         ),
     ],
 )
-def test_the_form_of_the_answer(model: str, output: OutputFormat, written: Json) -> None:
-    assert write(model, output=output)["generationConfig"] == written
+def test_the_form_of_the_answer(model: str, output: OutputFormat, expected: Json) -> None:
+    assert write(model, output=output)["generationConfig"] == expected
 
 
-@each(("model", "lost"), [(OLD, ["output"]), (FLASH, ["output"]), (PRO_3, [])])
+@each(("model", "expected_losses"), [(OLD, ["output"]), (FLASH, ["output"]), (PRO_3, [])])
 def test_a_form_of_the_answer_beside_tools_takes_the_third_generation(
-    model: str, lost: list[str]
+    model: str, expected_losses: list[str]
 ) -> None:
     body, losses = losing(
         model, output=OutputFormat(kind="json_schema", schema=SCHEMA), tools=[LOOK]
     )
-    assert losses == lost
-    assert ("generationConfig" in body) == (not lost)
+    assert losses == expected_losses
+    assert ("generationConfig" in body) == (not expected_losses)
 
 
 @each(
-    ("model", "thinking", "config", "lost"),
+    ("model", "thinking", "config", "expected_losses"),
     [
         (PRO_3, Thinking(effort="medium"), {"thinkingLevel": "LOW"}, []),
         (PRO_3, Thinking(effort="max"), {"thinkingLevel": "HIGH"}, []),
@@ -141,7 +141,7 @@ def test_a_form_of_the_answer_beside_tools_takes_the_third_generation(
         (PRO_3, Thinking(visible=False), {}, []),
     ],
 )
-def test_thinking(model: str, thinking: Thinking, config: Json, lost: list[str]) -> None:
+def test_thinking(model: str, thinking: Thinking, config: Json, expected_losses: list[str]) -> None:
     body, losses = losing(model, thinking=thinking)
-    written = body.get("generationConfig", {}).get("thinkingConfig", {})
-    assert (written, losses) == (config, lost)
+    thinking_config = body.get("generationConfig", {}).get("thinkingConfig", {})
+    assert (thinking_config, losses) == (config, expected_losses)

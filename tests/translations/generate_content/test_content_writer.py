@@ -76,7 +76,7 @@ def test_a_block_is_a_part(model: str, block: Block, part: Json) -> None:
 
 
 @each(
-    ("model", "block", "lost"),
+    ("model", "block", "expected_losses"),
     [
         (OLD, Media(kind="image", source=Link("https://x.test/a"), place="p"), ["p"]),
         (PRO_3, Media(kind="document", source=UploadedFile("f1", "messages"), place="p"), ["p"]),
@@ -89,8 +89,8 @@ def test_a_block_is_a_part(model: str, block: Block, part: Json) -> None:
         (PRO_3, Media(kind="image", source=Inline("i", ""), detail="auto", place="p"), []),
     ],
 )
-def test_what_has_no_form_is_a_loss(model: str, block: Block, lost: list[str]) -> None:
-    assert losing(model, [turn("user", Text(text="a"), block)])[1] == lost
+def test_what_has_no_form_is_a_loss(model: str, block: Block, expected_losses: list[str]) -> None:
+    assert losing(model, [turn("user", Text(text="a"), block)])[1] == expected_losses
 
 
 def test_calls_have_ids_and_results_their_order_where_the_model_knows_ids() -> None:
@@ -100,10 +100,10 @@ def test_calls_have_ids_and_results_their_order_where_the_model_knows_ids() -> N
         turn("user", result("3", Text(text="c")), result("1", Text(text="a"))),
         turn("user", Text(text="Go on."), result("2", Text(text="b"))),
     ]
-    _, called, answered = contents(*messages)
-    assert [part["functionCall"]["id"] for part in called["parts"]] == ["1", "2", "3"]
-    assert called["parts"][1]["functionCall"] == {"id": "2", "name": "time", "args": {}}
-    assert [part.get("functionResponse") for part in answered["parts"]] == [
+    _, calls, results = contents(*messages)
+    assert [part["functionCall"]["id"] for part in calls["parts"]] == ["1", "2", "3"]
+    assert calls["parts"][1]["functionCall"] == {"id": "2", "name": "time", "args": {}}
+    assert [part.get("functionResponse") for part in results["parts"]] == [
         {"id": "1", "name": "look", "response": {"result": "a"}},
         {"id": "2", "name": "time", "response": {"result": "b"}},
         {"id": "3", "name": "look", "response": {"result": "c"}},
@@ -126,10 +126,10 @@ def test_calls_have_ids_and_results_their_order_where_the_model_knows_ids() -> N
     ],
 )
 def test_a_result_is_an_object(content: list[Block], is_error: bool, response: Json) -> None:
-    written = contents(
+    turns_written = contents(
         HI, turn("assistant", call("1")), turn("user", result("1", *content, is_error=is_error))
     )
-    assert written[2]["parts"][0]["functionResponse"]["response"] == response
+    assert turns_written[2]["parts"][0]["functionResponse"]["response"] == response
 
 
 def test_media_of_a_result_stand_inside_or_behind_all_results() -> None:
@@ -150,14 +150,14 @@ def test_media_of_a_result_stand_inside_or_behind_all_results() -> None:
 
 
 def test_a_result_without_its_call_is_a_loss() -> None:
-    _, lost = losing(PRO_3, [turn("user", result("9", Text(text="a")))])
-    assert lost == ["9"]
+    _, losses = losing(PRO_3, [turn("user", result("9", Text(text="a")))])
+    assert losses == ["9"]
 
 
 def test_arguments_that_are_no_object_are_named() -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         write(PRO_3, [turn("assistant", call("1", "look", "[1]")), HI])
-    assert caught.value.place == "1"
+    assert excinfo.value.place == "1"
 
 
 @each(
@@ -198,5 +198,5 @@ def test_thoughts_return_to_the_vendor_alone() -> None:
     ]
     for signature in (None, Signature("messages", "x")):
         thought = Reasoning(text="hm", signature=signature, place="t")
-        body, lost = losing(PRO_3, [turn("assistant", thought, Text(text="a")), HI])
-        assert (body["contents"][0]["parts"], lost) == ([{"text": "a"}], ["(t)"])
+        body, losses = losing(PRO_3, [turn("assistant", thought, Text(text="a")), HI])
+        assert (body["contents"][0]["parts"], losses) == ([{"text": "a"}], ["(t)"])

@@ -21,10 +21,10 @@ def test_a_request_in_snake_case_is_the_same_as_in_the_document() -> None:
         {"functionResponse": {"name": "a", "response": {"a_b": {"c_d": 1}}}}]}],
         "generationConfig": {"maxOutputTokens": 5}}"""
     translation = Translation(language("generate_content"), language("messages"))
-    written = [
+    target_requests = [
         translation.request(body, LINE, "m", LossRules()).target_request for body in (snake, camel)
     ]
-    assert written[0] == written[1]
+    assert target_requests[0] == target_requests[1]
 
 
 def test_the_documented_name_counts_where_a_member_is_there_under_both() -> None:

@@ -54,7 +54,7 @@ def tools(*values: Json) -> Json:
     return part({"text": "Hi"}) | {"tools": list(values)}
 
 
-def called(value: Json) -> Json:
+def calls(value: Json) -> Json:
     call = {"functionCall": {"name": "f", **value}}
     result = {"functionResponse": {"name": "f", "response": {}}}
     return {"contents": [{"parts": [call], "role": "model"}, {"parts": [result]}]}
@@ -173,7 +173,7 @@ KINDS = [
     ),
     Kind(
         types.FunctionCall,
-        called,
+        calls,
         carried={"id": "1", "name": "f", "args": {"a": 1}},
         refused={"partialArgs": [{"jsonPath": "$.a"}], "willContinue": True},
     ),
@@ -304,7 +304,7 @@ def test_a_hint_is_dropped_and_named(kind: Kind) -> None:
 @EVERY_KIND
 def test_what_cannot_be_carried_is_refused_by_its_name(kind: Kind) -> None:
     for name, value in kind.refused.items():
-        with pytest.raises(GatewayError) as caught:
+        with pytest.raises(GatewayError) as excinfo:
             pytest.fail(f"{name}: {ask(kind.request({name: value}))}")
-        assert caught.value.status == 400
-        assert caught.value.code == "unsupported_parameter", name
+        assert excinfo.value.status == 400
+        assert excinfo.value.code == "unsupported_parameter", name

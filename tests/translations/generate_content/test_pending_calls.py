@@ -10,7 +10,7 @@ CALLS = [("f", "1"), ("g", "2"), ("f", "3")]
 
 
 @each(
-    ("results", "answered"),
+    ("results", "ids"),
     [
         ([("f", ""), ("f", ""), ("g", "")], ["1", "3", "2"]),
         ([("g", ""), ("f", "")], ["2", "1"]),
@@ -21,12 +21,12 @@ CALLS = [("f", "1"), ("g", "2"), ("f", "3")]
     ],
 )
 def test_a_result_answers_the_call_that_it_names_or_the_oldest(
-    results: list[tuple[str, str]], answered: list[str]
+    results: list[tuple[str, str]], ids: list[str]
 ) -> None:
     calls = PendingCalls()
     for name, call_id in CALLS:
         calls.add(name, call_id)
-    assert [calls.take(name, call_id) for name, call_id in results] == answered
+    assert [calls.take(name, call_id) for name, call_id in results] == ids
 
 
 def test_an_id_that_is_used_again_is_the_later_call() -> None:

@@ -138,6 +138,6 @@ def test_filters_that_filter_nothing_are_no_loss(thresholds: list[str], unread: 
     ],
 )
 def test_another_type_is_named_with_its_place(document: Json, place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read(document)
-    assert caught.value.place == place
+    assert excinfo.value.place == place

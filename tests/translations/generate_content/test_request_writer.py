@@ -24,5 +24,5 @@ from tests.translations.generate_content.request_writing import HI
 )
 def test_the_url_names_the_model(model: str, stream: bool, path: str, query: str) -> None:
     request = ChatRequest(language="other", model="alias", messages=[HI], stream=stream)
-    written = write_request(request, model, Losses(Patterns(())))
-    assert (written.path, written.query) == (path, query)
+    target_request = write_request(request, model, Losses(Patterns(())))
+    assert (target_request.path, target_request.query) == (path, query)

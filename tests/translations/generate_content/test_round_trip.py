@@ -142,9 +142,9 @@ def test_a_request_survives(request: Json) -> None:
     body = json.dumps(request).encode()
     neutral = read_request(body, RequestLine(model="gemini-2.5-flash"))
     losses = Losses(Patterns(()))
-    written = write_request(neutral, "gemini-2.5-flash", losses)
+    target_request = write_request(neutral, "gemini-2.5-flash", losses)
     assert losses.losses == []
-    assert exact(written.body) == exact(body)
+    assert exact(target_request.body) == exact(body)
 
 
 @given(request=REQUESTS, model=st.sampled_from(["gemini-2.0-flash", "gemini-3-pro"]))
@@ -159,14 +159,14 @@ def test_what_another_languages_caller_asks_is_a_request_of_the_sdk(
     body = json.dumps({**request, "contents": contents}).encode()
     neutral = read_request(body, RequestLine(model="m"))
     neutral.language = "other"
-    written = json.loads(write_request(neutral, model, Losses(Patterns(()))).body)
-    for content in written["contents"]:
+    target_request = json.loads(write_request(neutral, model, Losses(Patterns(()))).body)
+    for content in target_request["contents"]:
         assert content["parts"]
         for part in content["parts"]:
             if not {"executableCode", "hologram"} & part.keys():
                 types.Part.model_validate(part)
-    types.GenerationConfig.model_validate(written.get("generationConfig", {}))
-    types.ToolConfig.model_validate(written.get("toolConfig", {}))
+    types.GenerationConfig.model_validate(target_request.get("generationConfig", {}))
+    types.ToolConfig.model_validate(target_request.get("toolConfig", {}))
 
 
 def _cited(text: str) -> Text:

@@ -107,9 +107,9 @@ def test_a_json_schema_becomes_one_of_the_subset(schema: Any, expected: Any) -> 
     ],
 )
 def test_a_json_schema_that_cannot_be_written_names_its_place(schema: Any, message: str) -> None:
-    with pytest.raises(WrongType, match=message) as caught:
+    with pytest.raises(WrongType, match=message) as excinfo:
         subset(schema)
-    assert caught.value.place == PLACE
+    assert excinfo.value.place == PLACE
 
 
 def test_references_may_make_a_schema_larger() -> None:
@@ -120,9 +120,9 @@ def test_the_schemas_of_a_request_share_what_references_may_become() -> None:
     writer, schema = SubsetWriter(), Raw(json.dumps(doubling(11)).encode())
     writer.write(schema, "tools[0]")
     writer.write(schema, "tools[1]")
-    with pytest.raises(WrongType, match="references are written out") as caught:
+    with pytest.raises(WrongType, match="references are written out") as excinfo:
         writer.write(schema, "tools[2]")
-    assert caught.value.place == "tools[2]"
+    assert excinfo.value.place == "tools[2]"
 
 
 def test_large_schemas_without_references_are_written() -> None:
@@ -156,6 +156,6 @@ def test_a_schema_of_geminis_becomes_a_json_schema(schema: Any, expected: Any) -
 @each("levels", [70, 400, 3000])
 def test_a_schema_of_geminis_that_is_too_deep_names_its_place(levels: int) -> None:
     text = b'{"items":' * levels + b"{}" + b"}" * levels
-    with pytest.raises(WrongType, match="at most 64 levels") as caught:
+    with pytest.raises(WrongType, match="at most 64 levels") as excinfo:
         to_json_schema(Raw(text), PLACE)
-    assert caught.value.place == PLACE
+    assert excinfo.value.place == PLACE

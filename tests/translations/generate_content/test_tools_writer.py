@@ -58,9 +58,9 @@ def test_older_models_get_no_parameters_without_members(schema: bytes | None) ->
 @each("name", ["1st", "-a", "a.b", "a b", "x" * 65, "é"])
 def test_a_name_that_the_vendor_refuses_is_given_back_as_it_was(name: str) -> None:
     request = ChatRequest(language="other", model="alias", messages=[HI], tools=[Tool(name=name)])
-    written = write_request(request, PRO_3, Losses(Patterns(())))
-    (function,) = json.loads(written.body)["tools"][0]["functionDeclarations"]
-    assert written.tool_names == {function["name"]: name}
+    target_request = write_request(request, PRO_3, Losses(Patterns(())))
+    (function,) = json.loads(target_request.body)["tools"][0]["functionDeclarations"]
+    assert target_request.tool_names == {function["name"]: name}
     first = function["name"][0]
     assert first == "_" or (first.isascii() and first.isalpha())
     assert len(function["name"]) <= 64
@@ -84,7 +84,7 @@ def test_the_choice_of_tools(choice: ToolChoice | None, config: Json | None) -> 
 
 
 @each(
-    ("model", "tools", "written", "lost"),
+    ("model", "tools", "expected", "expected_losses"),
     [
         (FLASH, [SEARCH], ["googleSearch"], []),
         (PRO_3, [LOOK, SEARCH], ["functionDeclarations", "googleSearch"], []),
@@ -104,13 +104,13 @@ def test_the_choice_of_tools(choice: ToolChoice | None, config: Json | None) -> 
     ],
 )
 def test_tools_that_the_vendor_runs(
-    model: str, tools: list[Any], written: list[str], lost: list[str]
+    model: str, tools: list[Any], expected: list[str], expected_losses: list[str]
 ) -> None:
     body, losses = losing(model, tools=tools)
-    assert [name for tool in body.get("tools", []) for name in tool] == written
-    assert losses == lost
+    assert [name for tool in body.get("tools", []) for name in tool] == expected
+    assert losses == expected_losses
     together = body.get("toolConfig", {}).get("includeServerSideToolInvocations", False)
-    assert together == (len(written) == 2)
+    assert together == (len(expected) == 2)
 
 
 def test_beside_a_search_calls_are_not_automatic() -> None:

@@ -38,26 +38,26 @@ def test_instructions_stand_above_the_conversation_each_in_a_part() -> None:
 
 
 def test_instructions_are_text() -> None:
-    _, lost = losing(PRO_3, [turn("system", IMAGE), HI])
-    assert lost == ["image"]
+    _, losses = losing(PRO_3, [turn("system", IMAGE), HI])
+    assert losses == ["image"]
 
 
 def test_neighbours_of_one_role_are_one_turn_and_empty_texts_none() -> None:
-    written = contents(
+    result = contents(
         turn("user", Text(text="a")),
         turn("user", Text(text=""), Text(text="b")),
         turn("assistant", Text(text="")),
         turn("user", Text(text="c")),
     )
-    assert written == [
+    assert result == [
         {"role": "user", "parts": [{"text": "a"}, {"text": "b"}]},
         {"role": "user", "parts": [{"text": "c"}]},
     ]
 
 
-@each(("model", "lost"), [(OLD, []), (FLASH, ["assistant"]), (PRO_3, ["assistant"])])
-def test_only_older_models_continue_an_assistants_turn(model: str, lost: list[str]) -> None:
-    assert losing(model, [HI, turn("assistant", Text(text="I"))])[1] == lost
+@each(("model", "losses"), [(OLD, []), (FLASH, ["assistant"]), (PRO_3, ["assistant"])])
+def test_only_older_models_continue_an_assistants_turn(model: str, losses: list[str]) -> None:
+    assert losing(model, [HI, turn("assistant", Text(text="I"))])[1] == losses
 
 
 def test_names_of_speakers_are_a_hint() -> None:
@@ -67,6 +67,6 @@ def test_names_of_speakers_are_a_hint() -> None:
 
 @each("messages", [[], [turn("system", Text(text="Be brief."))], [turn("user", Text(text=""))]])
 def test_a_conversation_that_says_nothing_is_refused(messages: list[Message]) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         write(PRO_3, messages)
-    assert caught.value.place == "messages"
+    assert excinfo.value.place == "messages"

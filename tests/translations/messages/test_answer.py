@@ -32,12 +32,15 @@ from tests.translations.messages.documents import events_of, message_of
 
 REQUEST = ChatRequest(language="messages", model="alias", messages=[], id="req-1")
 END = Finish(stop="end")
+SEQUENCE = Finish(stop="stop_sequence", native="stop_sequence", sequence="END")
 
 
-def write(*blocks: Block, finish: Finish = END, **members: Any) -> Any:
+def write(
+    *blocks: Block, finish: Finish = END, request: ChatRequest = REQUEST, **members: Any
+) -> Any:
     values = {"id": "x1", "model": "m", "created": 0, "usage": None, **members}
     answer = Answer(candidates=[Candidate(list(blocks), finish)], **values)
-    return json.loads(write_answer(answer, REQUEST))
+    return json.loads(write_answer(answer, request))
 
 
 def read(**members: Any) -> Answer:
@@ -78,7 +81,7 @@ def test_an_answer_without_id_and_model_has_those_of_the_request() -> None:
 
 
 @each(
-    ("block", "written"),
+    ("block", "expected"),
     [
         (
             ToolCall(id="call_1", name="f", arguments='{"b":1.0,"a":2}'),
@@ -119,8 +122,8 @@ def test_an_answer_without_id_and_model_has_those_of_the_request() -> None:
         ),
     ],
 )
-def test_blocks(block: Block, written: Any) -> None:
-    assert write(block)["content"] == [written]
+def test_blocks(block: Block, expected: Any) -> None:
+    assert write(block)["content"] == [expected]
 
 
 @each("block", [Text(), Reasoning(), Foreign(language="other", kind="k", raw=Raw(b"{}"))])
@@ -146,8 +149,8 @@ CALL = ToolCall(id="c", name="f")
         (Finish(stop="length"), [CALL], "max_tokens"),
         (Finish(stop="filter"), [], "refusal"),
         (Finish(stop="pause"), [], "pause_turn"),
-        (Finish(stop="stop_sequence", sequence="END"), [], "stop_sequence"),
-        (Finish(stop="stop_sequence"), [], "end_turn"),
+        (SEQUENCE, [], "stop_sequence"),
+        (Finish(stop="stop_sequence", native="stop_sequence"), [], "end_turn"),
         (Finish(stop="length", native="MAX_TOKENS"), [], "max_tokens"),
         (
             Finish(stop="length", native="model_context_window_exceeded"),
@@ -158,6 +161,16 @@ CALL = ToolCall(id="c", name="f")
 )
 def test_stop_reasons(finish: Finish, blocks: list[Block], reason: str) -> None:
     assert write(*blocks, finish=finish)["stop_reason"] == reason
+
+
+@each(("stop", "expected"), [(["END"], ("stop_sequence", "END")), ([], ("end_turn", None))])
+def test_a_sequence_that_another_vendor_names_is_one_of_the_callers(
+    stop: list[str], expected: tuple[str, str | None]
+) -> None:
+    request = ChatRequest(language="messages", model="alias", messages=[], stop=stop)
+    finish = Finish(stop="stop_sequence", native="stop", sequence="END")
+    message = write(Text(text="x"), finish=finish, request=request)
+    assert (message["stop_reason"], message["stop_sequence"]) == expected
 
 
 def test_a_refusal_is_explained() -> None:
@@ -193,9 +206,9 @@ def test_a_message_without_a_stop_reason_is_broken(members: Any) -> None:
 
 
 def test_an_error_with_status_200_is_the_upstreams_error() -> None:
-    with pytest.raises(UpstreamError) as caught:
+    with pytest.raises(UpstreamError) as excinfo:
         read(type="error", error={"type": "overloaded_error", "message": "Overloaded"})
-    assert (caught.value.status, caught.value.message) == (503, "Overloaded")
+    assert (excinfo.value.status, excinfo.value.message) == (503, "Overloaded")
 
 
 @each("body", [b"", b"[]", b"<html>", b'{"content":{}}'])

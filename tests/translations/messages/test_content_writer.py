@@ -38,8 +38,8 @@ def write(*blocks: Block) -> tuple[Any, list[str]]:
 
 
 def written_source(kind: Any, source: Source) -> Any:
-    content, lost = write(Media(kind=kind, source=source, place="p"))
-    return content[0]["source"] if content else lost
+    content, losses = write(Media(kind=kind, source=source, place="p"))
+    return content[0]["source"] if content else losses
 
 
 @each(
@@ -62,7 +62,7 @@ def test_an_image_has_the_type_that_it_begins_with(source: Inline, media_type: s
 
 
 @each(
-    ("kind", "source", "written"),
+    ("kind", "source", "expected"),
     [
         ("image", Link("https://a/b"), {"type": "url", "url": "https://a/b"}),
         ("image", Link("gs://a/b"), ["p"]),
@@ -91,8 +91,8 @@ def test_an_image_has_the_type_that_it_begins_with(source: Inline, media_type: s
         ("document", Inline("application/msword", "0M8R"), ["p"]),
     ],
 )
-def test_media(kind: str, source: Source, written: Any) -> None:
-    assert written_source(kind, source) == written
+def test_media(kind: str, source: Source, expected: Any) -> None:
+    assert written_source(kind, source) == expected
 
 
 def test_a_text_document_that_is_no_text_is_named() -> None:
@@ -105,14 +105,14 @@ def test_a_document_has_its_name() -> None:
     assert document["title"] == "a.txt"
 
 
-@each(("detail", "lost"), [("low", ["(p.detail)"]), ("auto", []), ("", [])])
-def test_how_closely_an_image_is_looked_at_cannot_be_said(detail: str, lost: list[str]) -> None:
+@each(("detail", "losses"), [("low", ["(p.detail)"]), ("auto", []), ("", [])])
+def test_how_closely_an_image_is_looked_at_cannot_be_said(detail: str, losses: list[str]) -> None:
     image = Media(kind="image", source=Link("https://a"), detail=detail, place="p")
-    assert write(image)[1] == lost
+    assert write(image)[1] == losses
 
 
 @each(
-    ("reasoning", "written"),
+    ("reasoning", "expected"),
     [
         (
             Reasoning(text="t", signature=Signature("messages", "s")),
@@ -124,8 +124,8 @@ def test_how_closely_an_image_is_looked_at_cannot_be_said(detail: str, lost: lis
         ),
     ],
 )
-def test_thoughts_of_this_vendor_return_to_it(reasoning: Reasoning, written: Any) -> None:
-    assert write(reasoning) == ([written], [])
+def test_thoughts_of_this_vendor_return_to_it(reasoning: Reasoning, expected: Any) -> None:
+    assert write(reasoning) == ([expected], [])
 
 
 @each("signature", [None, Signature("gemini", "s")])

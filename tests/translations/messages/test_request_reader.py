@@ -303,9 +303,9 @@ def test_what_changes_the_answer_is_noted(members: dict[str, Any], places: list[
     ],
 )
 def test_a_wrong_value_is_named(members: dict[str, Any], place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read(**members)
-    assert caught.value.place == place
+    assert excinfo.value.place == place
 
 
 def test_fields_with_other_names_here_have_their_places() -> None:

@@ -35,9 +35,9 @@ def test_a_limit_of_the_caller_counts() -> None:
 
 
 def test_thoughts_on_a_budget_need_those_before_the_last_calls() -> None:
-    body, lost = write(OLD, messages=CALLED, tools=[LOOK], thinking=Thinking(effort="low"))
+    body, losses = write(OLD, messages=CALLED, tools=[LOOK], thinking=Thinking(effort="low"))
     assert "thinking" not in body
-    assert lost == ["(thinking)"]
+    assert losses == ["(thinking)"]
 
 
 @each("model", [OLD, NEW])
@@ -52,9 +52,9 @@ def test_thoughts_go_on_where_those_before_were_sent_back(model: str) -> None:
 def test_only_a_budget_in_a_round_of_calls_needs_earlier_thoughts(
     model: str, messages: list[Message]
 ) -> None:
-    body, lost = write(model, messages=messages, tools=[LOOK], thinking=Thinking(effort="low"))
+    body, losses = write(model, messages=messages, tools=[LOOK], thinking=Thinking(effort="low"))
     assert "thinking" in body
-    assert lost == []
+    assert losses == []
 
 
 def test_arguments_that_are_no_object_are_named() -> None:
@@ -66,8 +66,8 @@ def test_arguments_that_are_no_object_are_named() -> None:
 def test_a_call_after_unsigned_thoughts_loses_only_the_thoughts() -> None:
     thought = Reasoning(text="hm", place="messages[1].content[0]")
     call = ToolCall(id="1", name="f", arguments='{"a": 1.0}')
-    body, lost = write(messages=[HI, Message(role="assistant", blocks=[thought, call]), HI])
+    body, losses = write(messages=[HI, Message(role="assistant", blocks=[thought, call]), HI])
     assert body["messages"][1]["content"] == [
         {"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1.0}}
     ]
-    assert lost == ["(messages[1].content[0])"]
+    assert losses == ["(messages[1].content[0])"]

@@ -134,9 +134,9 @@ def survived(request: Json) -> Json:
     body = json.dumps(request).encode()
     neutral = read_request(body, RequestLine())
     losses = Losses(Patterns(()))
-    written = write_request(neutral, request["model"], losses)
+    target_request = write_request(neutral, request["model"], losses)
     assert losses.losses == []
-    return exact(written.body)
+    return exact(target_request.body)
 
 
 def exact(body: bytes) -> Any:
@@ -150,9 +150,9 @@ ORDER = ["model", "max_tokens", "system", "messages", "tools"]
 @given(request=REQUESTS, tools=st.lists(TOOLS, max_size=2))
 @settings(max_examples=60)
 def test_a_request_survives(request: Json, tools: list[Json]) -> None:
-    whole = {**request, "tools": [_in_order(tool) for tool in tools]} if tools else request
-    whole = {n: whole[n] for n in [*ORDER, *whole] if n in whole}
-    assert survived(whole) == exact(json.dumps(whole).encode())
+    ordered = {**request, "tools": [_in_order(tool) for tool in tools]} if tools else request
+    ordered = {n: ordered[n] for n in [*ORDER, *ordered] if n in ordered}
+    assert survived(ordered) == exact(json.dumps(ordered).encode())
 
 
 def _in_order(tool: Json) -> Json:
@@ -174,8 +174,8 @@ def test_what_another_languages_caller_asks_is_a_request_of_the_vendors_document
     body = json.dumps({**request, "messages": messages}).encode()
     neutral = read_request(body, RequestLine())
     neutral.language = "other"
-    written = write_request(neutral, "claude-sonnet-4-5", Losses(Patterns(())))
-    validator("MessageRequest").validate(json.loads(written.body))
+    target_request = write_request(neutral, "claude-sonnet-4-5", Losses(Patterns(())))
+    validator("MessageRequest").validate(json.loads(target_request.body))
 
 
 ANSWER_BLOCKS = st.one_of(

@@ -57,11 +57,11 @@ def is_silent(variant: Variant, target: str) -> bool:
     """Whether a member is neither carried nor named, nor is all that it is in. A request that is
     refused with it or without it is not."""
     try:
-        body, lost = target_request(variant.with_member, target)
+        body, losses = target_request(variant.with_member, target)
         body_without = target_request(variant.without_member, target)[0]
     except GatewayError:
         return False
-    names = [field for field in lost if f"{variant.place}.".startswith(f"{field}.")]
+    names = [field for field in losses if f"{variant.place}.".startswith(f"{field}.")]
     return not names and body == body_without
 
 

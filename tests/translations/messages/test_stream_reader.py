@@ -213,9 +213,9 @@ def test_the_input_of_a_vendors_tool_that_was_cut_off_is_left_as_it_began() -> N
     ],
 )
 def test_an_event_of_another_form_is_named(data: bytes, place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         list(Reader().read(data))
-    assert caught.value.place == place
+    assert excinfo.value.place == place
 
 
 @each(
@@ -228,9 +228,9 @@ def test_an_event_of_another_form_is_named(data: bytes, place: str) -> None:
     ],
 )
 def test_a_block_of_another_form_is_named(block: Json, place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read(START, begin(block))
-    assert caught.value.place == place
+    assert excinfo.value.place == place
 
 
 @each(
@@ -243,13 +243,22 @@ def test_a_block_of_another_form_is_named(block: Json, place: str) -> None:
     ],
 )
 def test_an_error_event_is_the_upstreams_error(error: Json, status: int) -> None:
-    with pytest.raises(UpstreamError) as caught:
+    with pytest.raises(UpstreamError) as excinfo:
         read(START, TEXT, text("a"), {"type": "error", "error": error})
-    assert (caught.value.status, caught.value.message, caught.value.code) == (
+    assert (excinfo.value.status, excinfo.value.message, excinfo.value.code) == (
         status,
         error["message"],
         error["type"],
     )
+
+
+@each(
+    ("error", "message"),
+    [({"message": "Slow", "type": "rate_limit_error", "code": "429"}, "Slow"), ("Slow", "Slow")],
+)
+def test_an_error_without_the_type_of_an_event_is_one(error: Any, message: str) -> None:
+    with pytest.raises(UpstreamError, match=message):
+        read(START, TEXT, text("a"), {"error": error})
 
 
 def test_what_is_not_asked_for_may_have_any_value() -> None:

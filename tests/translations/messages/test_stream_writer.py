@@ -207,8 +207,8 @@ def without_none(value: Any) -> Any:
 def test_a_stream_comes_to_the_message_in_one_piece(answer: Answer, pieces: int) -> None:
     writer = Writer(REQUEST)
     stream = b"".join(map(writer.write, events_of(answer, pieces)))
-    whole = json.loads(write_answer(answer, REQUEST))
-    assert without_none(message_of(event_data(stream))) == without_none(whole)
+    expected = json.loads(write_answer(answer, REQUEST))
+    assert without_none(message_of(event_data(stream))) == without_none(expected)
 
 
 @given(answer=ANSWERS)

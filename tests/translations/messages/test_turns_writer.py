@@ -69,12 +69,12 @@ def test_results_of_tools_come_first_in_their_turn_and_in_their_order() -> None:
 
 
 def test_instructions_between_turns_go_above_the_conversation() -> None:
-    body, lost = write(
+    body, losses = write(
         turn("user", "a"), turn("system", "In French."), turn("user", "b"), system="Be brief."
     )
     assert body["system"] == [text("Be brief."), text("In French.")]
     assert texts_of(body) == [("user", [text("a"), text("b")])]
-    assert lost == []
+    assert losses == []
 
 
 def test_newer_models_get_instructions_where_they_stand() -> None:
@@ -113,35 +113,35 @@ def test_also_newer_models_get_instructions_only_between_user_and_assistant() ->
 def test_instructions_are_text_only() -> None:
     image = Media(kind="image", source=Inline("image/png", "iVBO"), place="messages[0].content[0]")
     message = Message(role="system", blocks=[image, Text(text="Look.")])
-    body, lost = write(message, turn("user", "a"))
-    assert (body["system"], lost) == ("Look.", ["messages[0].content[0]"])
+    body, losses = write(message, turn("user", "a"))
+    assert (body["system"], losses) == ("Look.", ["messages[0].content[0]"])
 
 
 def test_texts_and_turns_that_say_nothing_are_left_out() -> None:
-    body, lost = write(
+    body, losses = write(
         turn("user", "a", "", " \n"), turn("assistant", ""), turn("user", "b"), system=" "
     )
     assert body == {
         "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
     }
-    assert lost == []
+    assert losses == []
 
 
 def test_an_assistant_at_the_beginning_is_a_loss() -> None:
-    body, lost = write(turn("assistant", "Welcome!", place="messages[0]"), turn("user", "a"))
-    assert (texts_of(body), lost) == ([("user", "a")], ["messages[0]"])
+    body, losses = write(turn("assistant", "Welcome!", place="messages[0]"), turn("user", "a"))
+    assert (texts_of(body), losses) == ([("user", "a")], ["messages[0]"])
 
 
 def test_an_assistant_at_the_end_is_continued_by_older_models() -> None:
-    body, lost = write(turn("user", "a"), turn("assistant", "x", "b \n"))
+    body, losses = write(turn("user", "a"), turn("assistant", "x", "b \n"))
     assert texts_of(body) == [("user", "a"), ("assistant", [text("x"), text("b")])]
-    assert lost == []
+    assert losses == []
 
 
 def test_an_assistant_at_the_end_is_a_loss_for_newer_models() -> None:
     message = turn("assistant", "b", place="messages[1]")
-    body, lost = write(turn("user", "a"), message, model=NEW)
-    assert (texts_of(body), lost) == ([("user", "a")], ["messages[1]"])
+    body, losses = write(turn("user", "a"), message, model=NEW)
+    assert (texts_of(body), losses) == ([("user", "a")], ["messages[1]"])
 
 
 def test_a_name_of_a_speaker_is_a_loss() -> None:
@@ -151,9 +151,9 @@ def test_a_name_of_a_speaker_is_a_loss() -> None:
 
 def test_turns_of_this_language_stay_as_they_are() -> None:
     messages = [turn("assistant", ""), turn("user", "a"), turn("user", " "), turn("system", "s")]
-    body, lost = write(*messages, language="messages")
+    body, losses = write(*messages, language="messages")
     assert texts_of(body) == [("assistant", ""), ("user", "a"), ("user", " "), ("system", "s")]
-    assert lost == []
+    assert losses == []
 
 
 def test_the_request_is_not_changed_by_writing_it() -> None:

@@ -33,5 +33,5 @@ CACHE = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
 def test_parameters_stay_as_they_are(members: dict[str, Any]) -> None:
     body = {"model": "m", "max_tokens": 9, "messages": [], **members}
     request = read_request(json.dumps(body).encode(), RequestLine())
-    written = json.loads(msgspec.json.encode(write_verbatim_parameters(request)))
-    assert written == members
+    result = json.loads(msgspec.json.encode(write_verbatim_parameters(request)))
+    assert result == members

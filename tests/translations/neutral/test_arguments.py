@@ -27,31 +27,31 @@ def test_arguments_keep_their_text(arguments: str, text: bytes) -> None:
 
 @each("arguments", ["[]", "1", '{"a":', "{}{}", "x", '{"a":' * 5000 + "1" + "}" * 5000])
 def test_other_arguments_name_the_call(arguments: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         arguments_object(ToolCall(id="1", name="f", arguments=arguments))
-    assert caught.value.place == "the arguments of f"
+    assert excinfo.value.place == "the arguments of f"
 
 
 def test_arguments_in_a_request_name_their_place() -> None:
     call = ToolCall(id="1", name="f", arguments="[]", place="messages[1].tool_calls[0]")
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         arguments_object(call)
-    assert caught.value.place == "messages[1].tool_calls[0]"
+    assert excinfo.value.place == "messages[1].tool_calls[0]"
 
 
 @each(
-    ("schema", "written"),
+    ("schema", "expected"),
     [
         (None, {"type": "object", "properties": {}}),
         (Raw(b'{"type": "object", "x": 1.0}'), Raw(b'{"type": "object", "x": 1.0}')),
         (Raw(b'{"x": 1.0}'), {"type": "object", "x": Raw(b"1.0")}),
     ],
 )
-def test_the_schema_of_arguments_names_its_type(schema: Raw | None, written: object) -> None:
-    assert arguments_schema(Tool(name="f", schema=schema)) == written
+def test_the_schema_of_arguments_names_its_type(schema: Raw | None, expected: object) -> None:
+    assert arguments_schema(Tool(name="f", schema=schema)) == expected
 
 
 def test_a_schema_that_is_no_object_names_its_tool() -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         arguments_schema(Tool(name="f", schema=Raw(b"[]"), place="tools[0]"))
-    assert caught.value.place == "tools[0]"
+    assert excinfo.value.place == "tools[0]"

@@ -26,9 +26,9 @@ def test_a_data_url_has_a_media_type_and_a_content(url: str, media_type: str, da
 
 @each("url", ["data:image/png;base64", "data:a/b;base64,a", "data:a/b;base64,é", "data:a;base64,%"])
 def test_a_broken_data_url_names_its_place(url: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read_data_url(url, "messages[0].content[1]")
-    assert caught.value.place == "messages[0].content[1]"
+    assert excinfo.value.place == "messages[0].content[1]"
 
 
 def test_a_content_is_written_as_it_is_read() -> None:

@@ -10,10 +10,10 @@ from engine.translations.neutral.extra import add_extra, extra_inside
 
 
 def test_unknown_members_of_an_object_inside_stay_inside() -> None:
-    written: dict[str, Any] = {"function": {"name": "f"}, "type": "function"}
+    members: dict[str, Any] = {"function": {"name": "f"}, "type": "function"}
     inner = extra_inside("function", {"x": Raw(b"1.50")})
-    add_extra(written, {**inner, "y": Raw(b"2")})
-    assert written == {
+    add_extra(members, {**inner, "y": Raw(b"2")})
+    assert members == {
         "function": {"name": "f", "x": Raw(b"1.50")},
         "type": "function",
         "y": Raw(b"2"),
@@ -21,9 +21,9 @@ def test_unknown_members_of_an_object_inside_stay_inside() -> None:
 
 
 def test_an_object_that_is_not_written_comes_whole() -> None:
-    written: dict[str, Any] = {}
-    add_extra(written, extra_inside("function", {"x": Raw(b"1")}))
-    assert written == {"function": Raw(b'{"x":1}')}
+    members: dict[str, Any] = {}
+    add_extra(members, extra_inside("function", {"x": Raw(b"1")}))
+    assert members == {"function": Raw(b'{"x":1}')}
 
 
 def test_an_object_without_unknown_members_adds_nothing() -> None:

@@ -29,9 +29,9 @@ TEXT = b"""{"text": "a", "null": null, "number": 1.50, "list": [{"a": 1}, 2], "o
 def test_a_value_of_another_type_is_refused_with_its_place(
     read: Callable[[Members], object], place: str, expected: str
 ) -> None:
-    with pytest.raises(WrongType) as error:
+    with pytest.raises(WrongType) as excinfo:
         read(Members(TEXT))
-    assert (error.value.place, error.value.expected) == (place, expected)
+    assert (excinfo.value.place, excinfo.value.expected) == (place, expected)
 
 
 @pytest.mark.parametrize("text", [b"[]", b"", b"{", b'{"a": }', b'{"\xff": 1}', b"[" * 100_000])

@@ -172,9 +172,9 @@ WRONG: list[tuple[Any, str, str]] = [
 def test_a_value_of_another_type_is_refused_with_its_place(
     document: Any, place: str, expected: str
 ) -> None:
-    with pytest.raises(WrongType) as error:
+    with pytest.raises(WrongType) as excinfo:
         read(document)
-    assert (error.value.place, error.value.expected) == (place, expected)
+    assert (excinfo.value.place, excinfo.value.expected) == (place, expected)
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b'{"a": }', b'{"stream": "\xff"}', b"[" * 100_000])

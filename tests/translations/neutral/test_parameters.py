@@ -48,23 +48,25 @@ def test_a_model_gets_the_nearest_effort_that_it_has(effort: str, nearest: str) 
 
 
 @pytest.mark.parametrize(
-    ("requested", "most", "written"),
+    ("requested", "limit", "expected"),
     [(32_000, 16_384, 16_384), (16_384, 16_384, 16_384), (32_000, None, 32_000), (None, 9, None)],
 )
 def test_a_limit_is_lowered_to_what_the_model_can_write(
-    requested: int | None, most: int | None, written: int | None
+    requested: int | None, limit: int | None, expected: int | None
 ) -> None:
     losses = Losses(Patterns(()))
     places = {"max_tokens": "generationConfig.maxOutputTokens"}
     request = ChatRequest(language="a", model="m", messages=[], max_tokens=requested, places=places)
-    assert with_token_limit(request, most, losses).max_tokens == written
+    assert with_token_limit(request, limit, losses).max_tokens == expected
     lowered = [(loss.place, loss.hint) for loss in losses.losses]
-    assert lowered == ([] if requested == written else [("generationConfig.maxOutputTokens", True)])
+    assert lowered == (
+        [] if requested == expected else [("generationConfig.maxOutputTokens", True)]
+    )
     assert request.max_tokens == requested
 
 
 @pytest.mark.parametrize(
-    ("name", "model", "most"),
+    ("name", "model", "limit"),
     [
         ("chat_completions", "gpt-4o-mini", 16_384),
         ("chat_completions", "gpt-4o-2024-05-13", 4096),
@@ -80,8 +82,8 @@ def test_a_limit_is_lowered_to_what_the_model_can_write(
         ("generate_content", "gemma-3", None),
     ],
 )
-def test_models_are_known_by_their_names(name: str, model: str, most: int | None) -> None:
-    assert language(name).most_tokens(model) == most
+def test_models_are_known_by_their_names(name: str, model: str, limit: int | None) -> None:
+    assert language(name).most_tokens(model) == limit
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ SHAPE = Decoder(Shape)
 
 
 def refusal(text: bytes, place: str = "") -> tuple[str, str]:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read_shape(SHAPE, text, place)
-    return caught.value.place, caught.value.expected
+    return excinfo.value.place, excinfo.value.expected
 
 
 def test_unknown_members_and_nulls_are_passed_over() -> None:
@@ -68,6 +68,6 @@ def test_a_text_inside_another_is_named_with_its_place(text: bytes, place: str) 
 
 
 def test_a_list_at_a_place() -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read_shape(Decoder(list[Inner]), b'[{"text":1}]', "a")
-    assert caught.value.place == "a[0].text"
+    assert excinfo.value.place == "a[0].text"

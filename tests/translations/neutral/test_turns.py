@@ -63,7 +63,7 @@ def test_parts_of_a_turn_keep_its_marks() -> None:
 
 
 @each(
-    ("turns", "prefill", "kept", "lost", "error_place"),
+    ("turns", "prefill", "expected_turns", "expected_losses", "error_place"),
     [
         ("u:- a:x u:x", False, "u a u", [], None),
         ("a:x u:-", True, "u", ["a:x"], None),
@@ -75,7 +75,11 @@ def test_parts_of_a_turn_keep_its_marks() -> None:
     ],
 )
 def test_turns_from_a_users_to_a_users(
-    turns: str, prefill: bool, kept: str, lost: list[str], error_place: str | None
+    turns: str,
+    prefill: bool,
+    expected_turns: str,
+    expected_losses: list[str],
+    error_place: str | None,
 ) -> None:
     """`+` marks the turn that the model continues."""
     losses = Losses(Patterns(()))
@@ -84,10 +88,10 @@ def test_turns_from_a_users_to_a_users(
         return message.role[0] + "+" * is_continued if message.blocks else ""
 
     messages = [turn(each_turn) for each_turn in turns.split()]
-    written = from_user_to_user(messages, write, losses, prefill=prefill, place="messages")
+    result = from_user_to_user(messages, write, losses, prefill=prefill, place="messages")
     error = losses.remainder_error
-    assert " ".join(each_turn["content"] for each_turn in written) == kept
-    assert [loss.place for loss in losses.losses] == lost
+    assert " ".join(each_turn["content"] for each_turn in result) == expected_turns
+    assert [loss.place for loss in losses.losses] == expected_losses
     assert (error and error.place) == error_place
 
 

@@ -78,7 +78,7 @@ def test_a_location_is_carried_to_every_vendor_that_has_one(source: str, target:
     body = json.dumps({"model": "m", **REQUESTS[source]}).encode()
     translation = Translation(language(source), language(target))
     exchange = translation.request(body, RequestLine(), "m", LossRules())
-    written = json.loads(exchange.target_request.body)
+    target_body = json.loads(exchange.target_request.body)
     for member in ("tools", "web_search_options"):
-        assert written.get(member) == REQUESTS[target].get(member)
+        assert target_body.get(member) == REQUESTS[target].get(member)
     assert exchange.dropped == []

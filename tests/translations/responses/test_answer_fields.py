@@ -18,18 +18,18 @@ from tests.support.each import each
 
 
 @each(
-    ("item_id", "written"),
+    ("item_id", "expected"),
     [
         ("rs_1", {"id": "rs_1", "encrypted_content": "gAAA"}),
         ("", {"encrypted_content": "gAAA"}),
     ],
 )
 def test_a_signature_is_the_encrypted_content_with_the_id(
-    item_id: str, written: dict[str, str]
+    item_id: str, expected: dict[str, str]
 ) -> None:
     signature = read_signature("gAAA", item_id)
     assert signature is not None
-    assert signed_members(signature) == written
+    assert signed_members(signature) == expected
     assert encrypted_content(signature) == "gAAA"
 
 

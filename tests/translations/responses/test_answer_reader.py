@@ -139,9 +139,9 @@ def test_broken_answers(members: Json, message: str) -> None:
     ],
 )
 def test_failures(document: Json, expected: tuple[int, str, str]) -> None:
-    with pytest.raises(UpstreamError) as caught:
+    with pytest.raises(UpstreamError) as excinfo:
         list(read_answer(json.dumps(document).encode()))
-    error = caught.value
+    error = excinfo.value
     assert (error.status, error.message, error.code) == expected
 
 

@@ -44,8 +44,8 @@ def request(**members: Any) -> ChatRequest:
     )
 
 
-def write(whole: Answer, **members: Any) -> Any:
-    body = write_answer(whole, request(**members))
+def write(full_answer: Answer, **members: Any) -> Any:
+    body = write_answer(full_answer, request(**members))
     response(body)
     return json.loads(body)
 
@@ -130,8 +130,8 @@ def test_ends(stop: Stop, status: str, reason: str | None) -> None:
 
 
 def test_why_an_answer_was_filtered_is_a_refusal() -> None:
-    whole = answer(Text(text="a"), stop="filter", explanation="Not this.")
-    (message,) = write(whole)["output"]
+    full_answer = answer(Text(text="a"), stop="filter", explanation="Not this.")
+    (message,) = write(full_answer)["output"]
     assert message["content"][1] == {"type": "refusal", "refusal": "Not this."}
 
 
@@ -166,18 +166,18 @@ def test_the_request_is_repeated_as_the_caller_wrote_it() -> None:
 
 
 def test_what_an_answer_lacks_is_the_requests() -> None:
-    whole = answer(Text(text="a"))
-    whole.id = whole.model = ""
-    whole.created, whole.usage = 0, None
-    document = write(whole)
+    full_answer = answer(Text(text="a"))
+    full_answer.id = full_answer.model = ""
+    full_answer.created, full_answer.usage = 0, None
+    document = write(full_answer)
     names = ("id", "model", "created_at", "usage")
     assert [document[name] for name in names] == ["resp_req1", "alias", 1_700_000_000, None]
 
 
 def test_log_probabilities_are_those_of_the_first_text() -> None:
-    whole = answer(Text(text="a"), Text(text="b"))
-    whole.candidates[0].logprobs = [TokenLogprob("a", -0.5, [("x", -2.0)])]
-    first, second = write(whole)["output"][0]["content"]
+    full_answer = answer(Text(text="a"), Text(text="b"))
+    full_answer.candidates[0].logprobs = [TokenLogprob("a", -0.5, [("x", -2.0)])]
+    first, second = write(full_answer)["output"][0]["content"]
     assert [token["token"] for token in first["logprobs"]] == ["a"]
     assert second["logprobs"] == []
 
@@ -227,9 +227,9 @@ def test_content_that_no_item_can_have(block: Block) -> None:
 
 
 def test_only_the_first_candidate_is_written() -> None:
-    whole = answer(ToolCall(id="c", name="f"))
-    whole.candidates += answer(Text(text="other")).candidates
-    assert [item["type"] for item in write(whole)["output"]] == ["function_call"]
+    full_answer = answer(ToolCall(id="c", name="f"))
+    full_answer.candidates += answer(Text(text="other")).candidates
+    assert [item["type"] for item in write(full_answer)["output"]] == ["function_call"]
 
 
 CUSTOM = {"f": CallerTool("custom", "f")}

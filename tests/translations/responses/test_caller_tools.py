@@ -84,8 +84,8 @@ def test_tools_survive_their_own_language_as_they_are() -> None:
         {"type": "custom_tool_call_output", "call_id": "1", "output": "Done."},
         {"type": "function_call", "call_id": "2", "namespace": "crm", "name": "x", "arguments": ""},
     ]
-    written = RESPONSES.write_request(read(*tools, items=items), "m", Losses(Patterns(())))
-    document = json.loads(written.body)
+    target_request = RESPONSES.write_request(read(*tools, items=items), "m", Losses(Patterns(())))
+    document = json.loads(target_request.body)
     assert document["tools"] == tools
     assert document["input"] == items
 
@@ -104,8 +104,8 @@ def item(tool: CallerTool, arguments: str, status: str = "completed") -> Any:
     ],
 )
 def test_the_sdk_reads_the_item_of_each_kind(tool: CallerTool, arguments: str, kind: Any) -> None:
-    written = json.loads(msgspec.json.encode(item(tool, arguments)))
-    parsed = TypeAdapter(kind).validate_python(written, strict=True)
+    result = json.loads(msgspec.json.encode(item(tool, arguments)))
+    parsed = TypeAdapter(kind).validate_python(result, strict=True)
     assert getattr(parsed, "namespace", None) == (tool.group or None)
 
 

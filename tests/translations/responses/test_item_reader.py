@@ -45,9 +45,9 @@ def block_of(item: Json) -> Any:
 
 
 def place_of_error(item: Json) -> str:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         message_of(item)
-    return caught.value.place
+    return excinfo.value.place
 
 
 @each(
@@ -89,9 +89,9 @@ def test_an_item_that_the_vendor_keeps_is_refused_as_such(
     """It was taken for an assistant's turn, which models do not continue."""
     body = {"model": "m", "input": [{"role": "user", "content": "Hi"}, item]}
     translation = Translation(language("responses"), language(target))
-    with pytest.raises(GatewayError, match="another vendor") as caught:
+    with pytest.raises(GatewayError, match="another vendor") as excinfo:
         translation.request(json.dumps(body).encode(), RequestLine(), model, LossRules())
-    assert caught.value.param == "input[1]"
+    assert excinfo.value.param == "input[1]"
 
 
 CALL: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a":1.0}'}
@@ -163,6 +163,21 @@ def test_thoughts(members: Json, text: str, signature: Signature | None) -> None
     block = block_of({"type": "reasoning", **members})
     assert isinstance(block, Reasoning)
     assert (block.text, block.signature) == (text, signature)
+
+
+def test_a_text_of_thoughts_is_kept_beside_an_empty_summary_for_its_own_vendor() -> None:
+    text = [{"type": "reasoning_text", "text": "c", "vendor": 1}]
+    block = block_of({"type": "reasoning", "summary": [], "content": text})
+    assert {name: json.loads(bytes(raw)) for name, raw in block.extra.items()} == {
+        "summary": [],
+        "content": text,
+    }
+
+
+@each("name", ["summary", "content"])
+def test_thoughts_of_another_form_are_named(name: str) -> None:
+    with pytest.raises(WrongType, match=rf"{name}'.*list"):
+        block_of({"type": "reasoning", name: "c"})
 
 
 SEARCH = {"call_id": "c1", "execution": "client"}

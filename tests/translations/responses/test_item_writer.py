@@ -155,7 +155,7 @@ def test_instructions_in_the_middle_are_the_developers() -> None:
 
 
 def test_an_assistants_texts_and_calls_keep_their_order() -> None:
-    written = items(
+    result = items(
         assistant(
             Text(text="a"),
             Text(text="b"),
@@ -163,7 +163,7 @@ def test_an_assistants_texts_and_calls_keep_their_order() -> None:
             Text(text="c"),
         )
     )
-    assert written == [
+    assert result == [
         {"role": "assistant", "content": "ab"},
         {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a":1.0}'},
         {"role": "assistant", "content": "c"},

@@ -98,9 +98,9 @@ def test_parts(content: Json, block: object) -> None:
     ],
 )
 def test_parts_of_another_form_are_refused_by_their_place(content: Json, place: str) -> None:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         block_of(content)
-    assert caught.value.place == f"{PART}.{place}"
+    assert excinfo.value.place == f"{PART}.{place}"
 
 
 def test_a_text_that_the_caller_sends_back() -> None:

@@ -30,9 +30,9 @@ def read(**members: Any) -> ChatRequest:
 
 
 def place_of_error(**members: Any) -> str:
-    with pytest.raises(WrongType) as caught:
+    with pytest.raises(WrongType) as excinfo:
         read(**members)
-    return caught.value.place
+    return excinfo.value.place
 
 
 def test_an_input_that_is_a_text_is_the_users() -> None:
@@ -53,8 +53,8 @@ def test_a_request_that_does_not_mention_store_is_translated() -> None:
 
 
 def test_functions() -> None:
-    whole = {"type": "function", "name": "f", "description": "Does.", "parameters": {"a": 1.0}}
-    request = read(tools=[{**whole, "strict": True}, {"type": "function", "name": "g"}])
+    tool = {"type": "function", "name": "f", "description": "Does.", "parameters": {"a": 1.0}}
+    request = read(tools=[{**tool, "strict": True}, {"type": "function", "name": "g"}])
     assert request.tools == [
         Tool(
             name="f",

@@ -137,7 +137,7 @@ def function(name: str) -> Json:
 
 
 @each(
-    ("choice", "written"),
+    ("choice", "expected"),
     [
         (ToolChoice("auto"), "auto"),
         (ToolChoice("none", ("look",)), "none"),
@@ -157,8 +157,8 @@ def function(name: str) -> Json:
         ),
     ],
 )
-def test_choices(choice: ToolChoice, written: Any) -> None:
-    assert write(tools=[LOOK, TIME], tool_choice=choice)[0]["tool_choice"] == written
+def test_choices(choice: ToolChoice, expected: Any) -> None:
+    assert write(tools=[LOOK, TIME], tool_choice=choice)[0]["tool_choice"] == expected
 
 
 def test_a_choice_without_tools_is_left_out() -> None:
@@ -172,7 +172,7 @@ def test_built_in_tools() -> None:
 
 
 @each(
-    ("output", "written"),
+    ("output", "expected"),
     [
         (OutputFormat(kind="json"), {"type": "json_object"}),
         (any_object(), {"type": "json_object"}),
@@ -188,5 +188,5 @@ def test_built_in_tools() -> None:
         ),
     ],
 )
-def test_forms_of_the_answer(output: OutputFormat, written: Json) -> None:
-    assert write(output=output)[0] == {"text": {"format": written}}
+def test_forms_of_the_answer(output: OutputFormat, expected: Json) -> None:
+    assert write(output=output)[0] == {"text": {"format": expected}}

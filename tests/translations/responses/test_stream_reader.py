@@ -76,7 +76,7 @@ def blocks_of(*documents: Json) -> list[Any]:
 
 MESSAGE: Json = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
 TEXT: Json = {"type": "output_text", "text": ""}
-WHOLE: Json = {**MESSAGE, "content": [{"type": "output_text", "text": "ab"}]}
+FULL_ITEM: Json = {**MESSAGE, "content": [{"type": "output_text", "text": "ab"}]}
 CALL: Json = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f"}
 THOUGHT: Json = {"type": "reasoning", "id": "rs_1", "summary": []}
 SUMMARY: Json = {"summary": [{"type": "summary_text", "text": "hm"}]}
@@ -90,7 +90,7 @@ SIGNED = Reasoning(text="hm", signature=Signature("responses", "rs_1 gAAA"), id=
             [
                 *(added(**MESSAGE), part(**TEXT), delta("output_text", "a")),
                 *(delta("output_text", "b"), event("output_text.done", text="ab")),
-                *(part_done(type="output_text", text="ab"), item_done(**WHOLE)),
+                *(part_done(type="output_text", text="ab"), item_done(**FULL_ITEM)),
             ],
             Text(text="ab"),
         ),
@@ -100,20 +100,28 @@ SIGNED = Reasoning(text="hm", signature=Signature("responses", "rs_1 gAAA"), id=
                 added(**MESSAGE),
                 part(**TEXT),
                 part_done(type="output_text", text="ab"),
-                item_done(**WHOLE),
+                item_done(**FULL_ITEM),
             ],
             Text(text="ab"),
         ),
         # no event of the part
-        ([added(**MESSAGE), delta("output_text", "ab"), item_done(**WHOLE)], Text(text="ab")),
+        (
+            [added(**MESSAGE), delta("output_text", "ab"), item_done(**FULL_ITEM)],
+            Text(text="ab"),
+        ),
         # no end of the part
         (
-            [added(**MESSAGE), part(**TEXT), delta("output_text", "ab"), item_done(**WHOLE)],
+            [
+                added(**MESSAGE),
+                part(**TEXT),
+                delta("output_text", "ab"),
+                item_done(**FULL_ITEM),
+            ],
             Text(text="ab"),
         ),
         # no event but that of the item
-        ([added(**MESSAGE), item_done(**WHOLE)], Text(text="ab")),
-        ([item_done(**WHOLE)], Text(text="ab")),
+        ([added(**MESSAGE), item_done(**FULL_ITEM)], Text(text="ab")),
+        ([item_done(**FULL_ITEM)], Text(text="ab")),
         (
             [
                 *(added(**MESSAGE), part(type="refusal", refusal=""), delta("refusal", "No")),
@@ -179,13 +187,13 @@ def test_an_item_of_this_vendor_is_kept_whole() -> None:
 
 
 def test_an_answer_that_only_the_last_event_has() -> None:
-    last = {**COMPLETED, "response": {**COMPLETED["response"], "output": [WHOLE]}}
+    last = {**COMPLETED, "response": {**COMPLETED["response"], "output": [FULL_ITEM]}}
     assert collect(events_of(CREATED, last)).candidates[0].blocks == [Text(text="ab")]
 
 
 def test_items_of_the_last_event_are_not_read_again() -> None:
-    last = {**COMPLETED, "response": {**COMPLETED["response"], "output": [WHOLE]}}
-    answer = collect(events_of(CREATED, item_done(**WHOLE), last))
+    last = {**COMPLETED, "response": {**COMPLETED["response"], "output": [FULL_ITEM]}}
+    answer = collect(events_of(CREATED, item_done(**FULL_ITEM), last))
     assert answer.candidates[0].blocks == [Text(text="ab")]
 
 
@@ -277,9 +285,9 @@ ERROR = {"code": "rate_limit_exceeded", "message": "Slow down"}
     ],
 )
 def test_errors(document: Json) -> None:
-    with pytest.raises(UpstreamError) as caught:
+    with pytest.raises(UpstreamError) as excinfo:
         list(events_of(CREATED, document))
-    error = caught.value
+    error = excinfo.value
     assert (error.status, error.message, error.code) == (429, "Slow down", "rate_limit_exceeded")
 
 
@@ -293,4 +301,6 @@ def test_what_follows_the_end_is_passed_over() -> None:
 def test_what_is_not_asked_for_may_have_any_value() -> None:
     odd: Json = {"type": "response.in_progress", "response": {"id": 5, "output": "none"}}
     text = [part(**TEXT, annotations=5), delta("output_text", "a"), event("new", delta={})]
-    assert blocks_of(odd, *text, item_done(**{**WHOLE, "id": 5, "content": 5})) == [Text(text="a")]
+    assert blocks_of(odd, *text, item_done(**{**FULL_ITEM, "id": 5, "content": 5})) == [
+        Text(text="a")
+    ]

@@ -40,14 +40,14 @@ REQUEST = ChatRequest(
 )
 
 
-def output_of(whole: Answer, pieces: int = 3) -> bytes:
+def output_of(full_answer: Answer, pieces: int = 3) -> bytes:
     writer = Writer(REQUEST)
-    return b"".join(writer.write(event) for event in events_of(whole, pieces))
+    return b"".join(writer.write(event) for event in events_of(full_answer, pieces))
 
 
-def stream(whole: Answer, pieces: int = 3) -> list[Json]:
+def stream(full_answer: Answer, pieces: int = 3) -> list[Json]:
     """The events, each of which the SDK accepts."""
-    data = event_data(output_of(whole, pieces))
+    data = event_data(output_of(full_answer, pieces))
     for document in data:
         response_event(document)
     return [json.loads(document) for document in data]
@@ -60,10 +60,10 @@ def kinds(*content: Block, stop: Stop = "end") -> list[str]:
 
 @each("pieces", [1, 3, 100])
 def test_the_last_event_is_the_answer_in_one_piece(pieces: int) -> None:
-    whole = answer(*blocks(), stop="tool_calls")
-    last = stream(whole, pieces)[-1]
+    full_answer = answer(*blocks(), stop="tool_calls")
+    last = stream(full_answer, pieces)[-1]
     assert last["type"] == "response.completed"
-    assert last["response"] == json.loads(write_answer(whole, REQUEST))
+    assert last["response"] == json.loads(write_answer(full_answer, REQUEST))
 
 
 def test_every_event_has_its_name_and_the_next_number() -> None:
@@ -128,13 +128,13 @@ def test_an_answer_that_was_cut_is_incomplete() -> None:
     ],
 )
 def test_a_cut_answer_ends_like_the_one_in_one_piece(content: list[Block]) -> None:
-    whole = answer(*content, stop="length")
+    full_answer = answer(*content, stop="length")
     request = replace(REQUEST, caller_tools={"custom": CallerTool("custom", "custom")})
     writer = Writer(request)
-    written = b"".join(writer.write(event) for event in events_of(whole))
-    *events, last = map(json.loads, event_data(written))
+    data = b"".join(writer.write(event) for event in events_of(full_answer))
+    *events, last = map(json.loads, event_data(data))
     items = [e["item"] for e in events if e["type"] == "response.output_item.done"]
-    assert last["response"] == json.loads(write_answer(whole, request))
+    assert last["response"] == json.loads(write_answer(full_answer, request))
     assert items == last["response"]["output"]
 
 
@@ -172,9 +172,9 @@ def test_the_sdk_comes_to_the_same_texts_and_arguments() -> None:
 
 
 def test_citations_and_log_probabilities_are_repeated_at_the_end() -> None:
-    whole = answer(Text(text="ab", citations=[Citation("https://a")]))
-    whole.candidates[0].logprobs = [TokenLogprob("ab", -0.5)]
-    events = stream(whole)
+    full_answer = answer(Text(text="ab", citations=[Citation("https://a")]))
+    full_answer.candidates[0].logprobs = [TokenLogprob("ab", -0.5)]
+    events = stream(full_answer)
     (cited,) = [e for e in events if e["type"] == "response.output_text.annotation.added"]
     part = events[-1]["response"]["output"][0]["content"][0]
     assert part["annotations"] == [cited["annotation"]]
@@ -212,9 +212,9 @@ def test_the_number_of_items_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_only_the_first_candidate_is_written() -> None:
-    whole = answer(ToolCall(id="c", name="f"))
-    whole.candidates += answer(Text(text="other")).candidates
-    assert b"other" not in output_of(whole)
+    full_answer = answer(ToolCall(id="c", name="f"))
+    full_answer.candidates += answer(Text(text="other")).candidates
+    assert b"other" not in output_of(full_answer)
 
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -230,9 +230,9 @@ CONTENT = st.lists(
 
 @given(content=CONTENT, pieces=st.integers(1, 5))
 def test_a_stream_is_read_as_what_was_written(content: list[Block], pieces: int) -> None:
-    whole = answer(*content)
+    full_answer = answer(*content)
     reader = Reader()
-    data = event_data(output_of(whole, pieces))
+    data = event_data(output_of(full_answer, pieces))
     events = [event for document in data for event in reader.read(document)]
     read = collect([*events, *reader.end()]).candidates[0].blocks
     for block in read:

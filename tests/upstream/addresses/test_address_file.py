@@ -81,9 +81,9 @@ def test_a_broken_file_is_refused_with_its_place(
     tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(BrokenFile) as caught:
+    with pytest.raises(BrokenFile) as excinfo:
         read_entries(tmp_path / name)
-    assert message in str(caught.value)
+    assert message in str(excinfo.value)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_a_family_without_a_route_is_not_asked_for(
     server.records[NAME, "A"] = ["10.0.0.1"]
     server.records[NAME, "AAAA"] = ["2001:db8::1"]
     assert hosts_of(lookup(server).addresses(NAME, 80)) == ["10.0.0.1"]
-    assert server.asked(NAME, "AAAA") == 0
+    assert server.question_count(NAME, "AAAA") == 0
 
 
 # --- services
@@ -165,7 +165,7 @@ def test_addresses_that_are_sent_along_are_not_asked_for(server: DnsServer) -> N
     server.records["a.test", "A"] = ["10.0.0.1"]
     server.additional = frozenset({"A"})
     assert hosts_of(lookup(server).services(SERVICE)) == ["10.0.0.1"]
-    assert server.asked("a.test") == 0
+    assert server.question_count("a.test") == 0
 
 
 def test_a_host_of_a_service_that_went_away_is_left_out(server: DnsServer) -> None:
@@ -214,7 +214,7 @@ def test_a_name_of_the_hosts_file_is_left_to_the_system(
     names = of_the_system(server, monkeypatch, tmp_path, "10.0.0.1 other Models.test # models\n")
     server.records[NAME, "A"] = ["10.0.0.1"]
     assert names.addresses(NAME, 80) == Answer([Address("127.0.0.9", 80)], 30.0)
-    assert server.asked(NAME) == 0
+    assert server.question_count(NAME) == 0
 
 
 def test_a_name_that_dns_does_not_know_is_left_to_the_system(
@@ -222,7 +222,7 @@ def test_a_name_that_dns_does_not_know_is_left_to_the_system(
 ) -> None:
     names = of_the_system(server, monkeypatch, tmp_path, "")
     assert hosts_of(names.addresses(NAME, 80)) == ["127.0.0.9"]
-    assert server.asked(NAME) == 1
+    assert server.question_count(NAME) == 1
 
 
 def test_search_domains_count(

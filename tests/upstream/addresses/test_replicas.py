@@ -42,7 +42,7 @@ class Moving:
             while self.changes == before:
                 gevent.sleep(0.001)
 
-    def shown(self) -> list[list[tuple[str, float]]]:
+    def weights_by_round(self) -> list[list[tuple[str, float]]]:
         return [[(str(r.address), r.share) for r in level] for level in self.replicas.levels]
 
 
@@ -60,14 +60,14 @@ def test_there_are_none_before_the_first_answer(moving: Moving) -> None:
 
 def test_each_address_has_an_equal_share_and_they_are_in_order(moving: Moving) -> None:
     moving.move(B, A)
-    assert moving.shown() == [[("10.0.0.1:80", 0.5), ("10.0.0.2:80", 0.5)]]
+    assert moving.weights_by_round() == [[("10.0.0.1:80", 0.5), ("10.0.0.2:80", 0.5)]]
     assert moving.changes == 1
 
 
 def test_shares_are_by_weight_within_a_priority(moving: Moving) -> None:
     moving.shares = {A: Share(3, 0), B: Share(1, 0), C: Share(9, 5)}
     moving.move(A, B, C)
-    assert moving.shown() == [
+    assert moving.weights_by_round() == [
         [("10.0.0.1:80", 0.75), ("10.0.0.2:80", 0.25)],
         [("10.0.0.3:80", 1.0)],
     ]
@@ -76,7 +76,7 @@ def test_shares_are_by_weight_within_a_priority(moving: Moving) -> None:
 def test_weights_of_0_alone_are_equal_shares(moving: Moving) -> None:
     moving.shares = {A: Share(0), B: Share(0)}
     moving.move(A, B)
-    assert moving.shown() == [[("10.0.0.1:80", 0.5), ("10.0.0.2:80", 0.5)]]
+    assert moving.weights_by_round() == [[("10.0.0.1:80", 0.5), ("10.0.0.2:80", 0.5)]]
 
 
 def test_of_too_many_addresses_the_first_ones_are_used() -> None:

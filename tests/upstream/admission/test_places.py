@@ -39,9 +39,9 @@ def test_a_place_of_every_gate_is_taken_and_given_back_once():
 def test_where_one_gate_is_full_no_place_of_another_is_kept():
     gates = gate(2), gate(1)
     take_places(gates, NORMAL)
-    with pytest.raises(NoPlace) as refusal:
+    with pytest.raises(NoPlace) as excinfo:
         take_places(gates, NORMAL)
-    assert refusal.value.gate is gates[1]
+    assert excinfo.value.gate is gates[1]
     assert in_flight(*gates) == [1, 1]
 
 
@@ -63,9 +63,9 @@ def test_places_are_waited_for_one_after_another():
 def test_a_wait_without_success_keeps_no_place(size, result):
     gates = gate(2), gate(1, size, wait=0.02)
     take_places(gates, NORMAL)
-    with pytest.raises(NoPlace) as refusal:
+    with pytest.raises(NoPlace) as excinfo:
         wait_for_places(gates, NORMAL, 5.0)
-    assert (refusal.value.gate, refusal.value.result) == (gates[1], result)
+    assert (excinfo.value.gate, excinfo.value.result) == (gates[1], result)
     assert in_flight(*gates) == [1, 1]
 
 
@@ -172,9 +172,9 @@ def test_who_came_first_is_served_first_in_each_queue():
 def test_where_no_option_has_a_place_each_says_why():
     gates = gate(1), gate(1, size=1, wait=0.02)
     taken(*gates)
-    with pytest.raises(NoPlaces) as caught:
+    with pytest.raises(NoPlaces) as excinfo:
         wait_for_any([[each] for each in gates], NORMAL, 5.0)
-    assert [(each.gate, each.result) for each in caught.value.refusals] == [
+    assert [(each.gate, each.result) for each in excinfo.value.refusals] == [
         (gates[0], Wait.FULL),
         (gates[1], Wait.TIMEOUT),
     ]

@@ -217,19 +217,19 @@ def test_options_without_a_place_are_refused(options: Any) -> None:
 def test_while_nothing_changes_a_session_meets_the_same_replica() -> None:
     """In a simulation of 400 sessions over eight replicas, with ten requests in flight at each."""
     machine = Machine([Replica(seconds=1.0) for _ in range(8)], Choice("affinity", BY_SESSION))
-    dice, asked, served = random.Random(1), [], []
+    dice, requests, served = random.Random(1), [], []
 
     def exchanges() -> Exchange:
-        asked.append(dice.randrange(400))
-        return session(asked[-1])
+        requests.append(dice.randrange(400))
+        return session(requests[-1])
 
-    result = machine.run(20_000, 80, exchanges=exchanges, picked=served.append)
+    result = machine.run(20_000, 80, exchanges=exchanges, on_pick=served.append)
     usual = {}
     for key in range(400):
-        replicas = Counter(replica for k, replica in zip(asked, served, strict=True) if k == key)
+        replicas = Counter(replica for k, replica in zip(requests, served, strict=True) if k == key)
         usual[key] = replicas.most_common(1)[0][0]
-    same = sum(usual[key] == replica for key, replica in zip(asked, served, strict=True))
-    assert same / len(asked) > 0.99
+    same = sum(usual[key] == replica for key, replica in zip(requests, served, strict=True))
+    assert same / len(requests) > 0.99
     assert all(result.share(n) > 0.05 for n in range(8))
 
 

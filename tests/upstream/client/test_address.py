@@ -59,9 +59,9 @@ def test_origin(url: str) -> None:
     ],
 )
 def test_odd_urls_are_refused_and_not_shown(url: str) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError) as excinfo:
         origin_of(url)
-    assert "secret" not in str(caught.value)
+    assert "secret" not in str(excinfo.value)
 
 
 PLAIN, TLS = origin_of("http://h.example"), origin_of("https://h.example")
@@ -96,9 +96,9 @@ def test_the_password_of_a_proxy() -> None:
     "proxy", ["https://u:secret@p", "socks5://u:secret@p", "http://u:secret@p:x", "http://"]
 )
 def test_odd_proxies_are_refused_and_not_shown(proxy: str) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError) as excinfo:
         proxy_of(TLS, proxy, {})
-    assert "secret" not in str(caught.value)
+    assert "secret" not in str(excinfo.value)
 
 
 @pytest.mark.parametrize(

@@ -260,9 +260,9 @@ def test_a_reset_during_sending() -> None:
         scripted([RESET])(sock, peer)
 
     with connected(handle) as (client, peer):
-        with pytest.raises(Reset) as caught:
+        with pytest.raises(Reset) as excinfo:
             client.send("POST", "/", [], b"x" * 32_000_000)
-        assert caught.value.request_sent
+        assert excinfo.value.request_sent
         assert peer.connections == 1
 
 
@@ -317,9 +317,9 @@ def test_timeout_after_the_response_has_started(
 )
 def test_an_upstream_that_stops_reading_the_request(timeouts: Timeouts, kind: str) -> None:
     with connected(scripted([STALL]), timeouts=timeouts) as (client, _):
-        with pytest.raises(UpstreamFailure) as caught:
+        with pytest.raises(UpstreamFailure) as excinfo:
             client.send("POST", "/", [], b"x" * 32_000_000)
-        assert (caught.value.kind, caught.value.request_sent) == (kind, True)
+        assert (excinfo.value.kind, excinfo.value.request_sent) == (kind, True)
 
 
 @pytest.mark.parametrize("on_data", [False, True])

@@ -43,11 +43,11 @@ def ask(client: Client) -> bytes:
 
 
 def fails(client: Client) -> UpstreamFailure:
-    with pytest.raises(UpstreamFailure) as caught:
+    with pytest.raises(UpstreamFailure) as excinfo:
         ask(client)
-    assert not caught.value.response_started
-    assert not caught.value.request_sent
-    return caught.value
+    assert not excinfo.value.response_started
+    assert not excinfo.value.request_sent
+    return excinfo.value
 
 
 @pytest.fixture(scope="module")
@@ -354,9 +354,9 @@ def test_tls_idle_timeout_and_cancel(authority: Authority) -> None:
     ) as (client, _):
         response = client.send("GET", "/", [], None)
         assert response.read() == b"o"
-        with pytest.raises(UpstreamFailure) as caught:
+        with pytest.raises(UpstreamFailure) as excinfo:
             response.read()
-        assert caught.value.kind == "idle_timeout"
+        assert excinfo.value.kind == "idle_timeout"
     with secure(authority, answering(OK[:-1], STALL)) as (client, _):
         response = client.send("GET", "/", [], None)
         assert response.read() == b"o"

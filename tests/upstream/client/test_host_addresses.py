@@ -167,9 +167,9 @@ def test_only_the_connection_that_begins_a_slow_lookup_waits_for_it(
 
 def test_a_literal_address_is_not_looked_up() -> None:
     for host in ("127.0.0.1", "::1"):
-        found = addresses_of(host, 80, in_use=lambda: True, changed=lambda: None)
-        assert isinstance(found, FixedAddress)
-        assert list(found.next()) == [Address(host, 80)]
+        addresses = addresses_of(host, 80, in_use=lambda: True, changed=lambda: None)
+        assert isinstance(addresses, FixedAddress)
+        assert list(addresses.next()) == [Address(host, 80)]
 
 
 def test_the_system_knows_localhost() -> None:

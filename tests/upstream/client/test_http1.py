@@ -174,10 +174,10 @@ def test_a_response_that_ends_at_any_byte(name: str) -> None:
     for cut in range(len(data)):
         parser = parse(data[:cut], method)
         assert not parser.is_complete
-        with pytest.raises((Reset, Truncated)) as caught:
+        with pytest.raises((Reset, Truncated)) as excinfo:
             parser.end()
         # Between two messages nothing of the final response has arrived.
-        assert (caught.type is Reset) == (not parser.in_message), cut
+        assert (excinfo.type is Reset) == (not parser.in_message), cut
 
 
 @each("name", BROKEN)
@@ -299,10 +299,10 @@ def test_many_small_chunks_are_accepted() -> None:
 
 
 def test_a_failure_names_its_reason() -> None:
-    with pytest.raises(UpstreamFailure) as caught:
+    with pytest.raises(UpstreamFailure) as excinfo:
         parse(BROKEN["two lengths"])
-    assert caught.value.kind == "protocol"
-    assert caught.value.message.startswith("the upstream's answer is not valid HTTP/1.1: ")
+    assert excinfo.value.kind == "protocol"
+    assert excinfo.value.message.startswith("the upstream's answer is not valid HTTP/1.1: ")
 
 
 # --- requests
@@ -347,10 +347,10 @@ def test_request_head_that_asks_for_another_protocol() -> None:
     ],
 )
 def test_headers_that_are_refused(header: tuple[str, str]) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError) as excinfo:
         request_head("GET", "/", "h", [("Accept", "secret"), header], None)
-    assert "secret" not in str(caught.value)
-    assert repr(header[0]) in str(caught.value)
+    assert "secret" not in str(excinfo.value)
+    assert repr(header[0]) in str(excinfo.value)
 
 
 @pytest.mark.parametrize(

@@ -121,9 +121,9 @@ def test_a_response_can_be_read_on_after_a_silence(streamed: bool) -> None:
         on_data = pieces.append if streamed else None
         assert response.read(on_data) == b"a"  # it was there already
         for _ in range(2):
-            with pytest.raises(Silence) as caught:
+            with pytest.raises(Silence) as excinfo:
                 response.read(on_data, 0.01)
-            assert caught.value.since_start
+            assert excinfo.value.since_start
         go.set()
         assert b"".join([*pieces, response.read(on_data, 20.0)]) == b"b"
 
@@ -402,6 +402,6 @@ def test_a_body_is_read_up_to_a_limit(limit: int, data: bytes, complete: bool) -
 
 
 def test_a_body_that_breaks_off_is_incomplete() -> None:
-    broken = failure(failures.Truncated, response_started=True)
-    response: Any = FakeResponse(500, JSON, [b"ab", broken])
+    truncation = failure(failures.Truncated, response_started=True)
+    response: Any = FakeResponse(500, JSON, [b"ab", truncation])
     assert read_body(response, 100) == (b"ab", False)

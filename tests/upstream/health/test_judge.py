@@ -10,54 +10,54 @@ from engine.config.health import EjectionConfig
 from engine.values.machine_state import LocalState
 from tests.support.replicas import (
     Worker,
-    answered,
     answers,
-    failed,
+    fail,
     fails,
     hangs,
     open_attempt,
     simulate,
+    succeed,
 )
 
 GOOD = answers(0.2)
 CONFIG = EjectionConfig()
 
 
-def share(sent: dict[str, int], name: str) -> float:
-    return sent[name] / sum(sent.values())
+def share(attempts: dict[str, int], name: str) -> float:
+    return attempts[name] / sum(attempts.values())
 
 
 def test_healthy_replicas_are_never_ejected() -> None:
     simulation = simulate([answers(0.1 + 0.05 * index) for index in range(8)]).run(300)
     assert all(not any(target.ejections.values()) for target in simulation.worker.targets)
-    assert all(0.11 < share(simulation.sent, name) < 0.14 for name in simulation.sent)
+    assert all(0.11 < share(simulation.attempts, name) < 0.14 for name in simulation.attempts)
 
 
 def test_a_replica_fifty_times_slower_gets_under_2_percent() -> None:
     simulation = simulate([answers(10.0), *[GOOD] * 7]).run(300)
-    assert share(simulation.sent, "r0") < 0.02
-    assert sorted(simulation.waited)[int(len(simulation.waited) * 0.99)] < 1.5 * 0.2
+    assert share(simulation.attempts, "r0") < 0.02
+    assert sorted(simulation.latencies)[int(len(simulation.latencies) * 0.99)] < 1.5 * 0.2
 
 
 def test_a_replica_ten_times_slower_gets_little() -> None:
     simulation = simulate([answers(2.0), *[GOOD] * 7]).run(300)
-    assert share(simulation.sent, "r0") < 0.05
+    assert share(simulation.attempts, "r0") < 0.05
 
 
 def test_a_replica_that_never_answers_gets_under_1_percent() -> None:
     simulation = simulate([hangs, *[GOOD] * 7]).run(300)
-    assert share(simulation.sent, "r0") < 0.01
+    assert share(simulation.attempts, "r0") < 0.01
     assert simulation.worker.targets[0].reason == "silence"
 
 
 def test_one_of_two_that_never_answers_is_ejected() -> None:
     simulation = simulate([hangs, GOOD], rate=10).run(300)
-    assert share(simulation.sent, "r0") < 0.02
+    assert share(simulation.attempts, "r0") < 0.02
 
 
 def test_a_replica_that_fails_gets_little_and_no_request_is_lost() -> None:
     simulation = simulate([fails, *[GOOD] * 7]).run(300)
-    assert share(simulation.sent, "r0") < 0.02
+    assert share(simulation.attempts, "r0") < 0.02
     assert simulation.errors == 0
 
 
@@ -66,10 +66,10 @@ def test_a_flapping_replica_is_out_for_longer_each_time() -> None:
         return (0.2, True) if now % 40 < 20 else (0.001, False)
 
     simulation = simulate([flaps, *[GOOD] * 7]).run(600)
-    patient = sum(simulation.sent.values())
+    patient = sum(simulation.attempts.values())
     assert simulation.errors == 0
     assert simulation.worker.targets[0].ejections["errors"] <= 5
-    assert patient - len(simulation.waited) < 0.01 * patient  # the attempts that failed
+    assert patient - len(simulation.latencies) < 0.01 * patient  # the attempts that failed
 
 
 def test_at_most_half_of_the_replicas_are_out_at_once() -> None:
@@ -125,8 +125,8 @@ def test_a_target_ejected_by_one_worker_is_out_for_all() -> None:
     first.judge.step(0.0)
     for _ in range(20):
         bad, good = first.targets
-        failed(bad, open_attempt(bad, 99.0))
-        answered(good, open_attempt(good, 99.0), 99.1)
+        fail(bad, open_attempt(bad, 99.0))
+        succeed(good, open_attempt(good, 99.0), 99.1)
         first.judge.step(100.0)
     assert first.out(101.0) == second.out(101.0) == ["a"]
     assert second.targets[0].asked_last(101.0)
@@ -139,7 +139,7 @@ def test_failures_at_two_workers_add_up() -> None:
     for moment in (100.0, 101.0):
         for worker in workers:
             for _ in range(5):
-                failed(worker.targets[0], open_attempt(worker.targets[0], moment))
+                fail(worker.targets[0], open_attempt(worker.targets[0], moment))
         workers[0].judge.step(moment)
     assert workers[1].out(101.0) == ["a"]
 
@@ -164,11 +164,11 @@ def test_of_two_workers_that_see_a_bad_target_at_once_one_ejects_it() -> None:
     workers = [Worker(machine, ["a", "b"]) for _ in range(2)]
     for moment in (100.0, 101.0):
         for worker in workers:
-            failed(worker.targets[0], open_attempt(worker.targets[0], moment))
+            fail(worker.targets[0], open_attempt(worker.targets[0], moment))
         for worker in workers:
             worker.judge.step(moment)
     for _ in range(20):
-        failed(workers[0].targets[0], open_attempt(workers[0].targets[0], 102.0))
+        fail(workers[0].targets[0], open_attempt(workers[0].targets[0], 102.0))
     machine.other = lambda: workers[1].judge.step(102.0)
     workers[0].judge.step(102.0)
     assert machine.other is None  # both saw it

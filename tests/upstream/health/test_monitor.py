@@ -63,11 +63,11 @@ class Worker:
             watcher=WATCHER,
             clock=self.clock,
         )
-        asked = exchange(b"{}")
-        asked.targets = [target for each in groups for target in each.targets]
+        probe = exchange(b"{}")
+        probe.targets = [target for each in groups for target in each.targets]
         with suppress(GatewayError):
-            forward(asked)
-        asked.end()
+            forward(probe)
+        probe.end()
         return "".join(
             name for name, client in self.clients.items() if len(client.requests) > counts[name]
         )

@@ -148,7 +148,7 @@ def test_other_statuses_may_be_healthy() -> None:
     assert Server(204, 429, 204, config=config).states(3) == [0, 0, 0]
 
 
-def sent(**options: Any) -> Any:
+def probe_request(**options: Any) -> Any:
     server = Server(200, credentials=[KEY], **options)
     server.states(1)
     (request,) = server.client.requests
@@ -157,14 +157,14 @@ def sent(**options: Any) -> Any:
 
 
 def test_a_probe_is_a_get_from_the_root_of_the_server_with_the_credential() -> None:
-    request = sent(config=ProbeConfig("/health?deep=1"))
+    request = probe_request(config=ProbeConfig("/health?deep=1"))
     assert (request.method, request.target, request.body) == ("GET", "/health?deep=1", None)
     assert request.header("x-key") == "secret"
     assert request.header("user-agent") == "modelway"
 
 
 def test_an_anonymous_probe_carries_no_credential() -> None:
-    assert sent(config=ProbeConfig("/health", anonymous=True)).header("x-key") is None
+    assert probe_request(config=ProbeConfig("/health", anonymous=True)).header("x-key") is None
 
 
 def test_the_response_of_a_probe_is_closed() -> None:

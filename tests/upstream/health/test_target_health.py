@@ -12,7 +12,7 @@ from engine.upstream.health.outliers import Activity
 from engine.upstream.health.target_health import TargetHealth
 from engine.values.machine_state import LocalState
 from tests.support.each import each
-from tests.support.replicas import answered, failed, open_attempt
+from tests.support.replicas import fail, open_attempt, succeed
 
 CONFIG = EjectionConfig()
 NOW = 100_000.0
@@ -37,7 +37,7 @@ def health() -> TargetHealth:
 
 
 def test_an_answer_counts_with_its_time_to_the_first_content(health: TargetHealth) -> None:
-    answered(health, open_attempt(health, NOW), NOW + 0.5)
+    succeed(health, open_attempt(health, NOW), NOW + 0.5)
     assert activity(health)._replace(latency=0) == Activity(answers=1)
     assert activity(health).latency == pytest.approx(0.5, rel=0.001)
 
@@ -50,7 +50,7 @@ def test_an_answer_counts_with_its_time_to_the_first_content(health: TargetHealt
 def test_failures_of_the_target_count(failure: str, count: int) -> None:
     health = target()
     health.member(NOW)
-    failed(health, open_attempt(health, NOW), failure)
+    fail(health, open_attempt(health, NOW), failure)
     assert activity(health)[:4] == (0, count, 0.0, 0)
 
 
@@ -58,7 +58,7 @@ def test_a_response_that_breaks_off_is_an_answer_and_a_failure(health: TargetHea
     attempt = open_attempt(health, NOW)
     attempt.first_content = NOW
     health.answered(attempt)
-    failed(health, attempt, "reset")
+    fail(health, attempt, "reset")
     assert activity(health)[:2] == (1, 1)
     assert activity(health).waiting == 0
 
@@ -144,7 +144,7 @@ def test_what_happens_while_it_is_out_does_not_count_when_it_returns() -> None:
     health = target()
     health.eject(NOW, "errors", BAD)
     for _ in range(20):
-        failed(health, open_attempt(health, NOW))
+        fail(health, open_attempt(health, NOW))
     health.member(NOW + 29)
     assert health.member(NOW + 31).activity == Activity()
 

@@ -1,4 +1,4 @@
-"""A realtime session as the OpenAI dialect has it: events in JSON. Read `conversation.py` first.
+"""A realtime session of the OpenAI dialect: events in JSON. Read `conversation.py` first.
 
 A response repeats the last turn of the user: text word by word, committed audio in pieces with a
 transcript.
@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from engine.mock.conversations import Utterance
+from engine.mock.conversations import MockMessage
 from engine.mock.conversations.realtime.conversation import RealtimeConversation
 from engine.relay.websocket.messages import Message
 
@@ -23,18 +23,18 @@ class Realtime:
         self.protocol = "realtime" if "realtime" in protocols else ""
         self._conversation = RealtimeConversation(model)
 
-    def opening(self) -> Iterable[Utterance]:
-        return map(_utterance, self._conversation.opening())
+    def opening(self) -> Iterable[MockMessage]:
+        return map(_mock_message, self._conversation.opening())
 
-    def receive(self, message: Message) -> Iterator[Utterance]:
-        return map(_utterance, self._conversation.receive(message.data))
+    def receive(self, message: Message) -> Iterator[MockMessage]:
+        return map(_mock_message, self._conversation.receive(message.data))
 
-    def fail(self) -> Iterable[Utterance]:
-        return map(_utterance, self._conversation.fail())
+    def fail(self) -> Iterable[MockMessage]:
+        return map(_mock_message, self._conversation.fail())
 
 
-def _utterance(event: dict[str, Any]) -> Utterance:
-    return Utterance(Message(True, orjson.dumps(event)), str(event["type"]).endswith(".delta"))
+def _mock_message(event: dict[str, Any]) -> MockMessage:
+    return MockMessage(Message(True, orjson.dumps(event)), str(event["type"]).endswith(".delta"))
 
 
 def open_conversation(model: str, protocols: Sequence[str]) -> Realtime:

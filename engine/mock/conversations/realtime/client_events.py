@@ -1,10 +1,10 @@
-"""The events of clients: their names, their members, and how one is read from a message.
+"""The events of clients: their names and members, and reading one from a message.
 
 Source: the vendor's document, schemas RealtimeClientEvent*, RealtimeSessionCreateRequestGA and
-RealtimeResponseCreateParams. They are written as shapes, which are short for JSON Schema: a JSON
-type, a frozenset of the strings allowed, a number that it must be, `[shape]` for an array, a dict
-for an object without other members (a final `*` marks a required one), a tuple of alternatives,
-None for null, or ANY.
+RealtimeResponseCreateParams. They are written as shapes, a short form of JSON Schema: a JSON type,
+a frozenset of the allowed strings, a constant number, `[shape]` for an array, a dict for an object
+without other members (a final `*` marks a required one), a tuple of alternatives, None for null, or
+ANY.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class EventShape:
         self._validator = jsonschema_rs.Draft202012Validator(_schema(shape))
 
     def check(self, value: Any, at: str = "") -> None:
-        """Raises Invalid unless `value`, which stands at `at`, has the shape."""
+        """Raises Invalid unless `value`, at the place `at`, has the shape."""
         if not self._validator.is_valid(value):
             refusal = explain(self._validator, value, at)
             raise Invalid(refusal.code, refusal.message, refusal.param or None)
@@ -63,7 +63,7 @@ def _schema(shape: Any) -> dict[str, Any]:
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": {name.rstrip("*"): _schema(below) for name, below in shape.items()},
+        "properties": {name.rstrip("*"): _schema(member) for name, member in shape.items()},
         "required": [name[:-1] for name in shape if name.endswith("*")],
     }
 
@@ -159,7 +159,7 @@ _MEMBERS: dict[str, Event] = {
     "response.create": {"response": dict},
     "response.cancel": {"response_id": str},
 }
-"""The members of each beside `type` and `event_id`."""
+"""The members of each event, in addition to `type` and `event_id`."""
 _EVENTS = {
     name: EventShape({"type*": str, "event_id": str, **members})
     for name, members in _MEMBERS.items()
@@ -167,7 +167,7 @@ _EVENTS = {
 
 
 def read(message: str | bytes) -> Event:
-    """The event in a message, unchecked. Raises Invalid for a message that is not an object."""
+    """The event in a message, not validated. Raises Invalid for a message that is not an object."""
     try:
         event = orjson.loads(message)
     except orjson.JSONDecodeError as error:
@@ -177,8 +177,8 @@ def read(message: str | bytes) -> Event:
     return event
 
 
-def checked(event: Event) -> str:
-    """The name of a valid event. Raises Invalid for any other."""
+def check_event(event: Event) -> str:
+    """Validate an event, and return its name. Raises Invalid."""
     kind = event.get("type")
     if not isinstance(kind, str) or kind not in _EVENTS:
         raise Invalid("invalid_value", "'type' must be the name of a client event.", "type")

@@ -1,7 +1,7 @@
 """A session: events of the client in, events of the mock out.
 
-The mock does no voice activity detection: whatever `turn_detection` is, a turn ends when the caller
-commits the buffer and asks for a response.
+The mock does no voice activity detection: `turn_detection` has no effect. A turn ends when the
+caller commits the buffer and asks for a response.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from engine.mock.conversations.realtime.client_events import (
     SESSION,
     Event,
     Invalid,
-    checked,
+    check_event,
     read,
 )
 from engine.mock.conversations.realtime.items import (
     Items,
     count,
-    decoded,
+    decode_audio,
     last_turn,
     new_item,
     transcript,
@@ -41,8 +41,8 @@ def _new_id(prefix: str) -> str:
 class RealtimeConversation:
     """One session with one caller.
 
-    The iterator that `receive` returns for `response.create` is lazy: between two of its events a
-    response can be cancelled by another event, which is an interruption.
+    The iterator that `receive` returns for `response.create` is lazy: between two of its events,
+    another event of the caller can cancel the response.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class RealtimeConversation:
         return [self._event("session.created", session=self._session.settings())]
 
     def receive(self, message: str | bytes) -> Iterator[Event]:
-        """The answer to a message of the caller, an `error` event to an invalid one."""
+        """The answer to a message of the caller; an `error` event if it is invalid."""
         event: Event = {}
         try:
             event = read(message)
-            yield from self._handlers[checked(event)](event)
+            yield from self._handlers[check_event(event)](event)
         except Invalid as invalid:
             yield self._error(invalid, event_id=event.get("event_id"))
 
@@ -146,7 +146,7 @@ class RealtimeConversation:
         yield self._event("conversation.item.truncated", **place)
 
     def _append(self, event: Event) -> Iterator[Event]:
-        audio = decoded(event["audio"], "audio")
+        audio = decode_audio(event["audio"], "audio")
         if len(audio) > _MAX_APPEND:
             raise Invalid("invalid_value", "'audio' must not hold more than 15 MiB.", "audio")
         self._audio_buffer += audio

@@ -1,7 +1,7 @@
 """The items of a conversation in order, and their tokens.
 
-A word of text is one token, 100 ms of input audio one (as the vendor counts), an image one, so that
-a test can predict the usage of a turn.
+A word of text, 100 ms of input audio (as the vendor counts) and an image are one token each, so
+that a test can predict the usage of a turn.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The turn that a response echoes: its words, and its audio (b"" for text)."""
+    """The turn that a response echoes: its text, and its audio (b"" for a turn in text)."""
 
     text: str
     audio: bytes = b""
@@ -111,19 +111,19 @@ class Items:
 
 
 def new_item(item: Event, new_id: str, at: str = "item") -> Event:
-    """A valid item of the caller with its id and status. Raises Invalid."""
+    """The caller's item, validated, with an id and its status. Raises Invalid."""
     _ITEM.check(item, at)
     new = {"id": new_id, **item, "object": "realtime.item", "status": "completed"}
     for number, part in enumerate(item.get("content", ())):
         if "audio" in part:
-            decoded(part["audio"], f"{at}.content[{number}].audio")
+            decode_audio(part["audio"], f"{at}.content[{number}].audio")
     if "content" in item:
         parts = [{k: v for k, v in part.items() if v is not None} for part in item["content"]]
         new["content"] = parts
     return new
 
 
-def decoded(text: str, at: str) -> bytes:
+def decode_audio(text: str, at: str) -> bytes:
     """Audio from its base64. Raises Invalid."""
     try:
         return base64.b64decode(text, validate=True)
@@ -132,7 +132,7 @@ def decoded(text: str, at: str) -> bytes:
 
 
 def without_audio(item: Event) -> Event:
-    """An item as in most events: audio is in deltas and retrieved items only."""
+    """An item without its audio, which is sent only in deltas and retrieved items."""
     if "content" not in item:
         return dict(item)
     parts = [{k: v for k, v in part.items() if k != "audio"} for part in item["content"]]
@@ -140,7 +140,7 @@ def without_audio(item: Event) -> Event:
 
 
 def count(items: Iterable[Event], instructions: str, bytes_per_ms: int) -> Tokens:
-    """The input tokens."""
+    """The input tokens of items and instructions."""
     text, audio, image = len(instructions.split()), 0, 0
     for item in items:
         text += len(f"{item.get('arguments', '')} {item.get('output', '')}".split())
@@ -172,7 +172,7 @@ def last_turn(items: Iterable[Event], bytes_per_ms: int) -> Turn:
 
 
 def transcript(part: Event, bytes_per_ms: int) -> str:
-    """The words of one part of a message; of audio without a transcript, its duration."""
+    """The text of one part of a message; for audio without a transcript, its duration."""
     if part["type"] != "input_audio":
         return str(part.get("text", ""))
     size = len(base64.b64decode(part["audio"]))

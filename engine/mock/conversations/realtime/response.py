@@ -1,7 +1,7 @@
 """One response: its events from `response.created` to `response.done`.
 
-They are a generator that can be stopped between two events; as in the vendor's API, the parts sent
-until then are closed.
+The events are a generator, which can be stopped between two events. As in the vendor's API, the
+parts that were begun are then closed.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _REASONS: dict[str, Event] = {
     "incomplete": {"reason": "max_output_tokens"},
     "failed": {"error": {"type": "server_error", "code": "mock_fault"}},
 }
-"""`status_details` beside the status itself."""
+"""The members of `status_details` by status, in addition to `type`."""
 
 
 @dataclass
 class RealtimeResponse:
-    """A response in progress. `event` makes an event of a name and fields.
+    """A response in progress. `event` makes an event from its name and fields.
 
     `conversation_id` is "" for a response outside the conversation.
     """
@@ -56,7 +56,7 @@ class RealtimeResponse:
         self._status = status
 
     def events(self) -> Iterator[Event]:
-        """All events; `stop` shortens them."""
+        """All events, or those until `stop` and the closing ones."""
         yield self.event("response.created", response=self._response([]))
         at = {"response_id": self.response_id, "output_index": 0}
         yield self.event("response.output_item.added", **at, item=without_audio(self.item()))
@@ -68,7 +68,7 @@ class RealtimeResponse:
         yield self.event("response.done", response=self._response([item], self._usage()))
 
     def item(self) -> Event:
-        """The response as an item of the conversation, as far as it has been sent."""
+        """The part of the response that has been sent, as an item of the conversation."""
         ended_early = self._status not in ("in_progress", "completed")
         status = "incomplete" if ended_early else self._status
         item: Event = {"id": self.item_id, "object": "realtime.item", "status": status}
@@ -165,18 +165,21 @@ class RealtimeResponse:
         return response if usage is None else {**response, "usage": usage}
 
     def _usage(self) -> Event:
-        read, spent = self.input_tokens, self._output_tokens()
-        nothing = {"text_tokens": 0, "audio_tokens": 0, "image_tokens": 0}
+        tokens_in, tokens_out = self.input_tokens, self._output_tokens()
+        no_tokens = {"text_tokens": 0, "audio_tokens": 0, "image_tokens": 0}
         return {
-            "total_tokens": read.total + spent.total,
-            "input_tokens": read.total,
-            "output_tokens": spent.total,
+            "total_tokens": tokens_in.total + tokens_out.total,
+            "input_tokens": tokens_in.total,
+            "output_tokens": tokens_out.total,
             "input_token_details": {
-                "text_tokens": read.text,
-                "audio_tokens": read.audio,
-                "image_tokens": read.image,
+                "text_tokens": tokens_in.text,
+                "audio_tokens": tokens_in.audio,
+                "image_tokens": tokens_in.image,
                 "cached_tokens": 0,
-                "cached_tokens_details": nothing,
+                "cached_tokens_details": no_tokens,
             },
-            "output_token_details": {"text_tokens": spent.text, "audio_tokens": spent.audio},
+            "output_token_details": {
+                "text_tokens": tokens_out.text,
+                "audio_tokens": tokens_out.audio,
+            },
         }

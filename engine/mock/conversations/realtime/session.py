@@ -17,7 +17,7 @@ _NULLABLE = "turn_detection"
 class ResponseSettings:
     """The settings of one response: audio or text, and at most `limit` tokens (None: any number).
 
-    `tool` is the name of a function that it must call instead of an answer, or "". `fields` are the
+    `tool` is the name of a function to call instead of an answer, "" for none. `fields` are the
     settings as fields of a response.
     """
 
@@ -91,7 +91,8 @@ def _tool(choice: Any, tools: list[Event]) -> str:
 
 
 def _merge(settings: Event, changes: Event) -> None:
-    """Objects of the same name are merged; one that has a `type` replaces the other."""
+    """Apply changes to settings. Objects are merged, except that one with a `type` replaces the
+    current one."""
     for name, value in changes.items():
         current = settings.get(name)
         if isinstance(value, dict) and isinstance(current, dict) and "type" not in value:

@@ -17,7 +17,8 @@ from engine.spec.schemas import LITERAL, NAMING
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A mapping that may be a schema, to be repaired in place. `named`: it is a property."""
+    """A mapping that may be a schema, to be repaired in place. For a property, `name` is its name
+    and `parent` the schema that has it."""
 
     node: Node
     parent: dict[str, Any] | None
@@ -38,7 +39,7 @@ class Schema:
 
 
 def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
-    """Every mapping of every file, except mappings of names and literal values."""
+    """Every mapping of every file that may be a schema: no mappings of names, no literal values."""
     is_30 = library.is_30
     for uri, file in library.files.items():
         stack: list[tuple[Path, Any, bool, dict[str, Any] | None, str]]
@@ -47,9 +48,9 @@ def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
             path, value, names, parent, name = stack.pop()
             if isinstance(value, list):
                 stack += [
-                    ((*path, i), below, False, None, "")
-                    for i, below in enumerate(value)
-                    if isinstance(below, dict | list)
+                    ((*path, i), item, False, None, "")
+                    for i, item in enumerate(value)
+                    if isinstance(item, dict | list)
                 ]
                 continue
             if not isinstance(value, dict):
@@ -57,11 +58,11 @@ def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
             if not names and path:
                 node = Node(library, uri, path, value)
                 yield Schema(node, parent, name, is_30, findings)
-            for key, below in value.items():
-                if not isinstance(below, dict | list) or (not names and key in LITERAL):
+            for key, child in value.items():
+                if not isinstance(child, dict | list) or (not names and key in LITERAL):
                     continue
                 naming = not names and key in NAMING
                 if names and path[-1] == "properties":
-                    stack.append(((*path, key), below, False, parent, key))
+                    stack.append(((*path, key), child, False, parent, key))
                 else:
-                    stack.append(((*path, key), below, naming, value if naming else None, ""))
+                    stack.append(((*path, key), child, naming, value if naming else None, ""))

@@ -1,4 +1,4 @@
-"""`format: binary` of 3.0 in a 3.1 document, whose files have no type."""
+"""`format: binary`, which is of OpenAPI 3.0, in a 3.1 document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ KEYS = frozenset({"format"})
 
 
 def repair(schema: Schema) -> None:
-    """Note it; forms read such a field as a file in both versions."""
+    """Only note it: form readers treat such a field as a file in both versions."""
     if not schema.is_30 and schema.value["format"] == "binary":
         message = "'format: binary' is of OpenAPI 3.0; it is read as a file"
         schema.warn("format", "MW225", message, "in 3.1 write {contentMediaType: ...} or nothing")

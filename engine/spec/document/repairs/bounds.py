@@ -1,4 +1,4 @@
-"""Exclusive bounds of the other version: `true` in 3.1, a number in 3.0."""
+"""Exclusive bounds in the form of the other version: a boolean in 3.1, a number in 3.0."""
 
 from __future__ import annotations
 

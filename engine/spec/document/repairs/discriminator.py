@@ -1,7 +1,7 @@
 """A discriminator without a mapping whose values are not the names of its schemas.
 
-The standard looks a value up among the components and refuses what every branch allows. Here a
-discriminator is a hint: the branches decide.
+By the standard, a value that is not the name of a component is refused even if a branch accepts it.
+For the engine a discriminator is only a hint: the branches decide.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ KEYS = frozenset({"discriminator"})
 
 
 def repair(schema: Schema) -> None:
-    """Note where the standard refuses what the branches allow."""
+    """Note a discriminator that would refuse values which the branches accept."""
     discriminator = schema.value["discriminator"]
     if not isinstance(discriminator, dict) or not isinstance(
         discriminator.get("propertyName"), str

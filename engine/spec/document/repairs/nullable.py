@@ -1,7 +1,7 @@
-"""Null that a schema allows with one keyword and refuses with another.
+"""Schemas that allow null with one keyword and refuse it with another.
 
-In 3.1, `nullable: true` is of 3.0 and unknown to JSON Schema. In 3.0 it only widens a `type` beside
-it: an `enum` without null, a `$ref` and `allOf`, `anyOf` or `oneOf` refuse null all the same.
+In 3.1, `nullable: true` has no meaning: it is of 3.0. In 3.0 it only affects a `type` beside it: an
+`enum` without null, a `$ref`, `allOf`, `anyOf` or `oneOf` still refuse null.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ _NARROWING = frozenset({*_COMBINED, "not", "enum", "const", "type"})
 
 
 def repair(schema: Schema) -> None:
-    """Allow null where a keyword says so; `nullable: false` in 3.1 has no effect."""
+    """Allow null if a keyword allows it; `nullable: false` in 3.1 has no effect."""
     if "nullable" not in schema.value:
-        _mend_enum(schema, "type", 'type: [..., "null"]')
+        _repair_enum(schema, "type", 'type: [..., "null"]')
     elif not isinstance(schema.value["nullable"], bool):
         return
     elif schema.is_30:
         if schema.value["nullable"]:
-            _mend_30(schema)
+            _repair_30(schema)
     else:
-        _mend_31(schema)
+        _repair_31(schema)
 
 
-def _mend_30(schema: Schema) -> None:
+def _repair_30(schema: Schema) -> None:
     value = schema.value
-    _mend_enum(schema, "nullable", "nullable: true")
-    beside = next((key for key in _COMBINED if key in value), None)
-    if beside is None:
+    _repair_enum(schema, "nullable", "nullable: true")
+    keyword = next((key for key in _COMBINED if key in value), None)
+    if keyword is None:
         return
     if "null" not in types_of(_without(value, "nullable"), schema.node.follow):
-        message = f"'nullable: true' beside '{beside}', which refuses null; null is allowed here"
+        message = f"'nullable: true' beside '{keyword}', which refuses null; null is allowed here"
         schema.warn("nullable", "MW240", message, "write anyOf: [..., {enum: [null]}]")
         del value["nullable"]
         _add_null_branch(value, {"enum": [None]})
     elif "$ref" in value:
-        del value["nullable"]  # the referenced schema says so itself
+        del value["nullable"]  # the referenced schema allows null itself
 
 
-def _mend_31(schema: Schema) -> None:
+def _repair_31(schema: Schema) -> None:
     message = "'nullable' is of OpenAPI 3.0; null is allowed here"
     if not schema.value.pop("nullable"):
         message = "'nullable' is of OpenAPI 3.0 and has no meaning here"
@@ -55,8 +55,8 @@ def _mend_31(schema: Schema) -> None:
     schema.warn("nullable", "MW224", message, 'write type: [string, "null"]')
 
 
-def _mend_enum(schema: Schema, key: str, keywords: str) -> None:
-    """Add null to an `enum` that lacks it where `key` allows it."""
+def _repair_enum(schema: Schema, key: str, keywords: str) -> None:
+    """Add null to an `enum` without it if the keyword `key` allows null."""
     value = schema.value
     values, kind = value.get("enum"), value.get("type")
     if not isinstance(values, list) or None in values:
@@ -86,11 +86,11 @@ def _allow_null(schema: Schema) -> None:
 
 def _add_null_branch(value: dict[str, Any], null: dict[str, Any]) -> None:
     """Move the schema's constraints into one of two branches; annotations stay."""
-    inner = {key: below for key, below in value.items() if key not in _ABOUT}
+    inner = {key: constraint for key, constraint in value.items() if key not in _ABOUT}
     for key in inner:
         del value[key]
     value["anyOf"] = [inner, null]
 
 
 def _without(value: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: below for name, below in value.items() if name != key}
+    return {name: member for name, member in value.items() if name != key}

@@ -1,7 +1,8 @@
 """Path keys that are not path templates: a query string, `<name>`, a pattern, several segments.
 
-`/v1/messages?beta=true` is served when the query says so, beside `/v1/messages`. `{model=models/*}`
-is `models/{model}`, `{name=**}` a variable that may hold slashes, as may a final `{path}`.
+`/v1/messages?beta=true` is served for requests with this query, in addition to `/v1/messages`.
+`{model=models/*}` is read as `models/{model}`; `{name=**}` and a final `{path}` are variables that
+may contain slashes.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ _LAST = re.compile(r"/\{([^{}/=]+)\}$")
 
 
 class Address(NamedTuple):
-    """The meaning of a path key: a template, its query, and variables that take slashes.
+    """The meaning of a path key: a template, its query, and the variables that may have slashes.
 
-    `repairs` are the words for what was done to it.
+    `repairs` are messages about the changes to the key.
     """
 
     template: str
@@ -40,17 +41,17 @@ def read(key: str) -> Address:
         repairs.append(f"a path has no query; it is served for the query '{query_text}'")
     template, angles = _ANGLE.subn(r"{\1}", template)
     if angles:
-        repairs.append("a variable stands in braces; '<name>' is read as '{name}'")
-    template, patterns = _PATTERN.subn(lambda match: _expanded(match, wide), template)
+        repairs.append("a variable needs braces; '<name>' is read as '{name}'")
+    template, patterns = _PATTERN.subn(lambda match: _expand(match, wide), template)
     if patterns:
         repairs.append(f"a variable cannot have a pattern; it is served as '{template}'")
     return Address(template, query, tuple(wide), tuple(repairs))
 
 
-def widened(address: Address, operation: Node, item: Node) -> Address:
-    """The address of an operation whose last variable takes the rest of the path.
+def widen(address: Address, operation: Node, item: Node) -> Address:
+    """The address, with the last variable wide if the operation means the rest of the path by it.
 
-    Kubernetes and GitHub call such a variable `path`; some say `x-multi-segment`.
+    Kubernetes and GitHub call such a variable `path`; others mark it with `x-multi-segment`.
     """
     last = _LAST.search(address.template)
     if last is None or last[1] in address.wide:
@@ -65,11 +66,11 @@ def widened(address: Address, operation: Node, item: Node) -> Address:
             )
     if not several:
         return address
-    words = f"'{last[1]}' may hold several segments, which OpenAPI has no words for"
-    return address._replace(wide=(*address.wide, last[1]), repairs=(*address.repairs, words))
+    message = f"'{last[1]}' may have several segments, which OpenAPI cannot express"
+    return address._replace(wide=(*address.wide, last[1]), repairs=(*address.repairs, message))
 
 
-def _expanded(match: re.Match[str], wide: list[str]) -> str:
+def _expand(match: re.Match[str], wide: list[str]) -> str:
     """The pattern of a variable as part of the template; each star becomes a variable."""
     name, pattern = match[1], match[2]
     segments: list[str] = []

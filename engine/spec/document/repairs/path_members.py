@@ -1,4 +1,4 @@
-"""A body that requires a variable of the path again, which no SDK sends (Google's `model`)."""
+"""Bodies that require a variable of the path again, which SDKs do not send (Google's `model`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`$recursiveRef` and `$recursiveAnchor` of JSON Schema 2019-09, which 2020-12 does not know."""
+"""`$recursiveRef` and `$recursiveAnchor` of JSON Schema 2019-09, which 2020-12 does not have."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def repair(schema: Schema) -> None:
         del value["$recursiveRef"]
         pointer = Node(schema.node.library, schema.node.uri, target, None).pointer
         value["$ref"] = pointer if len(schema.node.library.files) > 1 else pointer[_hash(pointer) :]
-        message = "'$recursiveRef' is of an older JSON Schema; it leads to the anchor around it"
+        message = "'$recursiveRef' is of an older JSON Schema; it refers to the enclosing anchor"
         schema.warn("$recursiveRef", "MW227", message, "write a $ref to that schema")
 
 
-def forget(schema: Schema) -> None:
-    """Remove the anchors, after every reference is repaired."""
+def remove_anchors(schema: Schema) -> None:
+    """Remove the anchors. Call it after every reference is repaired."""
     schema.value.pop("$recursiveAnchor", None)
 
 
@@ -36,7 +36,7 @@ def _anchor(node: Node) -> Path | None:
     for depth, step in enumerate(node.path):
         try:
             value = value[step]
-        except (KeyError, IndexError):  # another repair has put it elsewhere
+        except (KeyError, IndexError):  # another repair has moved it
             break
         if isinstance(value, dict) and value.get("$recursiveAnchor") is True:
             anchor = node.path[: depth + 1]

@@ -8,20 +8,20 @@ KEYS = frozenset({"required"})
 
 
 def repair(schema: Schema) -> None:
-    """Keep each name once; move `required` of a property to the schema around it."""
+    """Remove repeated names; move `required` of a property to the parent schema."""
     required = schema.value["required"]
     if isinstance(required, list) and all(isinstance(name, str) for name in required):
-        once = list(dict.fromkeys(required))
-        if len(once) < len(required):
-            twice = sorted({name for name in required if required.count(name) > 1})
-            message = f"'required' repeats {', '.join(map(repr, twice))}; once is meant"
+        distinct = list(dict.fromkeys(required))
+        if len(distinct) < len(required):
+            repeated = sorted({name for name in required if required.count(name) > 1})
+            message = f"'required' repeats {', '.join(map(repr, repeated))}"
             schema.warn("required", "MW221", message, "keep one of them")
-            schema.value["required"] = once
+            schema.value["required"] = distinct
     elif isinstance(required, bool) and schema.parent is not None and schema.name:
         del schema.value["required"]
-        above = schema.parent.get("required", [])
-        if required and isinstance(above, list) and schema.name not in above:
-            schema.parent["required"] = [*above, schema.name]
+        names = schema.parent.get("required", [])
+        if required and isinstance(names, list) and schema.name not in names:
+            schema.parent["required"] = [*names, schema.name]
         meaning = "is required" if required else "is optional"
         message = f"'required: {str(required).lower()}' on a property; '{schema.name}' {meaning}"
-        schema.warn("required", "MW222", message, "list it in the schema around")
+        schema.warn("required", "MW222", message, "list it in 'required' of the parent schema")

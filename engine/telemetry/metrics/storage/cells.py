@@ -1,16 +1,14 @@
 """Counting in files that all workers share: the files of prometheus_client's multiprocess mode.
 
-A cell is a number in this worker's file. It is in the kernel's page cache as soon as it is written,
-so that killing the worker loses nothing more. A number that several requests of a batch change is
-written once.
+A cell is a number in this worker's file. Once written it is in the kernel's page cache, so that it
+survives the worker. A number that several requests of a batch change is written once.
 
-A gateway may have thousands of models and routes: a series costs what was counted in it. The first
-series of a histogram has all its buckets, so that the files have the bounds; every other one has
-those in which something was counted.
+A gateway may have thousands of models and routes, so empty buckets are not stored. Only the first
+series of a histogram has all its buckets, so that the files have the bounds.
 
-The files are written and read by `prometheus_client.mmap_dict.MmapedDict`: the metric classes of
-prometheus_client take a lock and look the labels up for each value. A key is the JSON of its
-`mmap_key`, which takes ten times as long to write it.
+The files are written and read by `prometheus_client.mmap_dict.MmapedDict`. The metric classes of
+prometheus_client are not used: they take a lock and look up the labels for each value. A key has
+the JSON of its `mmap_key`, which is ten times slower.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ class _File:
 
 
 class Cell:
-    """One number of a worker's file. `changed` are the cells that `Cells.write` is to write."""
+    """One number of a worker's file. `changed` are the cells that `Cells.write` has to write."""
 
     __slots__ = ("_changed", "_key", "_write", "value")
 
@@ -66,7 +64,7 @@ class Cell:
 
 
 class _Histogram:
-    """What all series of a histogram share: their `bounds`, and how a number is opened."""
+    """The part that all series of a histogram share: its `bounds`, and opening its numbers."""
 
     __slots__ = ("_cells", "_metric", "_names", "bounds")
 
@@ -180,8 +178,8 @@ class Cells:
         names: tuple[str, ...],
         values: tuple[str, ...],
     ) -> Cell:
-        """A number in the file of its kind. Of counters and histograms, whose equal series are
-        added whatever their help, only the first key of a metric has the help."""
+        """A number in the file of its kind. Of a counter or histogram only the first key has the
+        help text, as equal series are added even if their help differs."""
         assert len(names) == len(values), (metric.name, values)
         file = self._files.get(kind)
         if file is None:

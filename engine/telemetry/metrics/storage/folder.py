@@ -33,7 +33,7 @@ def folder_of(master: int, base: Path | None = None) -> Path:
 
 
 class Slot:
-    """A number in a folder that no other living process has. Create it after the fork."""
+    """A number in a folder that no other running process has. Create it after the fork."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -86,8 +86,8 @@ def _remove_stale(base: Path) -> None:
 
 
 def _start_time(pid: int) -> str:
-    """When a process started, in clock ticks, to recognise a reused pid; "0" if the process
-    does not exist."""
+    """The start time of a process in clock ticks, to recognise a reused pid; "0" if it does not
+    exist."""
     with suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     return "0"

@@ -64,4 +64,4 @@ def test_a_last_variable_may_take_the_rest_of_the_path(
     declared = {"name": "id", "in": "path", **parameter}
     item = library(document(paths={key: {"get": get(parameters=[declared])}})).document
     item = item.get("paths").get(key)
-    assert path_keys.widened(path_keys.read(key), item.get("get"), item).wide == wide
+    assert path_keys.widen(path_keys.read(key), item.get("get"), item).wide == wide

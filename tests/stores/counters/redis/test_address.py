@@ -18,11 +18,11 @@ from tests.support.counters import client_at
     ],
 )
 def test_an_invalid_url_is_refused_without_the_password(url):
-    with pytest.raises(ValueError, match="expected redis://") as refused:
+    with pytest.raises(ValueError, match="expected redis://") as excinfo:
         RedisCounters(url)
-    assert "s3cret" not in str(refused.value)
-    assert refused.value.__cause__ is None
-    assert refused.value.__suppress_context__
+    assert "s3cret" not in str(excinfo.value)
+    assert excinfo.value.__cause__ is None
+    assert excinfo.value.__suppress_context__
 
 
 @pytest.mark.parametrize(

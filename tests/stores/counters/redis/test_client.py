@@ -57,9 +57,9 @@ def test_an_outage_and_its_end_are_logged_once_each_without_the_password(server,
     with caplog.at_level(logging.DEBUG):
         client = client_at(server.url.replace("redis://", "redis://somebody:s3cret@"))
         for _ in range(20):
-            with pytest.raises(CountersAway) as refused:
+            with pytest.raises(CountersAway) as excinfo:
                 client.call(("PING",))
-            assert "s3cret" not in str(refused.value)
+            assert "s3cret" not in str(excinfo.value)
             gevent.sleep(0.01)
         server.say("ACL SETUSER somebody on >s3cret ~* +@all")
         back(client.raise_if_away)
@@ -145,9 +145,9 @@ def test_only_idempotent_commands_are_sent_again(server, monkeypatch, again, tim
     if again:
         client.call(("INCR", "once"))
     else:
-        with pytest.raises(CountersAway) as raised:
+        with pytest.raises(CountersAway) as excinfo:
             client.call(("INCR", "once"), resend=False)
-        assert not isinstance(raised.value, Unsent)
+        assert not isinstance(excinfo.value, Unsent)
     arrived = client_at(server.url)
     assert arrived.call(("GET", "once")) == times
     arrived.close()

@@ -11,7 +11,7 @@ from engine.stores.counters.redis.counters import RedisCounters
 from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
 from tests.support import redis_server
-from tests.support.counters import RATE, Limit, arrived, take
+from tests.support.counters import RATE, Limit, take, wait_for_corrections
 from tests.support.peer import Authority
 from tests.support.ports import free_port
 from tests.support.redis_server import RedisServer
@@ -39,7 +39,7 @@ def test_a_user_of_an_acl_needs_no_more_than_the_manual_says(server):
         result = take(store, limits)
         assert result.denied is None
         store.settle(result.receipt, [1, 1, 1])
-        arrived(store)
+        wait_for_corrections(store)
     assert take(store, limits).remaining == [5, 4, 45]
     store.close()
 
@@ -64,11 +64,12 @@ def test_tls_with_an_authority_of_ones_own_and_a_client_certificate(tmp_path):
     )
     url = f"rediss://127.0.0.1:{port}/0"
     trusting = dataclasses.replace(DEFAULTS, ca=authority.path)
-    known = dataclasses.replace(trusting, certificate=client_pair.cert, key=client_pair.key)
-    store = RedisCounters(url, known)
+    pair = {"certificate": client_pair.cert, "key": client_pair.key}
+    mutual = dataclasses.replace(trusting, **pair)
+    store = RedisCounters(url, mutual)
     assert take(store, RATE).remaining == [8]
     store.close()
-    for options in (trusting, dataclasses.replace(known, ca=None)):
+    for options in (trusting, dataclasses.replace(mutual, ca=None)):
         store = RedisCounters(url, options)
         with pytest.raises(CountersAway):
             take(store, RATE)

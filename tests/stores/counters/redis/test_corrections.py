@@ -13,7 +13,7 @@ from engine.stores.counters.redis.client import RedisClient
 from engine.stores.counters.redis.counters import RedisCounters
 from engine.stores.counters.redis.scripts import RENEW, TAKE
 from engine.values.counters import CountersAway
-from tests.support.counters import RATE, Limit, arrived, take
+from tests.support.counters import RATE, Limit, take, wait_for_corrections
 from tests.support.redis_faults import back, break_next_answer
 
 
@@ -28,7 +28,7 @@ def test_corrections_wait_until_the_server_is_back(server, monkeypatch):
     gevent.sleep(0.05)
     assert len(store.corrections) == 5
     server.start()
-    arrived(store)
+    wait_for_corrections(store)
     assert take(store, RATE).remaining[0] == 3
     store.close()
 
@@ -50,7 +50,7 @@ def test_a_connection_that_the_server_closed_loses_no_correction(server):
     result = take(store, RATE)
     server.say("CLIENT KILL TYPE normal SKIPME yes")
     store.settle(result.receipt, [0])
-    arrived(store)
+    wait_for_corrections(store)
     store.close()
     assert take(store, RATE).remaining[0] == 8
     store.close()
@@ -86,7 +86,7 @@ def test_a_slot_is_released_after_its_renewal(server, monkeypatch):
         while keys_of_take in ([], [None]):
             gevent.sleep(0.01)
     assert len(keys_of_take[0]) == len(RATE), "the take carries no correction"
-    arrived(store)
+    wait_for_corrections(store)
     assert take(store, [Limit("slots:a", 1, 0.0)]).denied is None
     store.close()
 

@@ -45,8 +45,8 @@ def test_takes_under_load_fail_fast_and_recover_with_the_server(server, trouble,
         outcomes = [worker.says() for _ in range(50)]
         getattr(server, mend)()
         outcomes += wait_for(worker, is_pass)[:-1]
-        answered = [outcome for outcome in outcomes if not str(outcome).endswith(" is away")]
-        assert answered == [], "these takes have waited for the server"
+        unexpected = [outcome for outcome in outcomes if not str(outcome).endswith(" is away")]
+        assert unexpected == [], "these takes have waited for the server"
 
 
 def test_a_restarted_server_is_used_by_the_next_take(server):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.stores.counters.redis.counters import RedisCounters
 from engine.stores.counters.redis.scripts import DATASET_KEY, TAKE
 from engine.values.calendar import Calendar
-from tests.support.counters import RATE, Limit, arrived, client_at, take
+from tests.support.counters import RATE, Limit, client_at, take, wait_for_corrections
 
 
 def test_scripts_that_the_server_lost_are_sent_again(server):
@@ -15,7 +15,7 @@ def test_scripts_that_the_server_lost_are_sent_again(server):
     assert take(store, RATE).remaining[0] == 6
     server.say("SCRIPT FLUSH")
     store.settle(result.receipt, [0])
-    arrived(store)
+    wait_for_corrections(store)
     store.close()
     assert take(store, RATE).remaining[0] == 6
     store.close()

@@ -12,13 +12,13 @@ from tests.support.redis_cluster import tag_of
 
 
 def test_a_node_that_lost_its_data_makes_its_own_limits_doubtful(cluster, store):
-    here, there = (rate(cluster.sharer_at(at), 10) for at in (0, 2))
-    take(store, [here, there])
+    first_limit, second_limit = (rate(cluster.sharer_at(at), 10) for at in (0, 2))
+    take(store, [first_limit, second_limit])
     cluster.masters[0].say("FLUSHALL")
     for master in cluster.masters:
         master.say("CLIENT KILL TYPE normal SKIPME yes")
-    take(store, [here, there])
-    limits = tuple(counters.Limit(*limit[:3]) for limit in (there, here))
+    take(store, [first_limit, second_limit])
+    limits = tuple(counters.Limit(*limit[:3]) for limit in (second_limit, first_limit))
     assert store.in_doubt(limits) == (1,)
 
 
@@ -50,18 +50,18 @@ def test_exactly_the_amount_passes_while_slots_move_under_load(cluster, store):
     sharer = cluster.sharer_at(0)
     limits = [rate(sharer, 1500), rate(sharer, 10**6, "budget"), rate(cluster.sharer_at(2), 10**6)]
     slot, (one, other, *_) = key_slot(tag_of(sharer).encode()), cluster.masters
-    done = threading.Event()
+    finished = threading.Event()
 
     def reshard() -> None:
         for _ in range(10):
             cluster.move(slot, one, other)
             cluster.move(slot, other, one)
-        done.set()
+        finished.set()
 
     resharding = threading.Thread(target=reshard)
     resharding.start()
     outcomes = []
-    while not done.is_set() or len(outcomes) < 2000:
+    while not finished.is_set() or len(outcomes) < 2000:
         outcomes.append(take(store, limits).denied)
     resharding.join()
     assert outcomes.count(None) == 1500

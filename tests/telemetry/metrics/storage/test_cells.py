@@ -91,8 +91,8 @@ def test_only_the_first_key_of_a_metric_has_its_help(cells, tmp_path):
 
 
 def test_series_of_several_workers_are_added_whatever_their_help(cells, tmp_path):
-    other = Cells(tmp_path, 1)
-    for each, models in ((cells, "ab"), (other, "ba")):
+    second_cells = Cells(tmp_path, 1)
+    for each, models in ((cells, "ab"), (second_cells, "ba")):
         for model in models:
             each.cell(REQUESTS, model).add(1.0)
         each.close()

@@ -42,12 +42,12 @@ def test_the_page_is_that_of_prometheus_client(folder):
     expected = samples(generate_latest(MultiProcessCollector(None, str(folder))))
     page = MetricsPage()
     for _ in range(2):  # and says it again
-        found = samples(page.text(folder))
-        assert {key: found[key] for key in expected} == pytest.approx(expected)
-        others = [key for key in found if key not in expected]
+        values = samples(page.text(folder))
+        assert {key: values[key] for key in expected} == pytest.approx(expected)
+        others = [key for key in values if key not in expected]
         assert others
         assert all(name.endswith("_bucket") for _, _, _, name, *_ in others)
-    assert len(found) > 400
+    assert len(values) > 400
 
 
 def test_each_series_has_every_bucket(folder):
