@@ -11,7 +11,7 @@ import click
 
 from engine.cli.config_file import plan_of, result_or_exit
 from engine.config.config_files import ConfigFiles
-from engine.offline.diff.difference import Effect, between
+from engine.offline.diff.difference import Effect, differences_between
 from engine.offline.diff.formats import as_github, as_json, as_markdown, as_text
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
@@ -57,7 +57,7 @@ def command(old: str, new: str, output_format: str, strict: bool) -> None:
         before = _plan_of_pipe(old, _files(new))
     else:
         before = result_or_exit(plan_of(_files(old)), _CONSEQUENCE)
-    differences = between(before, after)
+    differences = differences_between(before, after)
     click.echo(_FORMATS[output_format](differences))
     failures = {Effect.WEAKER, Effect.BREAKING} if strict else {Effect.WEAKER}
     sys.exit(3 if any(difference.level in failures for difference in differences) else 0)

@@ -87,7 +87,7 @@ def _cases(
     if files:
         return [c for f in files for c in read.of_file(f, str(f), plan_result, findings)]
     cases = read.of_config(plan_result, config.main, findings)
-    for file in read.beside(config.main):
+    for file in read.case_files(config.main):
         cases += read.of_file(file, str(config.main.parent / file.name), plan_result, findings)
     return cases
 

@@ -1,6 +1,6 @@
 """The audit: warnings about unwise settings in a plan without errors.
 
-A rule is a module in `rules/` that defines `check(case)`; nothing else names it.
+A rule is a module in `rules/` that defines `check(case)`, found by its place.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from engine.source.reader import SourceDocument
 from engine.values.quota import KINDS
 
 BUDGETS = frozenset(name for name, kind in KINDS.items() if kind.cost is not None)
-"""The kinds of quota that bound the usage of requests, not their number."""
+"""The kinds of quota for the usage of requests, not for their number."""
 _MONEY = frozenset(name for name, kind in KINDS.items() if kind.money)
 
 
@@ -42,7 +42,7 @@ class ModelRoute:
 
 @dataclass(frozen=True)
 class AuditCase:
-    """A plan without errors, and its findings: what a rule checks."""
+    """The input of a rule: a plan without errors, its findings, the environment and the date."""
 
     plan: Plan
     planned: PlanResult
@@ -64,15 +64,15 @@ class AuditCase:
         return source.files if isinstance(source, JoinedDocument) else [source]
 
     def warn(self, at: Path, code: str, message: str, hint: str, *, key: bool = False) -> None:
-        """Note a warning at a place of the config."""
+        """Add a warning at a place of the config."""
         source = self.config.source
         self.findings.note(source, at, Level.WARNING, code, message, hint, key=key)
 
     @cached_property
     def listed_policies(self) -> list[Policy]:
         """Every policy of the config, in order."""
-        of_routes = (policy for route in self.config.routes for policy in route.policies)
-        return [*self.config.policies, *of_routes]
+        route_policies = (policy for route in self.config.routes for policy in route.policies)
+        return [*self.config.policies, *route_policies]
 
     def limits_of(self, listed: Iterable[Policy]) -> Iterator[tuple[Policy, str]]:
         """The policies that limit usage, each with its kind: `requests`, `spend`, ..."""
@@ -83,7 +83,7 @@ class AuditCase:
 
     @cached_property
     def _model_routes(self) -> dict[str, tuple[str, ModelRoute]]:
-        """Routes that serve models, by operation, each with a key equal for equivalent routes."""
+        """Routes that serve models, by operation, each with a key that equivalent routes share."""
         by_operation: dict[str, tuple[str, ModelRoute]] = {}
         for route in self.plan.routes:
             if route.model is not None:
@@ -102,7 +102,7 @@ class AuditCase:
         return self.plan.model_operations()
 
     def limits_money_of(self, model: Model) -> bool:
-        """Whether a policy or a token in the config limits what is spent on a model."""
+        """Whether a policy or a token in the config limits the money spent on a model."""
         return any(self._limits_money or _MONEY & route.kinds for route in self.routes_for(model))
 
     @cached_property
@@ -111,9 +111,8 @@ class AuditCase:
         return any(limit.kind in _MONEY for limit in limits)
 
     def routes_for(self, model: Model) -> list[ModelRoute]:
-        """The routes that serve a model: those of its operations.
-
-        Of equivalent routes (dialect, public, limits) only the first.
+        """The routes that serve a model: those of its operations. Of equivalent routes (dialect,
+        public, limits) only the first.
         """
         group = self.operations.group(model.name)
         if group not in self._by_group:
@@ -125,7 +124,7 @@ class AuditCase:
 
 
 def is_loopback(upstream: UpstreamConfig) -> bool:
-    """Whether an upstream is on this machine, whatever its addresses are."""
+    """Whether an upstream is on this machine; false if its addresses come from SRV or a file."""
     resolve = upstream.resolve
     elsewhere = resolve is not None and (resolve.srv or resolve.file)
     return not elsewhere and is_loopback_url(upstream.url)
@@ -149,8 +148,8 @@ def names() -> list[str]:
 
 
 def audit(planned: PlanResult, environ: Mapping[str, str], today: date | None = None) -> None:
-    """Run all rules; their warnings go to the plan's findings. A plan with errors has none. `today`
-    is the date, by which prices are old; by default that of the clock, in UTC."""
+    """Run all rules and add their warnings to the plan's findings; nothing for a plan with errors.
+    `today` is the date for the age of prices, by default today in UTC."""
     if planned.plan is None:
         return
     case = AuditCase(planned.plan, planned, environ, today or datetime.now(UTC).date())

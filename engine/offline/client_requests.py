@@ -1,6 +1,8 @@
 """Requests that vendors' own clients send, recorded from the clients themselves.
 
-`client_requests.json` holds one a line. `path` is below the vendor's version prefix (`/v1`).
+
+`client_requests.json` has one request per line. `path` excludes the vendor's version prefix
+(`/v1`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from engine.values.errors import GatewayError
 
 @dataclass(frozen=True, slots=True)
 class ClientRequest:
-    """A POST that a client with a version sends for `call`, and that its vendor accepts."""
+    """A POST that a `client` (name and version) sends for `call`, and that its vendor accepts."""
 
     client: str
     call: str

@@ -1,8 +1,9 @@
 """The effective config: gateway.yaml with its included files and overlays as one file, with the
 origin of each value and without secrets.
 
-It can be read again from the folder of gateway.yaml: paths are relative to that, `${...}` stands as
-it was written, and a secret that was written out is `***`.
+
+It can be loaded from the folder of gateway.yaml: paths are relative to that folder, `${...}` is not
+replaced, and a literal secret is `***`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _SQLITE = "sqlite:///"
 
 
 class EffectiveConfig:
-    """The effective config of a document, whose value is a mapping. `comments` are lines that are
-    printed below the entries of mappings, by their paths."""
+    """The effective config of a document, whose value is a mapping. `comments` are lines to print
+    after the entries of mappings, by path."""
 
     def __init__(
         self, document: SourceDocument, comments: Mapping[Path, Sequence[str]] | None = None
@@ -41,11 +42,12 @@ class EffectiveConfig:
         self._paths = {path for path, _, _ in keys.values(document.value, keys.root(), "path")}
 
     def yaml(self) -> str:
-        """Block YAML, with a comment `# file:line` behind each value."""
+        """The config as block YAML, with a comment `# file:line` after each value."""
         return "".join(f"{line}\n" for line in self._lines(self.value, ()))
 
     def json(self) -> dict[str, Any]:
-        """`config`, with the texts of `yaml`, and `origins`: `file:line:column` by JSON pointer."""
+        """`config`, with the values of `yaml`, and `origins`: `file:line:column` by JSON
+        pointer."""
         origins = {_pointer(path): str(self._place(path)) for path, _ in self._leaves()}
         return {"config": self._shown(self.value, ()), "origins": origins}
 
@@ -66,7 +68,7 @@ class EffectiveConfig:
         return value if text is None else text
 
     def _text(self, value: Any, at: Path) -> str | None:
-        """The text of a value that was filled in or holds a secret; None for any other."""
+        """The text to print for a value with `${...}` or a secret; None for any other."""
         reference = self._document.reference(at)
         if reference:
             reference = self._rebased(reference, value, at)
@@ -79,7 +81,8 @@ class EffectiveConfig:
         return reference or None
 
     def _rebased(self, reference: str, value: Any, at: Path) -> str:
-        """A text with references of a file in another folder, as it is written in gateway.yaml."""
+        """A text with `${...}` from a file in another folder, with its paths relative to the folder
+        of gateway.yaml."""
         folder = os.path.relpath(os.path.dirname(self._place(at).file) or ".", self._folder or ".")
         if folder == ".":
             return reference
@@ -100,7 +103,7 @@ class EffectiveConfig:
         return place_of(self._document, path)
 
     def _lines(self, value: Any, at: Path) -> Iterator[str]:
-        """The lines of a mapping or list that has entries, without indentation."""
+        """The lines of a non-empty mapping or list, without indentation."""
         for step, below in _entries(value):
             path = (*at, step)
             head = "-" if isinstance(value, list) else f"{string(step)}:"
@@ -134,7 +137,9 @@ def _pointer(path: Path) -> str:
 
 
 def _masked(text: str) -> str:
-    """A secret: its references without their defaults, and `***` for all else but a scheme."""
+    """A masked secret: `${...}` without defaults, a scheme such as `Bearer`, and `***` for the
+    rest.
+    """
     scheme = match[0] if (match := _SCHEME.match(text)) else ""
     parts, end = [scheme], len(scheme)
     for match in _REFERENCE.finditer(text, end):

@@ -1,6 +1,6 @@
-"""`# modelway: ignore MW401 why`: silences warnings of these codes on this line.
+"""`# modelway: ignore MW401 reason` silences the warnings with this code on its line.
 
-Errors are never silenced. An ignore that silences nothing is a warning itself.
+Errors are never silenced. An ignore that silences nothing is itself a warning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CODE = re.compile(r"[\s,]*(?P<code>MW[0-9]{3})\b")
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """One code of one comment, with its place."""
+    """One code in a comment, with its place."""
 
     file: str
     line: int
@@ -30,7 +30,7 @@ class Ignore:
 
 @dataclass(slots=True)
 class Ignores:
-    """The ignores of all files, and which of them silenced a warning."""
+    """The ignores of all files; `effective` are those that silenced a warning."""
 
     entries: dict[Ignore, None] = field(default_factory=dict)
     effective: set[Ignore] = field(default_factory=set)
@@ -110,8 +110,6 @@ def _scalars(text: str) -> list[tuple[int, int]]:
     try:
         tokens = list(yaml.scan(text, Loader=Loader))
     except yaml.YAMLError:
-        return []  # its place is a problem of its own
-    quoted = [
-        ignore for ignore in tokens if isinstance(ignore, yaml.ScalarToken) and not ignore.plain
-    ]
-    return [(ignore.start_mark.index, ignore.end_mark.index) for ignore in quoted]
+        return []  # the reader reports the syntax error
+    quoted = [token for token in tokens if isinstance(token, yaml.ScalarToken) and not token.plain]
+    return [(token.start_mark.index, token.end_mark.index) for token in quoted]

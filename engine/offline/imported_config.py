@@ -1,5 +1,5 @@
-"""gateway.yaml as an importer drafts it: entries that name the line they come from, and notes of
-what could not be imported."""
+"""A draft of gateway.yaml by an importer: entries with the lines they come from, and notes about
+parts that were not imported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Note:
-    """A part of the source that is not imported: its place, its name and why."""
+    """A part of the source that is not imported: its place, its name and the reason."""
 
     place: Place
     subject: str
@@ -62,23 +62,24 @@ class ImportedConfig:
         return place_of(self.source, path).line
 
     def skip(self, path: Path, reason: str, subject: str = "") -> None:
-        """Note that the value at a path is not imported."""
+        """Add a note that the value at a path is not imported."""
         name = subject or str(path[-1])
         note = Note(place_of(self.source, path, key=isinstance(path[-1], str)), name, reason)
         if note not in self.notes:
             self.notes.append(note)
 
     def variable(self, wanted: str, secret: str) -> str:
-        """The environment variable for a secret that the source writes out, "" for one that it does
-        not: that of the same secret, or `wanted`, with a number if that is another's."""
+        """The environment variable for a literal `secret` of the source, or "" for a secret that it
+        does not contain: the variable of the same secret, or `wanted`, with a number if another
+        secret has that."""
         name, number = wanted, 2
         while self.secrets.setdefault(name, secret) != secret:
             name, number = f"{wanted}_{number}", number + 1
         return name
 
     def named(self, section: dict[str, Entry], wanted: str, value: Any, line: int) -> str:
-        """The name of an entry with this value: an existing one, or `wanted`, with a number if
-        that name is taken."""
+        """The name of an entry with this value: an existing entry, or a new one named `wanted`,
+        with a number if that name is taken."""
         for name, entry in section.items():
             if entry.value == value:
                 entry.lines.append(line)
@@ -120,8 +121,8 @@ class ImportedConfig:
             yield from _block(f"    {string(key)}:", value)
 
     def text(self, title: str) -> str:
-        """The config. `title` is what the source is called. Without specs and routes of its own it
-        has those of the models."""
+        """The config as YAML. `title` is the name of the source. Without specs or routes it gets
+        those of the models' providers."""
         return "".join(
             (
                 _SCHEMA,
@@ -156,6 +157,6 @@ def _block(head: str, value: Any) -> Iterator[str]:
     line = f"{head} {flow(value)}"
     if len(line) > _WIDTH and isinstance(value, list) and value:
         yield f"{head}\n"
-        yield from (f"      - {flow(each)}\n" for each in value)
+        yield from (f"      - {flow(item)}\n" for item in value)
     else:
         yield f"{line}\n"

@@ -1,4 +1,4 @@
-"""What providers lay under the entries of `upstreams`, as a part of the config that is printed."""
+"""The values of providers under the entries of `upstreams`, for printing the effective config."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _FOLDER = "engine/providers"
 def with_provider_values(
     document: SourceDocument,
 ) -> tuple[JoinedDocument, dict[Path, JoinedDocument]]:
-    """The config with the values of providers below those of its upstreams, each with its place in
-    the provider's file. The transform of a provider applies before that of the entry, so it is no
-    part of the entry: the second value has it by the path of the entry, as `{transform: ...}`."""
+    """The config with the values of providers in its upstreams, each with its place in the
+    provider's file. The transform of a provider applies before that of the entry, so it is not
+    merged: the second value has it by the path of the entry, as `{transform: ...}`."""
     joined_config = document if isinstance(document, JoinedDocument) else joined_document(document)
     transforms: dict[Path, JoinedDocument] = {}
     upstreams = joined_config.value.get("upstreams")
@@ -33,36 +33,37 @@ def with_provider_values(
         layer = _redacted(provider_defaults.layer(providers.read(provider), entry), joined_config)
         file = providers.document(provider)
         source = SourceDocument(f"{_FOLDER}/{provider}.yaml", file.text, file.value)
-        shipped = Origin(source, ("upstream",))
+        provider_origin = Origin(source, ("upstream",))
         if transform := layer.pop("transform", None):
             transforms["upstreams", name] = JoinedDocument(
                 file=source.file,
                 text=source.text,
                 value={"transform": transform},
-                origin=shipped,
+                origin=provider_origin,
                 files=[source],
             )
-        completed[name] = _laid_under(entry, layer, origin.entry(name), shipped)
+        completed[name] = _merged(entry, layer, origin.entry(name), provider_origin)
     joined_config.value = {**joined_config.value, "upstreams": completed}
     return joined_config, transforms
 
 
-def _laid_under(
-    above: Mapping[str, Any], below: Mapping[str, Any], origin: Origin, own: Origin
+def _merged(
+    above: Mapping[str, Any], below: Mapping[str, Any], origin: Origin, below_origin: Origin
 ) -> dict[str, Any]:
-    """The mapping `above` with what it lacks of `below`; `origin` gets the places of that."""
+    """The mapping `above` with the keys of `below` that it lacks; their places are added to
+    `origin`."""
     result = dict(above)
     for key, value in below.items():
         if key not in above:
             result[key] = value
-            origin.children[key] = own.child(key)
+            origin.children[key] = below_origin.child(key)
         elif isinstance(value, dict) and isinstance(above[key], dict):
-            result[key] = _laid_under(above[key], value, origin.entry(key), own.child(key))
+            result[key] = _merged(above[key], value, origin.entry(key), below_origin.child(key))
     return result
 
 
 def _redacted(value: Any, document: SourceDocument) -> Any:
-    """A provider's value in which `${...}` stands for what it filled into the variables."""
+    """A provider's value with `${...}` in place of the values of the variables."""
     if isinstance(value, str):
         return document.redact(value)
     if isinstance(value, list):

@@ -1,5 +1,6 @@
-"""The edits of transforms for people: each with its place, and without its value, which may be a
-secret."""
+"""The edits of transforms as text: each with its place and without its value, which may be a
+secret.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +26,14 @@ def edits_of(transform: TransformConfig) -> Iterator[tuple[Path, str]]:
 
 
 def unless_of(transform: TransformConfig, name: str) -> list[str]:
-    """The places that leave out the default at a place of the request's body."""
+    """The places in the request's body that prevent the default at a place (`unless`)."""
     unless = transform.options.get("request", {}).get("body", {}).get("unless", {})
     steps = steps_of(name)
     return [other for text, others in unless.items() if steps_of(text) == steps for other in others]
 
 
 def _named_edits(transform: TransformConfig) -> Iterator[tuple[Path, str, str]]:
-    """The place of each edit, its kind, and the name or place that it edits, "" for a path."""
+    """The place of each edit, its kind, and the name or place that it edits, "" for `path`."""
     for side, parts in transform.options.items():
         for part, kinds in parts.items():
             at = (*transform.at, side, part)
@@ -50,10 +51,10 @@ def _named_edits(transform: TransformConfig) -> Iterator[tuple[Path, str, str]]:
 def edits_of_caller(
     route: Route, entry: str, config: Config, operation: Node
 ) -> Iterator[tuple[Path, str]]:
-    """The edits on the caller's side of a request for an `entry` under `models` ("" for none), of
-    those the ones that the operation has a place for."""
+    """The edits on the caller's side of a request for an `entry` under `models` ("" for none);
+    without those whose place the operation does not have."""
     schemas = body_schemas(operation)
-    transforms = [each for policy in route.policies for each in transform_of(policy)]
+    transforms = [edit for policy in route.policies for edit in transform_of(policy)]
     transforms += config.models[entry].transform if entry in config.models else ()
     for transform in transforms:
         for (at, edit), (_, kind, place) in zip(

@@ -1,6 +1,6 @@
-"""What the targets of a model cannot be asked by callers of other formats of chat.
+"""The features that targets of a model lack for callers of other formats of chat.
 
-Each target is asked with every feature of the caller's language, by the translation that serves it.
+For each feature of the caller's language, a request is translated for the target.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def formats(model: str, operations: ModelOperations) -> Iterator[FormatTargets]:
 
 
 def refused_features(language: str, target: OperationTarget, model: Model) -> Sequence[Feature]:
-    """The features of a language that a target cannot be asked for; `model` is the entry that the
-    target is under, whose `drop` counts."""
+    """The features of a language that the translation for a target refuses; `model` is the entry of
+    the target, whose `drop` applies."""
     if not target.language:
         return ()
     name = (target.target.model or model.name).replace("*", "x")
@@ -64,7 +64,7 @@ def _refused(source: str, target: str, model: str, drop: tuple[str, ...]) -> tup
 
 
 def note_limits(planned: PlanResult) -> None:
-    """Note, for each model and each format, what callers cannot ask a target for."""
+    """Add a note for each model, format and target with the features that callers cannot use."""
     assert planned.plan is not None
     config, operations = planned.plan.config, planned.plan.model_operations()
     for model in config.models.values():
@@ -79,7 +79,7 @@ def note_limits(planned: PlanResult) -> None:
 def _limits(
     language: str, targets: Sequence[OperationTarget], config: Config
 ) -> Iterator[tuple[str, str]]:
-    """The language and upstream of each translated target, and in words what it does not carry."""
+    """The language and upstream of each translated target, and the features that it lacks."""
     for target in targets:
         entry = config.models[target.entry]
         if features := refused_features(language, target, entry):
@@ -89,7 +89,7 @@ def _limits(
 
 
 def _by_group(features: Sequence[Feature]) -> str:
-    """Features in words: `sampling: n, seed; answer: audio`."""
+    """Features as text: `sampling: n, seed; answer: audio`."""
     groups: dict[str, list[str]] = {}
     for feature in features:
         groups.setdefault(feature.group, []).append(feature.name)

@@ -50,7 +50,7 @@ def _check_upstream(upstream: UpstreamConfig, config: Config, findings: Findings
         origin = origin_of(upstream.url)
     except ValueError as error:
         message = str(error)
-        hint = next((_HINTS[part] for part in _HINTS if message.endswith(f"no {part}")), "")
+        hint = next((_HINTS[part] for part in _HINTS if message.endswith(f"have a {part}")), "")
         _error(config, (*upstream.at, "url"), message, findings, hint)
         return
     if origin.tls:

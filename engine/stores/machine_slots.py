@@ -171,9 +171,8 @@ class Counter(_Marked):
         self._own, self._views = own.view, views
 
     @property
-    def own(self) -> int:
-        own: int = self._own[self._at]
-        return own
+    def local(self) -> int:
+        return int(self._own[self._at])
 
     def add(self, amount: int) -> None:
         self._own[self._at] += amount

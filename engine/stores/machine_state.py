@@ -1,4 +1,4 @@
-"""Numbers that the workers of one machine share, in mapped files of one folder.
+"""Counters and numbers that the workers of one machine share, in mapped files of one folder.
 
 `names` says which name has which place (`machine_names`). Counters are in the cells of each
 worker's slot (`machine_slots`), `numbers.<chunk>` are written by all. Where another file would be
@@ -46,8 +46,8 @@ class SharedState:
             self._slots = WorkerSlots(folder, self._changes.view, self._without_room)
 
     def counter(self, name: str) -> SharedCounter:
-        """The counter of a name. Where there is no room for it, it counts for this worker alone,
-        and the log says so."""
+        """The counter of a name. Without room for it, it counts only for this worker, which is
+        logged."""
         counter = self._counters.get(name)
         if counter is None:
             try:
@@ -59,7 +59,7 @@ class SharedState:
         return counter
 
     def number(self, name: str) -> SharedNumber:
-        """The number of a name; as `counter` where there is no room for it."""
+        """The number of a name. Without room for it, it is not shared, as for `counter`."""
         number = self._numbers.get(name)
         if number is None:
             try:
@@ -71,8 +71,8 @@ class SharedState:
         return number
 
     def leads(self, task: str) -> bool:
-        """Whether this worker does a task. The first one that asks does, until it ends. Where there
-        is no room for its lock, every worker does it."""
+        """Whether this worker is the leader for a task: the first one that calls this, until it
+        ends. Without room for the lock, every worker is."""
         if task in self._tasks:
             return True
         try:
@@ -90,7 +90,8 @@ class SharedState:
 
     @contextlib.contextmanager
     def deciding(self) -> Iterator[None]:
-        """Keep other workers from deciding. Where there is no room for the lock, nothing does."""
+        """Hold the lock for decisions, which one worker makes at a time. Without room for the lock,
+        there is no mutual exclusion."""
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(locked(self._folder / "decisions"))
@@ -159,5 +160,5 @@ class SharedState:
         return locked(self._names_file)
 
     def _without_room(self, error: OSError) -> LocalState:
-        self._throttle.log("what workers share does not fit in %s: %s", self._folder, error)
+        self._throttle.log("no room for shared counters in %s: %s", self._folder, error)
         return self._local

@@ -37,7 +37,7 @@ def languages() -> tuple[Language, ...]:
 
 @cache
 def target_languages() -> tuple[TargetLanguage, ...]:
-    """Every language of chat that targets speak, by its name: all of them."""
+    """All languages of chat: targets speak each of them. Sorted by name."""
     return tuple(
         import_module(f"{__name__}.{module.name}").LANGUAGE
         for module in iter_modules(__path__)
@@ -57,7 +57,7 @@ def counterparts() -> dict[str, dict[str, tuple[str, ...]]]:
 
 @cache
 def path_suffixes() -> dict[str, str]:
-    """The end of the path of each language's operation."""
+    """The suffix of the path of each language's operation, by the language's name."""
     return {each.name: each.path_suffix for each in (*target_languages(), *embedding_languages())}
 
 
@@ -85,8 +85,8 @@ def language_of(dialect: str, path: str) -> BaseLanguage | None:
 
 
 def counted_language(dialect: str, path: str) -> Language | None:
-    """The language whose requests an operation with this path template counts, None for another
-    operation."""
+    """The language whose tokens an operation with this path template counts; None if it counts no
+    tokens."""
     counts = ((each, each.token_count) for each in languages() if each.dialect == dialect)
     return next(
         (each for each, count in counts if count and path.endswith(count.path_suffix)), None

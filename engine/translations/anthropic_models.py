@@ -89,12 +89,12 @@ _MODELS = ByName(
 
 
 def model_called(name: str) -> Model:
-    """What is known of a model, under the name that a vendor or a cloud calls it by."""
+    """The capabilities of a model, by its name at a vendor or cloud."""
     return _MODELS.find(name.lower().replace(".", "-")) or _UNKNOWN
 
 
 def most_tokens(name: str) -> int | None:
-    """The most tokens that a model can answer with, None where that is not known."""
+    """The token limit of a model's answers, None if it is unknown."""
     model = model_called(name)
     return None if model is _UNKNOWN else model.max_tokens
 

@@ -1,5 +1,5 @@
-"""Parameters of Anthropic's models, in every language that they are asked in: how much a model is
-to think, how it picks its words, and in which form it answers."""
+"""Parameters of Anthropic's models, for all languages that they are called in: thinking, sampling
+and the form of the answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NUMBER = msgspec.json.Decoder(float)
 
 
 class ParameterWriter:
-    """Writes the parameters of one request, as this model accepts them."""
+    """Writes the parameters of one request within the limits of a model."""
 
     def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
         self._request, self._model, self._losses = request, model, losses
@@ -82,8 +82,8 @@ class ParameterWriter:
         return {"thinking": {"type": "disabled"}}
 
     def _budget(self, thinking: Thinking, max_tokens: int) -> Json:
-        """A budget below `max_tokens`, of which half is left to the answer if the caller named an
-        effort and no number."""
+        """A budget below `max_tokens`; at most half of that if the caller gave an effort instead of
+        a number."""
         if thinking.budget is not None:
             budget = min(max(thinking.budget, SMALLEST_BUDGET), max_tokens - 1)
         else:
@@ -96,7 +96,7 @@ class ParameterWriter:
         return {"thinking": {"type": "enabled", "budget_tokens": budget}}
 
     def sampling(self, *, thinks: bool) -> Json:
-        """Temperature, top_p and top_k, unless they say what happens without them."""
+        """Temperature, top_p and top_k, without values that equal the default."""
         members: Json = {}
         temperature = self.number("temperature")
         top_p, top_k = self.number("top_p"), self.number("top_k")
@@ -137,8 +137,8 @@ class ParameterWriter:
             raise WrongType(self._request.place_of(field), "a number") from error
 
     def answer_form(self, *, thinks: bool) -> Literal["", "format", "tool"]:
-        """How the model is held to a schema of its answer: by `output_config.format`, or by a tool
-        that it must call, which a model that thinks cannot be told to."""
+        """How a schema of the answer is enforced: by `output_config.format`, by a tool that the
+        model must call (impossible while it thinks), or "" for not at all."""
         output = self._request.output
         if output is None:
             return ""
@@ -164,7 +164,7 @@ class ParameterWriter:
         return stop
 
     def lose_unsupported(self) -> None:
-        """Note what this vendor has no parameter for."""
+        """Add a loss for each parameter that this vendor does not have."""
         request = self._request
         if (request.candidates or 1) > 1:
             self._lose("candidates", "the model gives one answer")
@@ -187,8 +187,8 @@ def _is_of_object(schema: Raw) -> bool:
 
 
 def metadata_of(user: str) -> dict[str, Any]:
-    """The metadata for a caller's user, who may not be named to the vendor: no e-mail address and
-    no telephone number."""
+    """The metadata with the id of a caller's user; hashed unless it is opaque, because the vendor
+    forbids e-mail addresses and telephone numbers."""
     if not _OPAQUE.fullmatch(user):
         user = f"user_{blake2s(user.encode(), digest_size=16).hexdigest()}"
     return {"user_id": user}

@@ -1,6 +1,6 @@
-"""What callers of a language can ask for, each feature with a request that asks for it.
+"""The features of a language, each with a request that uses it.
 
-A target is asked with all of them to learn what it cannot be asked: `check` and the manual say it.
+Translating these requests for a target shows which features it lacks, for `check` and the manual.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import msgspec
 
 
 class Feature(NamedTuple):
-    """A field of requests, or a kind of value in one, by its `name`. `members` are those of a
-    request that asks for it; they replace members of the least request."""
+    """A field of requests, or a kind of value in one, by its `name`. `members` replace members of
+    the minimal request to make one that uses the feature."""
 
     group: str
     name: str
@@ -21,13 +21,15 @@ class Feature(NamedTuple):
 
 
 class Features(NamedTuple):
-    """The features of a language, and the members of the `least` request, which asks for none."""
+    """The features of a language, and the members of the minimal request (`least`), which uses
+    none.
+    """
 
     least: Mapping[str, Any]
     features: Sequence[Feature] = ()
 
     def request(self, feature: Feature, model: str) -> bytes:
-        """A request that asks for a feature."""
+        """The body of a request that uses a feature."""
         return msgspec.json.encode({"model": model, **self.least, **feature.members})
 
     def fields(self) -> Iterator[str]:

@@ -21,9 +21,9 @@ from engine.values.wildcard import Patterns
 
 
 class RequestLine(Struct):
-    """What is known of a request beside its body: the model, whether a stream is wanted and the
-    query, for languages that have them in the URL; the gateway's id of it, and the time in seconds
-    since 1970."""
+    """The data of a request outside of its body: the model, whether a stream is requested and the
+    query, for languages that have them in the URL; the gateway's request id; the time in Unix
+    seconds."""
 
     model: str = ""
     stream: bool = False
@@ -33,9 +33,9 @@ class RequestLine(Struct):
 
 
 class TargetRequest(Struct):
-    """A request as a target gets it. `path` follows the base path of the upstream. `tool_names` are
-    the callers' names of tools by those that the target gets instead; `answer_tool` is the name of
-    a tool whose arguments are the answer's text ("" for none)."""
+    """A request for a target. `path` is appended to the base path of the upstream. `tool_names` are
+    the callers' names of tools by the names that the target gets; `answer_tool` is the name of a
+    tool whose arguments are the text of the answer ("" for none)."""
 
     body: bytes
     path: str
@@ -48,12 +48,12 @@ class StreamReader(Protocol):
     """Reads the events of one stream."""
 
     def read(self, data: bytes) -> Iterable[Event]:
-        """The neutral events that one server-sent event comes to; `data` is what follows `data: `.
-        Raises BrokenAnswer, WrongType or UpstreamError."""
+        """The neutral events of one server-sent event; `data` is its data field. Raises
+        BrokenAnswer, WrongType or UpstreamError."""
 
     def end(self) -> Iterable[Event]:
-        """The neutral events that the end of the stream comes to, the End among them unless `read`
-        has returned it. Raises BrokenAnswer for a stream that ended before it was complete."""
+        """The neutral events at the end of the stream, with the End unless `read` has returned it.
+        Raises BrokenAnswer for a stream that ended before it was complete."""
 
 
 class StreamWriter(Protocol):
@@ -69,13 +69,12 @@ _NO_FEATURES = Features({})
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BaseLanguage:
-    """What the languages of every family (chat, embeddings) have.
+    """The common part of the languages of all families (chat, embeddings).
 
     `dialect` names the dialect that it belongs to; `path_suffix` ends the path of its operation,
     `stream_suffix` that of its streams where they have another. `hints` are wildcards over its own
     fields that change no answer. `headers` are sent with each request. `features` are
-    what callers can ask for. `read_error` reads the JSON of an error response, or None where it is
-    no JSON.
+    those of its requests. `read_error` reads the JSON of an error response, None if it is not JSON.
 
     `without_seals` are the changes of a request's JSON value that remove the signatures which were
     sealed for other vendors; `seal` is a part of the JSON text of each of them.
@@ -101,8 +100,8 @@ class BaseLanguage:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenCount:
-    """The operation that counts the tokens of a request: the end of its path, and how its answer
-    is written."""
+    """The operation that counts the tokens of a request: the suffix of its path, and the function
+    that writes its answer."""
 
     path_suffix: str
     write: Callable[[int], bytes]
@@ -112,10 +111,10 @@ class TokenCount:
 class TargetLanguage(BaseLanguage):
     """One language of chat that targets speak.
 
-    `write_request` writes a request for a target that calls the model so; what it cannot say it
-    adds to the losses. `read_answer` reads an answer in one piece, `stream_reader` a stream.
-    `most_tokens` is the most that a model can answer with, None where that is not known.
-    `example_answer` is a short answer in one piece.
+    `write_request` writes a request with the target's name for the model; parts without a form in
+    the language are added to the losses. `read_answer` reads a complete answer, `stream_reader` a
+    stream. `most_tokens` returns the token limit of a model's answers, None if it is unknown.
+    `example_answer` is a short complete answer.
     """
 
     write_request: Callable[[ChatRequest, str, Losses], TargetRequest]
@@ -126,11 +125,12 @@ class TargetLanguage(BaseLanguage):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Language(TargetLanguage):
-    """One language of chat that callers speak, too.
+    """One language of chat that callers also speak.
 
-    `read_request` raises WrongType. `write_answer` writes an answer in one piece, `stream_writer` a
-    stream; the request is the caller's. `token_count` is the operation that counts the tokens of a
-    request, where the dialect has one. `needs_turns`: instructions alone are no request.
+    `read_request` raises WrongType. `write_answer` writes a complete answer, `stream_writer` a
+    stream, both to the caller's request. `token_count` is the operation that counts the tokens of a
+    request, None if the dialect has none. `needs_turns`: a request with only instructions is
+    invalid.
     """
 
     read_request: Callable[[bytes, RequestLine], ChatRequest]

@@ -13,14 +13,14 @@ from engine.translations.neutral.events import TokenLogprob, UpstreamError, Usag
 
 
 class InputDetails(Struct):
-    """What the tokens of the input were."""
+    """Details of the input tokens."""
 
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
 
 
 class OutputDetails(Struct):
-    """What the tokens of the output were."""
+    """Details of the output tokens."""
 
     reasoning_tokens: int | None = None
 
@@ -57,8 +57,8 @@ def read_usage(
     output_details: OutputDetails | None,
     cache_hits: int | None = None,
 ) -> Usage | None:
-    """The usage of an answer, None where none is told (some vendors send nulls). `cache_hits` are
-    the cached tokens of vendors that do not have them among the details."""
+    """The usage of an answer, None if it reports none (some vendors send nulls). `cache_hits` are
+    the cached tokens of vendors that report them outside of the details."""
     if input_tokens is None and output_tokens is None:
         return None
     details = input_details or InputDetails()
@@ -85,7 +85,7 @@ def _read_token(token: TopToken) -> tuple[str, float]:
 
 
 def write_logprobs(logprobs: list[TokenLogprob]) -> list[Json]:
-    """Log probabilities as both languages have them."""
+    """Log probabilities in the form of both languages."""
     return [
         {**_token(o.token, o.logprob), "top_logprobs": [_token(*top) for top in o.top]}
         for o in logprobs
@@ -131,5 +131,5 @@ def read_error(status: int, document: Any) -> UpstreamError:
 
 
 def error_inside(document: Any) -> UpstreamError:
-    """The error in an event, or in an answer whose status says nothing of it."""
+    """The error in an event, or in an answer with a status of success."""
     return read_error(dialects.event_status("openai", document), document)

@@ -66,8 +66,8 @@ def _is_one_of(family: Patterns, model: str) -> bool:
 
 
 def takes_cache_control(model: str) -> bool:
-    """Whether the model takes marks for its prompt cache as Anthropic writes them: other vendors
-    that serve Anthropic's models in this format do."""
+    """Whether the model accepts Anthropic's marks for the prompt cache: vendors that serve
+    Anthropic's models in this format do."""
     return _is_one_of(_MARK_CACHE, model)
 
 
@@ -99,13 +99,13 @@ _MOST_TOKENS = ByName[int](
 
 
 def searches_in_chat(model: str) -> bool:
-    """Whether the model may search the web in chat completions: of this vendor's those alone that
-    are named for it."""
+    """Whether the model may search the web in chat completions: of OpenAI's models, only those with
+    "search" in their name."""
     return "search" in model or not _is_one_of(_VENDORS_OWN, model)
 
 
 def most_tokens(model: str) -> int | None:
-    """The most tokens that the model can answer with, None where that is not known."""
+    """The token limit of the model's answers, None if it is unknown."""
     return _MOST_TOKENS.find(model)
 
 
@@ -120,8 +120,8 @@ def reasons(model: str) -> bool:
 
 
 def samples(model: str, effort: str | None) -> bool:
-    """Whether the model takes a temperature and top_p; some of those that reason do while they do
-    not."""
+    """Whether the model accepts a temperature and top_p with this effort; some models that reason
+    accept them only without reasoning."""
     if _is_one_of(_DO_NOT_REASON, model):
         return True
     if _is_one_of(_NEVER_SAMPLE, model):
@@ -144,8 +144,8 @@ def takes_verbosity(model: str) -> bool:
 
 
 def reasoning_effort(thinking: Thinking | None, model: str) -> tuple[str | None, bool]:
-    """The effort for a model (None: leave it out), and whether the wish is carried. An effort that
-    the model does not have becomes the next one below."""
+    """The effort for a model (None: leave it out), and whether the request can be fulfilled. An
+    effort that the model does not have becomes the next lower one."""
     if thinking is None:
         return None, True
     if _is_one_of(_DO_NOT_REASON, model):

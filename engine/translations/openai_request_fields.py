@@ -1,5 +1,5 @@
-"""What requests in OpenAI's two languages have in common: the choice of tools, the form of the
-answer, sampling, sources of content, and why a block cannot be said."""
+"""The common fields of requests in OpenAI's two languages: tool choice, the form of the answer,
+sampling, sources of content, and the reason why a block is not supported."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _WORDS = {mode: word for word, mode in _MODES.items()}
 def read_tool_choice(
     raw: Raw, request: ChatRequest, read: Callable[[Members], ToolChoice | None]
 ) -> None:
-    """Read `tool_choice`, which may be absent. `read` reads one that is an object, None for one
-    that chooses a tool which is no function: only its language can say that. The object is kept
-    whole for it."""
+    """Read `tool_choice`, which may be absent. `read` reads an object; it returns None for the
+    choice of a tool that is not a function, which only the same language supports. The object is
+    stored in `extra` for that."""
     name = "tool_choice"
     if present(raw) is None:
         return
@@ -142,7 +142,7 @@ def write_url(source: Inline | Link) -> str:
 
 
 def why_not(block: Block) -> str:
-    """Why a block cannot be said."""
+    """The reason why a block is not supported."""
     if isinstance(block, Foreign):
         return f"a block '{block.kind}' is another vendor's"
     if isinstance(block, Media) and isinstance(block.source, UploadedFile):
@@ -158,8 +158,8 @@ def why_not(block: Block) -> str:
 def write_sampling(
     request: ChatRequest, model: str, effort: str | None, losses: Losses
 ) -> dict[str, Raw]:
-    """The members for a model that is asked for an effort. A model that takes none of them gets
-    none, which is the same for a temperature and a top_p of 1."""
+    """The sampling members for a model with this effort. A model that accepts none gets none; for a
+    temperature or top_p of 1 that is no loss."""
     members: dict[str, Raw] = {}
     takes = samples(model, effort)
     for name in ("temperature", "top_p"):
@@ -175,7 +175,7 @@ def write_sampling(
 
 
 def write_verbosity(request: ChatRequest, model: str, losses: Losses) -> str | None:
-    """The verbosity, None for none and for a model that has but one."""
+    """The verbosity; None if it is not given, or if the model has only one."""
     if not request.verbosity or takes_verbosity(model):
         return request.verbosity or None
     if request.verbosity != "medium":

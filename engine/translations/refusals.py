@@ -1,4 +1,4 @@
-"""What is refused of a request that is to be translated, and of the answer to it."""
+"""Checks and errors of requests that are translated, and of their answers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
 UNREADABLE = (ValueError, OverflowError, RecursionError)
-"""What values of a stranger raise where they are read or written: types that no language has
-(WrongType), no JSON, no UTF-8, numbers out of all bounds, depth. Nothing else may be raised."""
+"""The exceptions of reading or writing untrusted values: wrong types (WrongType), invalid JSON or
+UTF-8, numbers out of bounds, excessive depth. Nothing else may be raised."""
 
 MOST_OBJECTS = 100_000
-"""JSON objects of a request that is translated: about a second of CPU at most."""
+"""The largest number of JSON objects in a request that is translated: about a second of CPU."""
 
 _OBJECT = re.compile(rb'\{\s*+["}]')
 _MOST_NAMED = 5
@@ -28,23 +28,23 @@ _LONGEST_REASON = 200
 
 @dataclass(frozen=True, slots=True)
 class LossRules:
-    """What may be lost of a request: everything that cannot be carried (`lossy`), or the fields
-    that the wildcards in `drop` cover."""
+    """The losses that are allowed: all (`lossy`), or the fields that the wildcards in `drop`
+    match."""
 
     lossy: bool = False
     drop: Patterns = field(default_factory=lambda: Patterns(()))
 
 
 def check_text(data: bytes) -> bytes:
-    """The data of a stranger, which is text. Raises UnicodeDecodeError."""
+    """The data, checked to be UTF-8. Raises UnicodeDecodeError."""
     if not data.isascii():
         data.decode()
     return data
 
 
 def check_objects(body: bytes) -> None:
-    """Raise GatewayError 400 for a request with more JSON objects than may be translated: each
-    costs some microseconds, for which the other requests of the worker wait."""
+    """Raise GatewayError 400 for a request with more than MOST_OBJECTS JSON objects: each takes
+    some microseconds, for which the other requests of the worker wait."""
     if has_more_objects(body, MOST_OBJECTS):
         message = f"The request has over {MOST_OBJECTS} JSON objects. So many are not translated "
         message += "for a model of another vendor: send fewer messages, parts or tools."
@@ -52,8 +52,8 @@ def check_objects(body: bytes) -> None:
 
 
 def has_more_objects(text: bytes, most: int) -> bool:
-    """Whether a JSON text has more than `most` objects. Braces in strings seldom count: only those
-    before a quotation mark or a brace."""
+    """Whether a JSON text has more than `most` objects. A brace in a string is counted only before
+    a quotation mark or a closing brace."""
     if text.count(b"{") <= most:  # nearly every text
         return False
     return next(islice(_OBJECT.finditer(text), most, None), None) is not None
@@ -75,8 +75,7 @@ def unreadable_answer(error: Exception) -> BrokenAnswer:
 
 
 def refuse_losses(losses: Losses, rules: LossRules, model: str) -> None:
-    """Raise GatewayError 400 if more was lost of a request for a model than may be, or if what
-    remains of it cannot be asked."""
+    """Raise GatewayError 400 if a loss is not allowed, or if the remaining request is invalid."""
     refused_losses = [] if rules.lossy or not losses.losses else losses.refusals(rules.drop)
     if refused_losses:
         raise _cannot_carry(refused_losses, model)
@@ -85,8 +84,8 @@ def refuse_losses(losses: Losses, rules: LossRules, model: str) -> None:
 
 
 def refuse_silence(request: ChatRequest, *, needs_turns: bool) -> None:
-    """Raise GatewayError 400 for a request that says nothing, or has no more than instructions in a
-    language that `needs_turns`."""
+    """Raise GatewayError 400 for a request without content, or with only instructions in a language
+    that `needs_turns`."""
     if not request.messages and (needs_turns or not request.system):
         raise _wrong_type(WrongType(request.place_of("messages"), "at least one turn"))
 

@@ -1,7 +1,7 @@
-"""A chat between a caller of one language and a target of another.
+"""Translation of a chat between a caller of one language and a target of another.
 
-`Translation.request` translates the request; the `TranslatedExchange` that it returns translates
-the answer, which needs to know what was asked.
+`Translation.request` translates the request. It returns a `TranslatedExchange`, which has the
+request and translates the answer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from engine.translations.refusals import (
 )
 
 LARGEST = 32_000_000
-"""Bytes of an answer that is translated in one piece."""
+"""The largest complete answer that is translated, in bytes."""
 
 MOST_ANSWER_OBJECTS = 500_000
 """JSON objects of such an answer: 20,000 tokens with the 20 most likely in place of each."""
@@ -73,11 +73,11 @@ class Translation:
         *,
         ask_usage: bool = True,
     ) -> TranslatedExchange:
-        """The request for a target that knows the model as `model`. With `ask_usage` a stream of
-        the target is asked to report usage, whether the caller wants to know it or not.
+        """Translate a request for a target whose name for the model is `model`. With `ask_usage` a
+        stream reports usage even if the caller did not request that.
 
-        Raises GatewayError 400 for a request that is not one of the source language, and for one
-        that the target cannot be asked, with the names of the fields.
+        Raises GatewayError 400 for a request that is invalid in the source language, or that has
+        fields which the target does not support; the message names them.
         """
         check_objects(body)
         losses = Losses(self.source.hints)
@@ -110,9 +110,8 @@ class TranslatedExchange(Struct, frozen=True):
     cache_counted_twice: bool = False
 
     def answer(self, body: bytes) -> bytes:
-        """An answer in one piece, translated; as a stream if the caller asked for one.
-
-        Raises BrokenAnswer or UpstreamError.
+        """Translate a complete answer, to a stream if the caller requested one. Raises BrokenAnswer
+        or UpstreamError.
         """
         if has_more_objects(body, MOST_ANSWER_OBJECTS):
             raise BrokenAnswer(f"the upstream's answer has over {MOST_ANSWER_OBJECTS} objects")
@@ -124,7 +123,7 @@ class TranslatedExchange(Struct, frozen=True):
             raise unreadable_answer(error) from error
 
     def for_answer(self, *, cache_counted_twice: bool = False) -> TranslatedExchange:
-        """What the answer needs of the exchange, which may last long: no messages, no body."""
+        """The exchange without messages and body, to free their memory while the answer lasts."""
         request = replace(self.request, messages=[], unread=[])
         target_request = replace(self.target_request, body=b"")
         return TranslatedExchange(
@@ -151,13 +150,12 @@ class StreamTranslator:
 
     @property
     def ended(self) -> bool:
-        """Whether the answer is complete: what may follow changes nothing."""
+        """Whether the answer is complete; later events change nothing."""
         return self._output.ended
 
     def event(self, data: bytes) -> bytes:
-        """What one event comes to, given its data: whole events, or `b""` for none.
-
-        Raises BrokenAnswer or UpstreamError; `take` returns what preceded the error.
+        """Translate one event by its data: complete events, or `b""` for none. Raises BrokenAnswer
+        or UpstreamError; `take` returns the events before the error.
         """
         try:
             self._output.add(self._reader.read(check_text(data)), len(data))
@@ -166,7 +164,7 @@ class StreamTranslator:
         return self._output.take()
 
     def end(self) -> bytes:
-        """What the end of the upstream's stream comes to. Raises as `event` does."""
+        """The output at the end of the upstream's stream. Raises the same errors as `event`."""
         try:
             self._output.add(self._with_all_candidates(self._reader.end()), 0)
             return self._output.take() + self._output.end()
@@ -186,30 +184,31 @@ class StreamTranslator:
         return answered and len(end.finishes) < self._candidates
 
     def take(self) -> bytes:
-        """The events that were written and not returned, since an error followed them."""
+        """The output before an error, which was not returned."""
         return self._output.take()
 
 
 class _Output(Protocol):
-    """What a caller gets of neutral events. `ended`: they are complete."""
+    """The output for the caller of neutral events. `ended`: they are complete."""
 
     @property
     def ended(self) -> bool: ...
 
     def add(self, events: Iterable[Event], size: int) -> None:
-        """Take events that were read from `size` bytes. Raises BrokenAnswer for those against the
+        """Add events that were read from `size` bytes. Raises BrokenAnswer if one is against the
         law."""
 
     def take(self) -> bytes:
-        """What has been written since the last call."""
+        """The output since the last call."""
 
     def end(self) -> bytes:
-        """What is written at the end."""
+        """The output at the end."""
 
 
 class _Changes:
-    """What a request has that its caller did not send, undone in the events of the answer: other
-    names of tools, and an answer in place of a tool's call; and what the target counts twice."""
+    """Reverts changes of the request in the events of the answer: restores the caller's names of
+    tools, turns the calls of the answer tool into text, and subtracts what the target counts
+    twice."""
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         request = exchange.target_request
@@ -219,8 +218,7 @@ class _Changes:
         self._answer_tool = AnswerTool(request.answer_tool) if request.answer_tool else None
 
     def undo(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events that take the place of these. Raises BrokenAnswer for those against the
-        law."""
+        """The events with the changes reverted. Raises BrokenAnswer if one is against the law."""
         events = self._law.checked(events)
         for event in events if self._answer_tool is None else self._answer_tool.events(events):
             if isinstance(event, Open) and isinstance(event.block, ToolCall):

@@ -1,5 +1,5 @@
-"""What Amazon's services put around responses: event streams, read as server-sent events, and the
-name of an error in a header."""
+"""Responses of Amazon's services: event streams converted to server-sent events, and the name of an
+error in a header."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _ERROR_TYPE = re.compile(r"(?:[^#:]*#)?([A-Za-z]{1,100})(?::|$)")
 
 
 def with_server_sent_events(response: IncomingResponse) -> IncomingResponse:
-    """The response, whose body is server-sent events if it is an Amazon event stream."""
+    """The response, with an Amazon event stream converted to server-sent events."""
     kind = response.header("content-type")
     return AmazonResponse(response) if kind and kind.startswith(MEDIA_TYPE) else response
 
 
 def error_code(response: IncomingResponse) -> str:
-    """The name of an error in the headers, whose body often has none; "" for none."""
+    """The name of an error in the headers, "" for none; the body often lacks it."""
     name = _ERROR_TYPE.match(response.header("x-amzn-errortype") or "")
     return name[1] if name else ""
 
 
 class AmazonResponse(WrappedResponse):
-    """Its body is read as server-sent events."""
+    """A response whose event stream is read as server-sent events."""
 
     def __init__(self, response: IncomingResponse) -> None:
         headers = [pair for pair in response.headers if not pair[0].startswith("content-")]
@@ -45,18 +45,18 @@ class AmazonResponse(WrappedResponse):
         return failure is None and not self._events.inside and self._response.is_complete
 
     def read(
-        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes:
-        """The next events, `b""` at the end; `passing` and `beat` as in `UpstreamResponse.read`.
-        Raises UpstreamFailure, for a stream that cannot be read InvalidAnswer, and Silence."""
-        events = self._read_mapped(self._decode, passing, beat)
+        """The next events, `b""` at the end; `on_data` and `beat` as in `UpstreamResponse.read`.
+        Raises UpstreamFailure (InvalidAnswer if the stream cannot be decoded) and Silence."""
+        events = self._read_mapped(self._decode, on_data, beat)
         if not events and self._events.inside:
             self._response.close()
             raise self._fail(Truncated())
         return events
 
     def _decode(self, data: bytes) -> bytes:
-        """The events that `data` completes; sets the failure behind them."""
+        """The events that `data` completes; a failure that follows them is set, not raised."""
         events = self._events.feed(data)
         if self._events.failure is not None:
             self._fail(invalid_answer(str(self._events.failure)))

@@ -1,12 +1,12 @@
-"""How fast a target answers, as decaying averages that the workers of a machine share.
+"""Latency and failures of a target, as decaying averages that the workers of a machine share.
 
 Three averages: the seconds from a request to the first content of a stream, the seconds for each
 token of output after it, and the share of attempts that failed.
 
-An answer that is not a stream does not tell the first two apart. It scales both, by what it took
-compared with what they predict for its length: a short answer is not taken for a fast one. An
-attempt that its caller left took at least as long as it lasted, so it can only raise an average.
-How fast an attempt failed says nothing.
+An answer that is not a stream does not separate the first two. It scales both by its time divided
+by the time that they predict for its length, so that a short answer does not count as a fast one.
+An attempt that its caller left took at least as long as it lasted, so it can only raise an average.
+The time until an attempt failed is not counted.
 
 Pure: times are seconds of one monotonic clock. Of two samples at the same moment one may be lost.
 """
@@ -20,21 +20,20 @@ from engine.values.machine_state import MachineState
 MEMORY = 10.0
 """Seconds after which a sample replaces 63 % of the average before it."""
 
-LEAST_WEIGHT = 0.05
-"""The weight of a sample, however soon it follows another: a burst is not its first answer."""
+MIN_WEIGHT = 0.05
+"""The smallest weight of a sample, so that more than the first answer of a burst counts."""
 
 TYPICAL_TOKENS = 200
 """The length of the answers that are compared."""
 
 PREFILL_TOKENS = 25
-"""Where only answers without streams are known, the first content takes as long as so many
-tokens."""
+"""The assumed time to the first content, in tokens of output, while no stream was measured."""
 
-MOST_FAILURES = 0.99
+MAX_FAILURES = 0.99
 
 
 class DecayingAverage:
-    """An average in which a sample counts the more, the longer ago the last one was."""
+    """An average in which the weight of a sample grows with the time since the last one."""
 
     __slots__ = ("_time", "number")
 
@@ -44,10 +43,10 @@ class DecayingAverage:
         self._time = machine.number(f"{name}/time")
 
     def add(self, sample: float, now: float) -> None:
-        """Count a sample of this moment; the first one is the average."""
+        """Add a sample of this moment; the first sample becomes the average."""
         last, number = self._time.value, self.number
         if last:
-            weight = max(LEAST_WEIGHT, 1.0 - math.exp((last - now) / MEMORY))
+            weight = max(MIN_WEIGHT, 1.0 - math.exp((last - now) / MEMORY))
             number.value += (sample - number.value) * weight
         else:
             number.value = sample
@@ -67,7 +66,7 @@ class AnswerTimes:
 
     @property
     def first_content(self) -> float:
-        """Seconds to the first content, 0.0 as long as no answer was measured."""
+        """Seconds to the first content, 0.0 before the first answer."""
         return self._first_content.number.value
 
     @property
@@ -77,16 +76,16 @@ class AnswerTimes:
 
     @property
     def typical(self) -> float:
-        """Seconds for an answer of TYPICAL_TOKENS; 0.0 as long as no answer was measured."""
+        """Seconds for an answer of TYPICAL_TOKENS; 0.0 before the first answer."""
         return self._first_number.value + TYPICAL_TOKENS * self._token_number.value
 
     @property
     def failures(self) -> float:
-        """The share of attempts that failed, at most MOST_FAILURES."""
-        return min(self._failures.number.value, MOST_FAILURES)
+        """The share of attempts that failed, at most MAX_FAILURES."""
+        return min(self._failures.number.value, MAX_FAILURES)
 
     def judge(self, now: float, *, failed: bool) -> None:
-        """An attempt was answered, or failed."""
+        """Record that an attempt was answered, or failed."""
         self._failures.add(1.0 if failed else 0.0, now)
 
     def stream_began(self, seconds: float, now: float) -> None:

@@ -37,12 +37,13 @@ from engine.values.errors import EventTooLarge
 
 @dataclass(slots=True)
 class AttemptResult:
-    """The result of an attempt: `failure` is its class (see `retry`), "" if it is to be relayed.
+    """The result of an attempt: `failure` is its class (see `retry`), "" if the response is
+    relayed.
 
     `path` is the path of the request, `dropped` are the fields that its translation dropped.
     `response` is set if the upstream sent one, `content` if its body can be relayed, `error` if the
     attempt broke off. `document` is the JSON of an error event, `stream_error` what the dialect
-    reads in it. `open` is what observers of the target are told, None without observers.
+    reads in it. `open` reports to the observers of the target, None without observers.
     """
 
     target: Target
@@ -66,18 +67,18 @@ class AttemptResult:
 
     @property
     def reached(self) -> bool:
-        """Whether any of the request was sent to the upstream."""
+        """Whether a part of the request was sent to the upstream."""
         return self.response is not None or (self.error is not None and self.error.request_sent)
 
     def succeeded(self) -> None:
-        """The response is relayed."""
+        """Record that the response is relayed."""
         self.target.state.succeeded()
         if self.open is not None and self.open.end is None:
             self.open.response = self.response
             self.open.answered()
 
     def broke_off(self) -> None:
-        """The response broke off after its first content."""
+        """Record that the response broke off after its first content."""
         self.target.state.failed("reset", time.monotonic())
         if self.open is not None:
             self.open.failed("reset")
@@ -99,8 +100,9 @@ def attempt(
     timeout: float,
     translated: AnyExchange | None = None,
 ) -> AttemptResult:
-    """Send a request, without its credential yet, to a target and wait for the first content,
-    `timeout` seconds in all. A `translated` one has its response translated back."""
+    """Send a request to a target and wait for the first content, `timeout` seconds in all.
+
+    The credential is added here. The response to a `translated` request is translated back."""
     result = AttemptResult(target, path=request.path)
     if target.state.observers:
         result.open = OpenAttempt(target.state.observers, exchange.record, credential=credential)
@@ -119,7 +121,7 @@ def attempt(
         _read_beginning(result, result.response, exchange, dialect, events)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)
-        _tell_failure(result)
+        _report_failure(result)
         result.close()
     except BaseException as raised:
         result.close()
@@ -128,11 +130,11 @@ def attempt(
         raise
     else:
         if result.failure:
-            _tell_failure(result)
+            _report_failure(result)
     return result
 
 
-def _tell_failure(result: AttemptResult) -> None:
+def _report_failure(result: AttemptResult) -> None:
     """Tell the observers of the target if the attempt failed."""
     if result.open is not None and result.failure:
         result.open.response = result.response
@@ -147,16 +149,16 @@ def _convert(
     dialect: Dialect,
     translated: AnyExchange | None,
 ) -> EventFilter | None:
-    """Set the response as it is relayed: binary frames read as events, edited by the target's
-    transforms, translated back. Returns what translates its events."""
+    """Wrap the response for relaying: Amazon's frames as events, the target's transforms, the
+    translation. Returns the filter that translates its events, None without one."""
     target = result.target
     relays_binary = dialect.transparent or dialect.amazon_streams
     response = result.response = received if relays_binary else with_server_sent_events(received)
-    spoken = dialect if translated is None else get(translated.translation.target.dialect)
-    if target.upstream.cache_in_input and spoken.meter is not None:
-        exchange.cache_counted_twice = spoken.meter.excludes_cache
+    body_dialect = dialect if translated is None else get(translated.translation.target.dialect)
+    if target.upstream.cache_in_input and body_dialect.meter is not None:
+        exchange.cache_counted_twice = body_dialect.meter.excludes_cache
     if target.edits.responses:
-        edited = EditedResponse(response, _editor(target, exchange), method, spoken)
+        edited = EditedResponse(response, _editor(target, exchange), method, body_dialect)
         result.response = response = edited
         exchange.upstream_usage = edited.usage
     if translated is None:
@@ -171,7 +173,7 @@ def _convert(
 
 
 def _apply(credential: LiveCredential, request: UpstreamRequest, timeout: float) -> float:
-    """Put a credential on a request. Returns what is left of the `timeout`. Raises NoCredential."""
+    """Add a credential to a request. Returns the rest of the `timeout`. Raises NoCredential."""
     start = time.monotonic()
     try:
         credential.apply(request, timeout)
@@ -208,7 +210,7 @@ def _read_beginning(
 def _classify(
     result: AttemptResult, failure: ErrorFirst | EventTooLarge | UpstreamFailure, dialect: Dialect
 ) -> None:
-    """Set the class of an attempt that broke off, and what is known of its error."""
+    """Set the class and the error of an attempt that broke off."""
     if isinstance(failure, ErrorFirst):
         redacted = result.target.upstream.redaction.redact(orjson.dumps(failure.document))
         result.document = orjson.loads(redacted)

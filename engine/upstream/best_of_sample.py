@@ -1,9 +1,9 @@
 """Draw a few targets by weight and take the best of them: the power of two choices.
 
-To take the best of all would send the requests of all workers to one target until its load is
-known; to compare a few costs the same for any number of targets. One request in a hundred goes to
-the first that is drawn if that is idle, so that a target which was slow or failed is measured
-again.
+With the best of all targets, all workers would send their requests to one target until its load is
+known. The cost of comparing a few does not depend on the number of targets. One request in a
+hundred goes to the first drawn target if that is idle, so that a target which was slow or failed is
+measured again.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from engine.upstream.target import Target
 from engine.upstream.target_groups import Shares, TargetGroup
 from engine.upstream.target_load import load_of
 
-EXPLORED = 0.01
-"""The share of requests that measure an idle target, whatever is known of it."""
+EXPLORATION_SHARE = 0.01
+"""The share of requests that may go to an idle target although another one is better."""
 
 
-class Drawn:
-    """A target that was drawn, by its `index`.
+class SampledTarget:
+    """A target of the sample, with its `index` in the shares.
 
     `in_flight` is the number of its requests on this machine, `share` its weight divided by the
     average weight, `typical` the seconds of a typical answer (0.0 if unknown), `failures` the share
@@ -41,11 +41,11 @@ class Drawn:
         self.failures = load.times.failures
 
 
-Best = Callable[[Sequence[Drawn]], Drawn]
-"""The best of the drawn targets. Where two are as good it is the one that was drawn first."""
+Best = Callable[[Sequence[SampledTarget]], SampledTarget]
+"""Returns the best of the sampled targets; of equal ones, the one that was drawn first."""
 
 
-class BestOfDrawn:
+class BestOfSample:
     """A strategy that draws up to `count` targets and takes the best."""
 
     def __init__(self, services: Services, count: int, best: Best) -> None:
@@ -67,15 +67,18 @@ class BestOfDrawn:
         yield shares.targets[0]
 
     def pick(self, shares: Shares) -> int:
-        """The index of the best of two or more targets, or of an idle one to be measured."""
+        """The index of the best of two or more targets, or of an idle one that is measured."""
         dice = self._dice
-        first = Drawn(shares, shares.draw(dice))
-        if dice() < EXPLORED and not first.in_flight:
+        first = SampledTarget(shares, shares.draw(dice))
+        if dice() < EXPLORATION_SHARE and not first.in_flight:
             return first.index
         if len(shares.targets) <= self._count:
             others = shares.others(first.index)
         else:
             others = [shares.draw_other(first.index, dice)]
             others += [shares.draw(dice) for _ in range(self._count - 2)]
-        drawn = [first, *(Drawn(shares, i) for i in dict.fromkeys(others) if i != first.index)]
-        return self._best(drawn).index
+        sample = [
+            first,
+            *(SampledTarget(shares, i) for i in dict.fromkeys(others) if i != first.index),
+        ]
+        return self._best(sample).index

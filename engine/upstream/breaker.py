@@ -6,8 +6,8 @@ The law:
     open       nothing passes; after `cooldown` seconds it is half-open
     half-open  one request passes as a probe; its success closes the breaker, its failure opens it
 
-Pure: each call gets the time. `retry` decides which results count as failures; an error of the
-caller never does.
+Pure: each call gets the time. `retry` decides which results count as failures; a request that the
+upstream rejects as invalid never does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from bisect import bisect_right
 class CircuitBreaker:
     """The state of one target in one worker. Times are in seconds of a monotonic clock.
 
-    `is_used`: it has recorded a success or a failure; of thousands of targets most have not.
+    `is_used`: it has recorded a success or a failure. Metrics leave out the others, because a
+    config may have thousands of targets that are never used.
     """
 
     __slots__ = (

@@ -1,10 +1,10 @@
 """Which target of a request is attempted next, and when.
 
-The law: a target is attempted if its breaker allows it and a credential is available; every target
-once before any of them twice. Those that are to be asked last (see `target_state`) come after all
-others, and those without a free place (see `admission/`) at the end, when a request waits for one.
-A retry at an upstream takes from its retry budget and waits as `retry` says, never beyond
-the first upstream's `total`.
+The law: a target is attempted if its breaker allows it and a credential is available. Every target
+is attempted once before any of them twice. Targets that are asked last (see `target_state`) come
+after all others. Targets without a free place (see `admission/`) come at the end; the request then
+waits for a place. A retry takes from the retry budget of its upstream and waits as `retry` says,
+never beyond the `total` timeout of the first upstream.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from engine.upstream.target import Target
 from engine.values.admission import NORMAL
 from engine.values.errors import GatewayError
 
-MOST_QUEUES = 8
-"""In so many queues a request waits at once: with a hundred addresses more would cost too much."""
+MAX_QUEUES = 8
+"""The largest number of queues in which a request waits at once; a hundred would cost too much."""
 
 
 class Candidate(NamedTuple):
-    """A target to attempt with a credential, after a `wait` of so many seconds. `places` are those
-    that the attempt holds, None where the target has no bounds; a retry takes them after its wait.
+    """A target to attempt with a credential, after `wait` seconds. `places` are those that the
+    attempt holds: None for a target without bounds, and for a retry, which takes them after its
+    wait.
     """
 
     target: Target
@@ -42,22 +43,22 @@ class Candidate(NamedTuple):
 
 
 class Candidates:
-    """The targets of one request, what has been attempted, and what follows from the results.
+    """The targets of one request, its attempts, and what is left to attempt.
 
-    `targets` are in the order of attempts; they are taken one by one, as they are needed.
-    `carries` is whether a target can get the request, None if every target can. `attempts` are
-    counted by target. Times are those of `clock`; `deadline` is the last for an attempt. `rank` is
-    that of the request's priority; the time in queues is noted on its `record`.
+    `targets` are in the order of attempts and are read lazily. `carries` says whether a target can
+    get the request, None if every target can. `attempts` counts the attempts by target. No attempt
+    begins after `deadline`, a time of `clock`. `rank` is the rank of the request's priority; the
+    seconds in queues are added to `record`.
     """
 
-    # What most requests have none of: all of it is made where it is needed.
+    # Empty for most requests, so each is made at its first use.
     _asked_last: deque[Target] | None = None
     _full: list[Target] | None = None
-    _full_gates: set[Gate] | None = None  # without a free place at the last look
-    _busy: tuple[NoPlace, ...] = ()  # the gates without one after the wait
+    _full_gates: set[Gate] | None = None  # had no free place at the last check
+    _busy: tuple[NoPlace, ...] = ()  # had no free place after the wait
     _held: Mapping[Target, Places] = MappingProxyType({})
     _ready: Mapping[Target, float | None] = MappingProxyType({})  # when its Retry-After ends
-    _renewed = False  # a refused token is fetched anew once in a request
+    _renewed = False  # a refused token is fetched again once per request
     _refused_credentials: frozenset[tuple[Target, LiveCredential | None]] = frozenset()
     _unreached: frozenset[Target] = frozenset()  # no connection was possible
 
@@ -82,8 +83,8 @@ class Candidates:
         self._record = record
 
     def next(self) -> Candidate | None:
-        """The next target, which counts as an attempt of it; None if no attempt may be made."""
-        if candidate := self.beside():
+        """The next target, whose attempt is counted here; None if no attempt is allowed."""
+        if candidate := self.next_unattempted():
             return candidate
         while self._asked_last:
             target = self._asked_last.popleft()
@@ -98,10 +99,10 @@ class Candidates:
                 return candidate
         return None
 
-    def beside(self) -> Candidate | None:
-        """The next target that has not been attempted and can be at once, also beside an attempt
-        that has not ended."""
-        now: float | None = None  # one moment for all: targets of a group compare themselves
+    def next_unattempted(self) -> Candidate | None:
+        """The next target without an attempt that can be attempted at once; None without any. May
+        be called while another attempt runs."""
+        now: float | None = None  # one time for all targets, which are compared with each other
         for target in self._waiting:
             if target.state.conditions:
                 if now is None:
@@ -116,8 +117,8 @@ class Candidates:
         return None
 
     def hold_places(self, candidate: Candidate) -> Places | None:
-        """The places for the attempt of a candidate with bounds, waited for if need be; None if
-        there are none in time. They are given back when the attempt fails."""
+        """Take the places for a candidate with bounds, after a wait if none is free; None if none
+        became free in time. They are given back when the attempt fails."""
         target, places = candidate.target, candidate.places
         if places is None and (admitted := self._wait_for_places([target])) is not None:
             _, places = admitted
@@ -128,19 +129,19 @@ class Candidates:
     def release(self, target: Target) -> None:
         """Give back the places of an attempt that has ended."""
         if (places := self._held.get(target)) is not None:
-            self._held = {each: own for each, own in self._held.items() if each is not target}
+            self._held = {key: value for key, value in self._held.items() if key is not target}
             places.release()
 
     def _after_queues(self, full: Sequence[Target]) -> Candidate | None:
-        """The first of the targets without a free place that gets one, waited for at several at
-        once; None if that takes too long, or if the target may not be attempted then. No gate is
-        waited for twice: targets share gates."""
+        """Wait at the targets without a free place, several at once. Returns the first one that
+        gets a place; None after a timeout, or if that target may not be attempted any more. Targets
+        share gates, so the targets of a gate that was waited for are left out."""
         busy = {refusal.gate for refusal in self._busy}
         self._full = [target for target in full if busy.isdisjoint(target.gates)]
         for target in full:
             if not busy.isdisjoint(target.gates) and self._full_gates:
                 self._full_gates.difference_update(target.gates)  # a retry looks again
-        waiting = _without_common_gates(self._full)[:MOST_QUEUES]
+        waiting = _without_common_gates(self._full)[:MAX_QUEUES]
         admitted = self._wait_for_places(waiting) if waiting else None
         targets = waiting if admitted is None else admitted[:1]
         self._full = [target for target in self._full if target not in targets]
@@ -153,7 +154,7 @@ class Candidates:
         return candidate
 
     def _take_places(self, target: Target) -> Places | None:
-        """The free places of a target; None if there are none, and it is to be waited for."""
+        """The free places of a target; None if one is missing: the target then joins `_full`."""
         if not self._full_gates or self._full_gates.isdisjoint(target.gates):
             try:
                 return take_places(target.gates, self._rank)
@@ -165,7 +166,7 @@ class Candidates:
         return None
 
     def _wait_for_places(self, targets: Sequence[Target]) -> tuple[Target, Places] | None:
-        """The first of the targets to have places for an attempt, None if none has in time."""
+        """The first of the targets that has places, and these places; None after a timeout."""
         start = self._clock()
         try:
             index, places = wait_for_any(
@@ -177,7 +178,7 @@ class Candidates:
             if self._full_gates:
                 self._full_gates.difference_update(refusal.gate for refusal in error.refusals)
             if all(refusal.result is Wait.FULL for refusal in error.refusals):
-                start = math.inf  # it has not waited
+                start = math.inf  # the queues had no room: no time was spent
             return None
         finally:
             if self._record is not None:
@@ -188,8 +189,8 @@ class Candidates:
     def _candidate(
         self, target: Target, count: int, places: Places | None = None
     ) -> Candidate | None:
-        """A target that has been attempted `count` times, which counts as an attempt; None if it
-        may not be attempted now. A first attempt has `places`, or takes those that are free."""
+        """Count another attempt of a target after `count` attempts; None if it is not allowed now.
+        A first attempt takes free places, unless `places` has them."""
         if self._carries is not None and not self._carries(target):
             return None
         upstream = target.upstream
@@ -219,9 +220,9 @@ class Candidates:
         return Candidate(target, credential, wait, places)
 
     def _within_budget(self, target: Target) -> bool:
-        """Whether a target may get an attempt, which counts against the retry budget of its
-        upstream unless it is the first of this request there. Another address takes nothing if no
-        connection to those before it was possible: they have done no work."""
+        """Whether the retry budget allows an attempt. The first attempt at an upstream takes
+        nothing from its budget, nor does another address after addresses that could not be
+        connected to: they have done no work."""
         upstream = target.upstream
         if not self.attempts or not (
             others := [each for each in self.attempts if each.upstream is upstream]
@@ -233,7 +234,7 @@ class Candidates:
         return upstream.budget.take()
 
     def _wait(self, target: Target, attempts: int) -> float | None:
-        """Seconds to wait before another attempt; None if there may be none."""
+        """Seconds to wait before another attempt; None if none is allowed."""
         policy = target.upstream.retry
         if attempts >= policy.attempts:
             return None
@@ -254,7 +255,7 @@ class Candidates:
         attempt. `retry_after` are the seconds that the upstream asks to wait."""
         now = self._clock()
         self.release(target)
-        # Without a Retry-After a backoff decides.
+        # None: a backoff decides.
         self._ready = {**self._ready, target: None if retry_after is None else now + retry_after}
         target.state.failed(failure, now)
         if failure == "connect":

@@ -1,9 +1,8 @@
-"""The credentials of an upstream: which one is next. How a kind is put on a request is its own
-business (`engine/credentials/`).
+"""The credentials of an upstream, used in turn. `engine/credentials/` adds them to requests.
 
-A credential whose response was 429 is set aside as long as Retry-After says; one that was refused
-(401, 402, 403) for longer, because only an operator can correct it. A single credential is
-never set aside: nothing could take its place, and the limit of one model need not hold for another.
+After a 429 a credential is set aside for the time of Retry-After; after a refusal (401, 402, 403)
+for longer, because only an operator can correct it. The only credential of an upstream is never set
+aside: there is no other one, and the limit of one model need not hold for another.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ REFUSED_SECONDS = 60.0
 
 
 class CredentialLimits(Protocol):
-    """What is left of a vendor's rate limits for each credential (`health/target_limits.py`)."""
+    """The rest of a vendor's rate limits, for each credential (`health/target_limits.py`)."""
 
     def level(self, credential: LiveCredential | None, now: float, /) -> int:
         """0 with enough left, and more with less."""
@@ -38,8 +37,8 @@ class Credentials:
         self._next = 0
 
     def take(self, now: float, limits: CredentialLimits | None = None) -> LiveCredential | None:
-        """The next credential that is not set aside, one with enough left of its `limits` before
-        others; None if there is none."""
+        """The next credential that is not set aside, those with enough left of their `limits`
+        first; None if all are set aside, or without any."""
         credentials = self._credentials
         if len(credentials) < 2:
             return credentials[0] if credentials else None
@@ -60,7 +59,7 @@ class Credentials:
 
     @property
     def first(self) -> LiveCredential | None:
-        """The first of them, None without any."""
+        """The first credential, None without any."""
         return self._credentials[0] if self._credentials else None
 
     def __len__(self) -> int:
@@ -79,9 +78,9 @@ class Credentials:
             self._refused_until[index] = self._resting_until[index]
 
     def all_refused(self, now: float) -> bool:
-        """Whether each of them is set aside because the upstream refused it."""
+        """Whether every credential is set aside because the upstream refused it."""
         return bool(self._credentials) and min(self._refused_until) > now
 
     def wait(self, now: float) -> float:
-        """Seconds until one of them can be used."""
+        """Seconds until a credential can be used."""
         return max(0.0, min(self._resting_until, default=0.0) - now)

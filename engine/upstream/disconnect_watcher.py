@@ -23,14 +23,14 @@ _poll = get_original("select", "poll")
 
 
 class _Disconnected(BaseException):
-    """Wakes a greenlet that waits. Not an OSError like AbortConnection: the code that uses a socket
-    would take that for an error of the socket and retry."""
+    """Wakes a waiting greenlet. Not AbortConnection: that is an OSError, which the code that uses a
+    socket would take for an error of the socket, and retry."""
 
 
 class ReadableResponse(Protocol):
     """A response whose body is read in pieces."""
 
-    def read(self, passing: Callable[[bytes], None] | None, beat: float | None, /) -> bytes: ...
+    def read(self, on_data: Callable[[bytes], None] | None, beat: float | None, /) -> bytes: ...
 
 
 class HasDescriptor(Protocol):
@@ -47,19 +47,19 @@ class DisconnectWatcher:
         self.polling = False
 
     def watch(self, connection: HasDescriptor) -> CallerWatch:
-        """A context in which the current greenlet gets AbortConnection when the caller leaves. It
-        may be entered repeatedly; for a series of reads it has `read` and `close`."""
+        """A context manager: AbortConnection is raised in the current greenlet if the caller
+        disconnects. It may be entered repeatedly; `read` and `close` serve a series of reads."""
         return CallerWatch(self, connection.fileno())
 
     def add(self, watch: CallerWatch) -> None:
-        """Poll its caller from now on."""
+        """Start polling the caller of a watch."""
         self._watches[watch.descriptor] = watch
         if not self.polling:
             self.polling = True
             gevent.spawn(self._poll_callers)
 
     def drop(self, watch: CallerWatch) -> None:
-        """Stop polling its caller."""
+        """Stop polling the caller of a watch."""
         if self._watches.get(watch.descriptor) is watch:
             del self._watches[watch.descriptor]
 
@@ -75,7 +75,7 @@ class DisconnectWatcher:
         self.polling = False
 
     def _wake(self, watch: CallerWatch | None) -> None:
-        """Called by the hub: raise in its greenlet, if that still waits."""
+        """Called by the hub: raise _Disconnected in the greenlet of a watch, if it still waits."""
         if watch is not None and watch.waits and self._watches.get(watch.descriptor) is watch:
             self.drop(watch)
             watch.greenlet.throw(_Disconnected)
@@ -109,16 +109,16 @@ class CallerWatch:
     def read(
         self,
         response: ReadableResponse,
-        passing: Callable[[bytes], None] | None = None,
+        on_data: Callable[[bytes], None] | None = None,
         beat: float | None = None,
     ) -> bytes:
-        """`response.read(passing, beat)` under this watch, which lasts until `close`; for a series
+        """`response.read(on_data, beat)` under this watch, which lasts until `close`; for a series
         of reads in one greenlet."""
         if self.greenlet is None:
             self.__enter__()
         self.waits = True
         try:
-            return response.read(passing, beat)
+            return response.read(on_data, beat)
         except _Disconnected:
             raise AbortConnection(AbortReason.CALLER_LEFT) from None
         finally:

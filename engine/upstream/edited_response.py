@@ -1,7 +1,6 @@
 """A response of an upstream with the edits of its transforms, before it is translated or relayed.
 
-It takes the place of the response where that comes in. What the upstream reports of usage is read
-before an edit can hide it.
+It wraps the response as soon as that arrives. Usage is read before the edits, which may remove it.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from engine.upstream.wrapped_response import WrappedResponse
 
 
 class EditedResponse(WrappedResponse):
-    """`usage` reads what the upstream reports, None where the body passes as it is. `dialect` is
-    that of the upstream."""
+    """`usage` reads the usage that the upstream reports, None if the body is not edited. `dialect`
+    is that of the upstream."""
 
     def __init__(
         self, response: IncomingResponse, editor: ResponseEditor, method: str, dialect: Dialect
@@ -53,10 +52,10 @@ class EditedResponse(WrappedResponse):
         return not self._whole and self._response.is_complete
 
     def read(
-        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes:
-        """The next part of the body, `b""` at the end; `passing` and `beat` as in
-        `UpstreamResponse.read`. Raises UpstreamFailure, InvalidAnswer among them, EventTooLarge and
+        """The next part of the body, `b""` at the end; `on_data` and `beat` as in
+        `UpstreamResponse.read`. Raises UpstreamFailure (also InvalidAnswer), EventTooLarge and
         Silence."""
         if self._whole:
             text = self._read_all(MAX_EDITED, beat)
@@ -65,10 +64,10 @@ class EditedResponse(WrappedResponse):
             self.usage.feed(text)
             return self._json(text)
         if self._events is None:
-            return self._response.read(passing, beat)
+            return self._response.read(on_data, beat)
         if self._encoding not in ("", "identity"):
             raise invalid_answer("the upstream's stream is encoded, so that it cannot be edited")
-        return self._read_mapped(self._edit, passing, beat) or self._events.finish()
+        return self._read_mapped(self._edit, on_data, beat) or self._events.finish()
 
     def _edit(self, data: bytes) -> bytes:
         assert self.usage is not None

@@ -1,5 +1,5 @@
-"""Errors for the caller: an upstream's, read up to a bound, decoded and redacted, and the gateway's
-own for what an upstream did or did not do.
+"""Errors for the caller: those of an upstream, read up to a bound, decoded and redacted, and those
+of the gateway for an upstream that failed.
 
 An upstream's error may also be the first event of a stream. The caller then gets the response that
 the same error has without a stream (`AttemptResult.stream_error`).
@@ -24,11 +24,11 @@ from engine.upstream.client.response import MAX_ERROR, IncomingResponse, read_bo
 from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
 
-MAX_OTHER_ERROR = 1_000_000
-"""Bytes of an error of a transparent dialect that are searched for our credentials."""
+MAX_TRANSPARENT_ERROR = 1_000_000
+"""The largest error of a transparent dialect, in bytes, that is searched for our credentials."""
 
 _BODY_HEADERS = ("content-", "etag", "last-modified", "digest", "repr-digest", "cache-control")
-_KEPT_WHEN_REDACTED = (
+_REDACTED_BODY_HEADERS = (
     *("content-type", "content-language"),
     *("content-location", "content-disposition"),
 )
@@ -41,9 +41,8 @@ def refuse(
     dialect: Dialect,
     retried: bool,
 ) -> Response:
-    """The response, or GatewayError, for the failure of the last attempt.
-
-    `retried`: the gateway has retried, so the caller's SDK need not.
+    """The response for the failure of the last attempt. Raises GatewayError if the gateway reports
+    it itself. `retried`: the gateway has retried, so the caller's SDK need not.
     """
     retry = False if retried else None
     if result.error is not None:
@@ -61,7 +60,7 @@ def refuse(
 def vendor_error(
     result: AttemptResult, headers: Headers, exchange: Exchange, dialect: Dialect
 ) -> Response:
-    """An error of the upstream: unchanged if it is one of the dialect, else in its form."""
+    """An error of the upstream: unchanged if it has the form of the dialect, else rewritten."""
     response, status = result.response, result.status
     assert response is not None
     if result.stream_error is not None:
@@ -75,11 +74,11 @@ def vendor_error(
     return _in_dialect(status, message, headers, exchange, dialect, error_code(response))
 
 
-def other_error(
+def transparent_error(
     result: AttemptResult, body: bytes, headers: Headers, exchange: Exchange, dialect: Dialect
 ) -> Response:
-    """A complete response of a transparent dialect that is no 2xx: unchanged, unless it holds a
-    credential of ours, or has an encoding that cannot be searched for one."""
+    """A complete response of 300 or more of a transparent dialect: unchanged, unless it contains
+    one of our credentials, or has an encoding that cannot be searched for them."""
     text = decode_body(_encoding(headers), body)
     if text is None:
         message = f"The upstream answered {result.status}; its body cannot be decoded."
@@ -87,8 +86,8 @@ def other_error(
     clean = result.target.upstream.redaction.redact(text)
     if clean is text:
         return _complete(result.status, headers, body)
-    still_true = [pair for pair in headers if pair[0] in _KEPT_WHEN_REDACTED]
-    headers = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)] + still_true
+    valid_headers = [pair for pair in headers if pair[0] in _REDACTED_BODY_HEADERS]
+    headers = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)] + valid_headers
     return _complete(result.status, headers, clean)
 
 
@@ -100,7 +99,7 @@ def _in_dialect(
     dialect: Dialect,
     code: str = "",
 ) -> Response:
-    """An error of the upstream in the dialect's form; `code` is the upstream's word for it."""
+    """An error of the upstream in the dialect's form; `code` is the upstream's error code."""
     error = GatewayError(status, code or "upstream_error", message)
     body = orjson.dumps(dialect.error(error, exchange.request_id))
     return _complete(status, _for_json_body(headers), body)
@@ -111,8 +110,8 @@ def _complete(status: int, headers: Headers, body: bytes) -> Response:
 
 
 def error_of_failure(failure: UpstreamFailure, retry: bool | None = None) -> GatewayError:
-    """502 or 504 for an upstream that sent no response, or part of one. `retry`: whether the
-    caller's SDK should retry; None leaves it to the status."""
+    """502 or 504 for an upstream without a complete response. `retry`: whether the caller's SDK
+    should retry; None leaves it to the status."""
     if isinstance(failure, NoCredential):
         return _no_credential(failure)
     late = failure.kind.endswith("timeout")
@@ -123,7 +122,7 @@ def error_of_failure(failure: UpstreamFailure, retry: bool | None = None) -> Gat
 
 
 def _no_credential(failure: NoCredential) -> GatewayError:
-    """503 while there is no token for an upstream, 502 if only an operator can change that."""
+    """503 if a token may be available soon, 502 if only an operator can change that."""
     message = f"{sentence(failure.words)}."
     if not failure.lasting:
         wait = [("retry-after", "1")]
@@ -144,13 +143,13 @@ def credentials_refused(status: str = "") -> GatewayError:
 
 
 def redirect_refused(status: int) -> GatewayError:
-    """502 for a redirect: to follow it would show the caller's request to another server."""
+    """502 for a redirect: following it would send the caller's request to another server."""
     message = f"The upstream answered with a redirect ({status}), which is not followed."
     return GatewayError(502, "upstream_error", message, retry=False)
 
 
 def unavailable(wait: float) -> GatewayError:
-    """503 while no target may be tried; `wait` seconds until one may."""
+    """503 while no target may be attempted; `wait` seconds until one may."""
     seconds = str(max(1, math.ceil(wait)))
     return GatewayError(
         503,
@@ -160,19 +159,19 @@ def unavailable(wait: float) -> GatewayError:
     )
 
 
-_NO_PLACE = {
+_REFUSAL_REASONS = {
     Wait.TIMEOUT: "no place became free in time",
     Wait.SHED: "one of higher priority took the place of this one in the queue",
     Wait.FULL: "no more may wait",
 }
-"""Why a request got no place, the reason that counts first first."""
+"""Why a request got no place, in order of precedence."""
 
 
 def all_busy(wait: float, results: Collection[Wait]) -> GatewayError:
-    """429 while every target has as many requests as it may; `wait` seconds until a place is likely
-    to be free, `results` are how the waits for one ended."""
+    """429 while all targets have reached their bounds; `wait` seconds until a place is likely to be
+    free, `results` of the waits for one."""
     seconds = str(max(1, math.ceil(wait)))
-    reason = next(words for result, words in _NO_PLACE.items() if result in results)
+    reason = next(words for result, words in _REFUSAL_REASONS.items() if result in results)
     return GatewayError(
         429,
         "upstream_busy",
@@ -182,7 +181,7 @@ def all_busy(wait: float, results: Collection[Wait]) -> GatewayError:
 
 
 def sentence(words: str) -> str:
-    """Words with a capital letter first."""
+    """Words with their first letter in upper case."""
     return words[:1].upper() + words[1:]
 
 
@@ -216,7 +215,7 @@ def _encoding(headers: Headers) -> str:
 
 
 def _for_json_body(headers: Headers) -> Headers:
-    """The headers for a JSON body of ours in place of the upstream's."""
+    """The headers for a JSON body that replaces the upstream's."""
     other_headers = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)]
     return [*other_headers, ("content-type", "application/json")]
 

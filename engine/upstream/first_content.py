@@ -1,6 +1,6 @@
-"""The first content of a response: what precedes it is held back, so that a retry stays possible.
+"""The first content of a response: what precedes it is buffered, so that a retry stays possible.
 
-The start-up events of a stream (a role, an id, a ping) are held, up to a bound. An error event
+The first events of a stream (a role, an id, a ping) are buffered up to a bound. An error event
 before any content, or an end without content, is a failure like a 5xx.
 """
 
@@ -22,7 +22,7 @@ _PREFIX = 64  # bytes of JSON, white space included, that contain its first memb
 
 
 class ErrorFirst(Exception):
-    """A response that begins with an error in place of content; `document` is its JSON."""
+    """A response that begins with an error instead of content; `document` is its JSON."""
 
     def __init__(self, document: Any) -> None:
         super().__init__("the upstream began its stream with an error")
@@ -31,10 +31,8 @@ class ErrorFirst(Exception):
 
 @dataclass(slots=True)
 class FirstContent:
-    """The start of a response: `first` is ready to be sent, `events` returns the rest of its
-    events, given its bytes.
-
-    `events` is None for a response that is relayed as bytes.
+    """The start of a response: `first` is ready to be sent, `events` filters the rest of a stream
+    of events; it is None for a response that is relayed as bytes.
     """
 
     first: bytes
@@ -79,7 +77,7 @@ def read_first_content(
 def _open_stream(
     response: IncomingResponse, dialect: Dialect, beat: float | None, events: EventFilter
 ) -> FirstContent:
-    """The events of a stream up to the first with content."""
+    """The events of a stream up to the first one with content."""
     data_before, count, ended = b"", 0, False
     while not ended and count < HELD_EVENTS and len(data_before) <= HELD_BYTES:
         try:
@@ -110,8 +108,8 @@ def _open_stream(
 
 
 def _open_body(response: IncomingResponse, kind: str, dialect: Dialect) -> FirstContent:
-    """The start of a body that is no stream of events. It may still be an error, in place of a
-    stream or as the first item of a streamed array."""
+    """The start of a body that is not a stream of events. It may be an error, instead of a stream
+    or as the first item of a streamed array."""
     first = response.read()
     if len(first) >= _PREFIX and first.find(b"error", 0, _PREFIX) < 0:
         return FirstContent(first)  # nearly every response
@@ -128,7 +126,7 @@ def _open_body(response: IncomingResponse, kind: str, dialect: Dialect) -> First
 
 
 def _may_be_error(text: bytes, dialect: Dialect) -> bool:
-    """Whether JSON, perhaps incomplete, begins like an error."""
+    """Whether JSON, which may be incomplete, begins like an error."""
     start = b"".join(text[:_PREFIX].split())
     return any(
         prefix.startswith(start) or start.startswith(prefix) for prefix in dialect.error_prefixes

@@ -1,7 +1,7 @@
 """Forward a request: attempt one target after another until a response has content.
 
-Which target is attempted, and when, is the law of `candidates`. The caller gets the last attempt's
-result.
+`candidates` decides which target is attempted next, and when. The caller gets the result of the
+last attempt.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ _SAFE = "/:@+,;=()[]"
 
 
 class Forward:
-    """The last handler of a route: it sends the exchange to its targets, or to the `fixed` ones.
+    """The last handler of a route: it sends a request to the targets of its model, or to the
+    `fixed` ones.
 
     Headers that the document declares for requests (`declared`) and for responses
     (`declared_responses`) pass, besides those of dialect and upstream (`headers`). `translations`
-    are those of the route, None where no target needs one; `priority` and `hedge` are the route's.
+    are those of the route, None if no target needs one; `priority` and `hedge` are the route's.
     With `debug` the response names its target. Raises GatewayError 429, 502, 503 or 504 if no
     target responds, AbortConnection if the caller disconnects.
     """
@@ -120,7 +121,7 @@ class Forward:
             return self._respond(result, exchange)
 
     def may_begin(self, candidate: Candidate, candidates: Candidates, exchange: Exchange) -> bool:
-        """Wait as a candidate has to. Returns whether it may be attempted then."""
+        """Wait for the backoff of a candidate, then for its places. Returns whether it has them."""
         if candidate.wait:
             gevent.sleep(candidate.wait)
             exchange.record.wait_time += candidate.wait
@@ -138,7 +139,7 @@ class Forward:
         exchange: Exchange,
         requests: TranslatedRequests | None,
     ) -> AttemptResult:
-        """Attempt a target, and record that."""
+        """Attempt a target, and add the attempt to the record of the request."""
         target, record = candidate.target, exchange.record
         name, model = target.upstream.name, target.model or exchange.model
         record.attempt_count += 1
@@ -179,7 +180,8 @@ class Forward:
         candidates: Candidates,
         exchange: Exchange,
     ) -> bool:
-        """Apply the failure of an attempt to its target. Returns whether a retry may follow."""
+        """Log the failure of an attempt and apply it to its target. Returns whether a retry may
+        follow."""
         target = candidate.target
         reason = result.error.message if result.error else f"status {result.status}"
         failure = f"{target.name} failed ({result.failure}): {reason}"
@@ -209,8 +211,8 @@ class Forward:
         return response
 
     def _headers_for_caller(self, result: AttemptResult, exchange: Exchange) -> Headers:
-        """The headers of an upstream's response that pass to the caller, none with a credential of
-        ours, and the fields that its translation dropped."""
+        """The headers of an upstream's response that pass to the caller, without our credentials,
+        and x-modelway-dropped, the fields that the translation of the request dropped."""
         if result.response is None:
             return []
         upstream = result.target.upstream

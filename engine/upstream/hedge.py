@@ -1,14 +1,13 @@
-"""Hedged requests: a second attempt beside a first one that takes long; the first to begin wins.
+"""Hedged requests: a second attempt while a slow first one runs; the first one with content wins.
 
-The other one is cancelled: its connection is closed. Each attempt has a copy of the exchange with a
-record of its own, so that neither changes what the other one reads.
+The other attempt is cancelled: its connection is closed. Each attempt has a copy of the exchange
+with a record of its own, so that neither changes what the other one reads.
 
-The time after which the second attempt begins is fixed, or a percentile of the times to the first
-content that the target needed lately, in this worker and on this route. Until SAMPLES of them are
-known, nothing is hedged.
+The delay of the second attempt is fixed, or a percentile of the last times to the first content of
+the target, in this worker and on this route. Until SAMPLES of them are known, nothing is hedged.
 
-https://research.google/pubs/the-tail-at-scale/ for the idea; at the 95th percentile, a twentieth of
-the requests is sent twice.
+The idea: https://research.google/pubs/the-tail-at-scale/. At the 95th percentile one request in
+twenty is sent twice.
 """
 
 from __future__ import annotations
@@ -31,57 +30,57 @@ from engine.upstream.translations import TranslatedRequests
 from engine.values import units
 
 SAMPLES = 20
-_LONGEST = 200
+_MAX_SAMPLES = 200
 _SORT_EVERY = 10
 
 
 class LatencyWindow:
-    """The last times of one target in seconds, and a percentile of them."""
+    """The last times of one target in seconds, and their percentile `share` (0 to 1)."""
 
-    __slots__ = ("_noted", "_share", "_times", "percentile")
+    __slots__ = ("_count", "_share", "_times", "percentile")
 
     def __init__(self, share: float) -> None:
         self._share = share
-        self._times: deque[float] = deque(maxlen=_LONGEST)
-        self._noted = 0
+        self._times: deque[float] = deque(maxlen=_MAX_SAMPLES)
+        self._count = 0
         self.percentile: float | None = None
         """None while too few times are known."""
 
     def note(self, seconds: float) -> None:
-        """Add a time; of an attempt that was cancelled, the one until then: it is at least that."""
+        """Add a time; for a cancelled attempt the time until then, which is a lower bound."""
         self._times.append(seconds)
-        self._noted += 1
-        if self._noted >= SAMPLES and self._noted % _SORT_EVERY == 0:
+        self._count += 1
+        if self._count >= SAMPLES and self._count % _SORT_EVERY == 0:
             ordered = sorted(self._times)
             self.percentile = ordered[min(int(self._share * len(ordered)), len(ordered) - 1)]
 
 
 class HedgeDelay:
-    """When a second attempt begins: `after` a duration such as `2s`, or a percentile like `p95`."""
+    """The delay of a second attempt: `after` is a duration such as `2s`, or a percentile like
+    `p95`."""
 
     def __init__(self, after: str) -> None:
         self._share = int(after[1:]) / 100 if after.startswith("p") else 0.0
         self._fixed = None if self._share else units.seconds(after)
-        # Of targets that are in use: those of addresses that went away end.
+        # Weak, so that the windows of addresses that left are freed.
         self._windows: WeakKeyDictionary[TargetState, LatencyWindow] = WeakKeyDictionary()
 
     def of(self, target: Target) -> float | None:
-        """The seconds after which an attempt at a target gets a second one beside it; None if it
-        gets none."""
+        """The delay in seconds for a target; None if the attempt is not hedged."""
         if self._fixed is not None:
             return self._fixed
         window = self._windows.get(target.state)
         return None if window is None else window.percentile
 
     def note(self, target: Target, seconds: float) -> None:
-        """Note the time to the first content of a target."""
+        """Add a time to the first content of a target."""
         if self._fixed is None:
             window = self._windows.setdefault(target.state, LatencyWindow(self._share))
             window.note(seconds)
 
 
 class Forwarding(Protocol):
-    """What hedging needs of the handler that forwards."""
+    """The methods of `Forward` that hedging calls."""
 
     def may_begin(
         self, candidate: Candidate, candidates: Candidates, exchange: Exchange, /
@@ -105,7 +104,7 @@ class Forwarding(Protocol):
 
 
 class _Side:
-    """One of the attempts that run beside each other, with its own exchange and record."""
+    """One of two concurrent attempts, with its own exchange and record."""
 
     def __init__(self, candidate: Candidate, exchange: Exchange) -> None:
         self.candidate = candidate
@@ -115,7 +114,7 @@ class _Side:
         record.attempts = []
 
     def attempt(self, won: bool) -> Attempt:
-        """How it ended, for the record of the request."""
+        """The attempt, for the record of the request; CANCELLED if it neither won nor failed."""
         attempts = self.exchange.record.attempts
         if attempts and (won or attempts[0].failure):
             return attempts[0]
@@ -138,8 +137,8 @@ class Hedging:
         exchange: Exchange,
         requests: TranslatedRequests | None,
     ) -> tuple[Candidate, AttemptResult]:
-        """Attempt a candidate, and another one beside it where it takes long. Returns the one that
-        decides, with its result; a failure of the other one has been applied to its target."""
+        """Attempt a candidate, and another one if that takes long. Returns the winner, else the
+        last to fail, with its result. A failure of the other one has been applied to its target."""
         delay = self._delay.of(candidate.target)
         if delay is not None:
             return self._race(candidate, candidates, exchange, requests, delay)
@@ -157,7 +156,7 @@ class Hedging:
         requests: TranslatedRequests | None,
         delay: float,
     ) -> tuple[Candidate, AttemptResult]:
-        """Attempt a candidate, and after `delay` seconds another one beside it."""
+        """Attempt a candidate, and after `delay` seconds another one concurrently."""
         forwarding = self._forwarding
         sides: list[_Side] = []
 
@@ -169,15 +168,15 @@ class Hedging:
                 forwarding.attempt(candidate, candidates.deadline, side.exchange, requests),
             )
 
-        def beside() -> Callable[[], tuple[_Side, AttemptResult]] | None:
-            other = candidates.beside()
+        def second() -> Callable[[], tuple[_Side, AttemptResult]] | None:
+            other = candidates.next_unattempted()
             if other is None or not forwarding.may_begin(other, candidates, exchange):
                 return None
             return run(other)
 
         winner: _Side | None = None
         try:
-            runs = race(run(candidate), delay, beside, lambda ended: not ended[1].failure)
+            runs = race(run(candidate), delay, second, lambda outcome: not outcome[1].failure)
             if (error := runs[-1].error) is not None:
                 raise error
             assert runs[-1].result is not None
@@ -196,13 +195,13 @@ class Hedging:
         return winner.candidate, result
 
     def _join(self, exchange: Exchange, sides: Sequence[_Side], winner: _Side | None) -> None:
-        """Put what the attempts recorded into the record of the request."""
+        """Merge the records of the attempts into the record of the request."""
         record, now = exchange.record, time.monotonic()
         record.wait_time += now - sides[0].start
         record.attempt_count += len(sides)
         for side in sides:
             record.reached_upstream |= side.exchange.record.reached_upstream
-            if winner is None:  # the caller did not wait for any of them
+            if winner is None:  # the caller left, or the race raised
                 continue
             attempt = side.attempt(side is winner)
             record.attempts.append(attempt)

@@ -2,7 +2,7 @@
 
 The law: a URL below the upstream's base path becomes the same path below the mount prefix, without
 scheme and host, so that it is valid behind any proxy (RFC 9110 10.2.2). A URL that could lead a
-browser elsewhere is left out: None.
+browser to another place is removed: the result is None.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class UpstreamUrl:
         tail = parts.path[len(self._base) :]
         if not parts.path.startswith(self._base) or tail[:1] not in ("", "/") or unsafe(tail):
             return None
-        rewritten = quote(mount, safe="/%:@!$&'()*+,;=-._~") + tail or "/"
-        if rewritten.startswith("//"):  # this would be a host
+        result = quote(mount, safe="/%:@!$&'()*+,;=-._~") + tail or "/"
+        if result.startswith("//"):  # a browser would read the segment as a host
             return None
         query = f"?{parts.query}" if parts.query else ""
-        return rewritten + query + (f"#{parts.fragment}" if parts.fragment else "")
+        return result + query + (f"#{parts.fragment}" if parts.fragment else "")
 
     def rewrite_links(self, header: str, path: str, mount: str) -> str | None:
         """A Link header (RFC 8288) with its URLs rewritten; None if no link is left.

@@ -16,9 +16,9 @@ from engine.values.wildcard import ByName, star_text
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model with its own targets as the first of its `groups`, then those of each fallback. One
-    group is asked after another, the targets of each in the order of its strategy. It `shortens`
-    names if a target has STAR as its name for the model."""
+    """A model and its `groups` of targets: its own first, then those of each fallback. Groups are
+    asked one after another, the targets of each in the order of its strategy. `shortens`: a target
+    has STAR as its name for the model, which stands for the part that the wildcard matches."""
 
     name: str
     groups: tuple[TargetGroup, ...]
@@ -40,9 +40,9 @@ class ServedModel:
                     yield target
 
     def for_operation(self, language: Callable[[Target], str | None]) -> ServedModel:
-        """The model with the targets that take an operation. `language` is the language into which
-        requests are translated for a target, "" for none, None if it does not take them: in each
-        group the targets that get requests as they are come first."""
+        """The model with the targets that have an operation. `language` returns the language into
+        which requests are translated for a target, "" for none, None if it does not have the
+        operation. In each group, targets without a translation come first."""
         groups: list[TargetGroup] = []
         for group in self.groups:
             languages = [(target, language(target)) for target in group.configured]
@@ -54,8 +54,8 @@ class ServedModel:
 class Catalog:
     """Models by name: an exact name first, then the wildcard with the most literal characters.
 
-    `make` makes the model of an entry when it is first requested, because a config may have
-    thousands that never are. `listed` are the names that lists show, also of models behind a
+    `make` builds the model of an entry at its first request, because a config may have thousands
+    that are never requested. `listed` are the names that lists show, also of models behind a
     wildcard.
     """
 
@@ -71,7 +71,7 @@ class Catalog:
         self.suggestions = Suggestions({*self._entries.names(), *listed})
 
     def find(self, name: str) -> ServedModel | None:
-        """The model of this name."""
+        """The model of a requested name, None if there is none."""
         return self._models.get(name) or self._find(name)
 
     def _find(self, name: str) -> ServedModel | None:
@@ -86,7 +86,7 @@ class Catalog:
 
 
 class OperationModels:
-    """The models that have the operations of one kind, with the targets that take them."""
+    """The models that have the operations of one kind, with the targets that have them."""
 
     def __init__(self, operation: ModelOperation, operations: ModelOperations) -> None:
         self._operation = operation
@@ -95,7 +95,7 @@ class OperationModels:
         self._models: dict[str, ServedModel | None] = {}
 
     def find(self, entry: ServedModel) -> ServedModel | None:
-        """The model with the targets that take the operations; None if it does not have them."""
+        """The model with the targets that have the operations; None if it does not have them."""
         name = entry.name
         if name not in self._models:
             has = self._operations.has(name, self._operation)
@@ -108,8 +108,8 @@ class OperationModels:
 
 
 class ModelsByOperation:
-    """The models of each operation, shared by the operations of a kind: there may be thousands of
-    routes, and of models."""
+    """The models of each operation. The operations of a kind share them, because there may be
+    thousands of routes and of models."""
 
     def __init__(self, operations: ModelOperations) -> None:
         self.operations = operations
@@ -130,9 +130,9 @@ def build_catalog(
     listed: Iterable[str] = (),
     watch: Callable[[Sequence[TargetGroup]], None] = lambda groups: None,
 ) -> Catalog:
-    """The catalog of a config in which every name is resolved. `strategy` builds what a model
-    chooses, `listed` are the names that lists show. `watch` is called with the groups of each model
-    that is made."""
+    """The catalog of a config in which every name is resolved. `strategy` builds the strategy of a
+    model, `listed` are the names that lists show. `watch` is called with the groups of each model
+    that is built."""
 
     def group(name: str, default_model: str = "") -> TargetGroup:
         targets = [
@@ -170,7 +170,7 @@ def build_catalog(
 def fixed_targets(
     to: Iterable[TargetConfig], upstreams: Mapping[str, Upstream], strategy: Strategy
 ) -> TargetGroup:
-    """The targets of a route that goes to fixed ones, with its strategy."""
+    """The targets of a route without models, with its strategy."""
     targets = [
         upstreams[target.upstream].target(
             target.model,

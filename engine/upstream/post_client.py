@@ -54,5 +54,5 @@ class PostClient:
 
 
 def _words(failure: UpstreamFailure) -> str:
-    """What failed, in words for a server that is no upstream."""
-    return failure.words.replace("upstream", "other side")
+    """The words of a failure, for a server that is not an upstream."""
+    return failure.words.replace("upstream", "server")

@@ -9,8 +9,8 @@ from engine.exchange.exchange import Exchange
 
 
 def prompt_prefix(exchange: Exchange, length: int) -> str:
-    """The first characters of the texts of a prompt, in the order in which the dialect puts them
-    before the model; "" where the body was not parsed or has none."""
+    """The first `length` characters of the texts of a prompt, in the order of the dialect's
+    `prompt_members`; "" if the body was not parsed or has none."""
     body = exchange.value
     if not isinstance(body, dict):
         return ""
@@ -26,7 +26,7 @@ def prompt_prefix(exchange: Exchange, length: int) -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The strings in a JSON value, in their order, however deep it is."""
+    """The strings in a JSON value, in their order; iterative, because it may be nested deeply."""
     pending: list[Iterator[Any]] = [iter((value,))]
     while pending:
         for below in pending[-1]:

@@ -1,4 +1,4 @@
-"""Two functions beside each other, of which the first result counts."""
+"""Two concurrent functions, of which the first result counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ T = TypeVar("T")
 
 
 class Run(Generic[T]):
-    """A function in a greenlet: its `result` or its `error`, and neither while it runs or if it was
-    killed."""
+    """A function in a greenlet, with its `result` or its `error`; neither while it runs, or after
+    it was killed."""
 
     def __init__(self, run: Callable[[], T]) -> None:
         self._function = run
@@ -23,7 +23,7 @@ class Run(Generic[T]):
     def _run(self) -> None:
         try:
             self.result = self._function()
-        except Exception as error:  # noqa: BLE001 - raised by who waits for the race
+        except Exception as error:  # noqa: BLE001 - the caller of `race` raises it
             self.error = error
 
 
@@ -33,15 +33,17 @@ def race(
     second: Callable[[], Callable[[], T] | None],
     wins: Callable[[T], bool],
 ) -> list[Run[T]]:
-    """Run `first`, and what `second` returns beside it if `first` has no result after `delay`
-    seconds, until one of them has a result that `wins`, or none runs. The runs, at the end the one
-    that decides: the winner, else the last that ended. Whatever happens, none runs afterwards."""
+    """Run `first`, and the function that `second` returns if `first` has not ended after `delay`
+    seconds, until one of them has a result that `wins`, or both have ended.
+
+    Returns the runs, the decisive one at the end: the winner, else the last that ended. The other
+    one is killed, and both are if an exception ends the wait."""
     runs = [Run(first)]
     try:
         if not runs[0].greenlet.ready():
             gevent.wait([runs[0].greenlet], timeout=delay)
-        if not runs[0].greenlet.ready() and (beside := second()) is not None:
-            runs.append(Run(beside))
+        if not runs[0].greenlet.ready() and (function := second()) is not None:
+            runs.append(Run(function))
         return _until_won(runs, wins)
     finally:
         for run in runs:

@@ -19,11 +19,11 @@ from engine.upstream.client.failures import IdleTimeout, Silence, UpstreamFailur
 from engine.upstream.client.response import IncomingResponse, read_body
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
-    MAX_OTHER_ERROR,
+    MAX_TRANSPARENT_ERROR,
     error_of_failure,
-    other_error,
     redirect_refused,
     sentence,
+    transparent_error,
     vendor_error,
 )
 from engine.upstream.first_content import FirstContent
@@ -46,8 +46,8 @@ def relay(
     dialect: Dialect,
     watcher: DisconnectWatcher,
 ) -> Response:
-    """The response of a target, with `headers`, those of its headers that pass. Raises GatewayError
-    for one that cannot be relayed."""
+    """The response for the caller, with `headers`: those of the upstream's that pass. Raises
+    GatewayError for a response that cannot be relayed."""
     response, content = result.response, result.content
     assert response is not None
     status = response.status
@@ -62,9 +62,9 @@ def relay(
         return vendor_error(result, headers, exchange, dialect)
     content = content or FirstContent(b"")
     if status >= 300 and not bodiless:
-        data, complete = read_body(response, MAX_OTHER_ERROR, content.first)
+        data, complete = read_body(response, MAX_TRANSPARENT_ERROR, content.first)
         if complete:
-            return other_error(result, data, headers, exchange, dialect)
+            return transparent_error(result, data, headers, exchange, dialect)
         content = FirstContent(data)
     if content.events is not None:
         headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
@@ -89,8 +89,8 @@ def _relay_bytes(
     exchange: Exchange,
     watcher: DisconnectWatcher,
 ) -> Iterator[bytes]:
-    """The body, its `first` bytes included, as it arrives. Raises AbortConnection where it breaks
-    off, so that the caller does not take it for complete."""
+    """The body as it arrives, after its `first` bytes. Raises AbortConnection if it breaks off, so
+    that the caller does not take it for complete."""
     watch = watcher.watch(exchange.connection)
     try:
         data = first
@@ -165,15 +165,15 @@ class _EventStream:
             self._exchange.record.response_end = time.monotonic()
 
     def _following_events(self) -> Iterator[bytes]:
-        """What arrives, up to the end of the stream or its failure; `b""` where the pipeline is
-        blocked. Raises UpstreamFailure."""
+        """The events that arrive, up to the end of the stream or its failure; `b""` while the
+        pipeline is blocked. Raises UpstreamFailure."""
         pipeline, clean = self.pipeline, self._clean
-        quiet = 0.0  # seconds since something arrived
+        quiet = 0.0  # seconds since the last bytes
         while self._filter.failure is None:
-            passing = self._relay if pipeline.try_send is not None else None
+            on_data = self._relay if pipeline.try_send is not None else None
             beat = None if self._beat is None else min(self._beat, self._idle - quiet)
             try:
-                data = self._watch.read(self._response, passing, beat)
+                data = self._watch.read(self._response, on_data, beat)
             except Blocked:
                 quiet = 0.0
                 yield b""
@@ -191,12 +191,12 @@ class _EventStream:
                 yield self._redact(events)
 
     def _relay(self, data: bytes) -> None:
-        """Send events through the pipeline; called by the event loop, so no greenlet is woken."""
+        """Send events through the pipeline. The event loop calls it: no greenlet is switched to."""
         events = self._clean(data)
         if events:
-            # `in` takes twice as long as `find`: it tries the bytes as a number first.
+            # `find` is twice as fast as `in`, which first tries its operand as an integer.
             self.pipeline.send(events if events.find(_ERROR) < 0 else self._redact(events))
-        # A Cleaner returns clean data itself.
+        # A Cleaner returns clean data unchanged, as the same object.
         if events is not data and (failure := self._filter.failure) is not None:
             raise failure
 
@@ -208,7 +208,7 @@ class _EventStream:
         return self._dialect.error_event(self._error_of(failure))
 
     def _redact(self, events: bytes) -> bytes:
-        """Complete events; without our credentials if one of them may be an error."""
+        """Events, without our credentials if one of them may be an error."""
         return self._redaction.redact(events) if events.find(_ERROR) >= 0 else events
 
     def _error_of(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:

@@ -32,8 +32,8 @@ def build_request(
     expression: Expression | None,
     edits: Sequence[Edit] = (),
 ) -> UpstreamRequest:
-    """The request for a target: of the caller's headers those that `headers` picks, its body with
-    the `edits`, and the target's name for the model where `expression` says. Raises GatewayError
+    """The request for a target: the caller's headers that `headers` picks, the body with the
+    `edits`, and the target's name for the model in the place of `expression`. Raises GatewayError
     500 for a path that is not below the upstream's base path."""
     upstream = target.upstream
     if expression is not None:
@@ -65,8 +65,8 @@ def request_headers(
 
 
 def edit_request(target: Target, request: UpstreamRequest, exchange: Exchange) -> None:
-    """Make the edits of a target's transforms. Raises GatewayError 400 for a request whose values
-    cannot stand where they are put, 500 for a path that cannot be sent."""
+    """Apply the edits of a target's transforms. Raises GatewayError 400 for a request with a value
+    that is not valid in its new place, 500 for a path that cannot be sent."""
     upstream = target.upstream
     values = TemplateValues(exchange, upstream.name, target.model or exchange.model)
     try:
@@ -101,7 +101,7 @@ def _path(upstream: Upstream, exchange: Exchange) -> str:
 
 
 def _unsendable_path(exchange: Exchange, upstream: Upstream, error: ValueError) -> GatewayError:
-    """500 for a path that is not below the upstream's base path, which is logged."""
+    """Log a path that is not below the upstream's base path. Returns GatewayError 500."""
     log.error(
         "request %s was not sent: its path is not below the base path of upstream '%s': %s",
         exchange.request_id,
@@ -124,7 +124,7 @@ def _end_of_segments(path: str, count: int) -> int:
 
 
 def _body(exchange: Exchange) -> bytes | Spool | None:
-    """The body to send: in one piece if it is in memory; None for a GET without one."""
+    """The body to send: bytes if it is in memory, else a Spool; None for a GET without one."""
     body = exchange.body
     if exchange.method == "GET" and not body.size:
         return None
@@ -134,8 +134,8 @@ def _body(exchange: Exchange) -> bytes | Spool | None:
 def _rename_model(
     exchange: Exchange, expression: Expression, model: str, edits: Sequence[Edit]
 ) -> Exchange:
-    """The exchange with the target's name for the model (a default is written in), and with the
-    edits of its body."""
+    """The exchange with the target's name for the model, inserted if the request had none, and with
+    the edits of its body."""
     name = model or exchange.model
     unchanged = expression.read(exchange) == name
     if unchanged and not edits:

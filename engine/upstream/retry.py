@@ -1,4 +1,4 @@
-"""When to retry: which failures allow it, how long to wait, and how often in all.
+"""Retry rules: which failures allow a retry, the backoff, and the retry budget.
 
     class      what happened                                            counts against the target
     connect    refused, unreachable, DNS, TLS, no connection in time    yes
@@ -77,7 +77,7 @@ def counts_against_target(failure: str) -> bool:
 
 
 def backoff(retries: int, dice: Callable[[], float]) -> float:
-    """Seconds to wait after `retries` retries: full jitter below a doubling bound."""
+    """Seconds to wait after `retries` retries: exponential backoff with full jitter."""
     return dice() * min(_MAX_BACKOFF, _FIRST_BACKOFF * 2.0**retries)
 
 
@@ -105,8 +105,8 @@ def retry_delay(retry_after_ms: str | None, retry_after: str | None, now: float)
 
 
 class Budget:
-    """The retry budget of an upstream: a share of its requests, so that retries do not prolong an
-    outage. `spare` retries are always allowed, for an upstream with little traffic."""
+    """The retry budget of an upstream, a token bucket: each request adds `share` of a retry, so
+    that retries do not prolong an outage. It holds `spare` retries, and is full at the start."""
 
     __slots__ = ("_share", "_spare", "_tokens")
 
@@ -116,7 +116,7 @@ class Budget:
         self._tokens = float(spare)
 
     def request(self) -> None:
-        """Record a first attempt: it earns its share of a retry."""
+        """Record a first attempt, which adds its share of a retry."""
         if self._tokens < self._spare:
             self._tokens = min(self._spare, self._tokens + self._share)
 
@@ -129,5 +129,6 @@ class Budget:
 
 
 def may_retry(failure: str, on: Collection[str]) -> bool:
-    """Whether `on` (`retry.on`) lets a failure of this class be retried."""
+    """Whether a failure of this class is retried: its class is in `on` (`retry.on`), or a
+    credential was refused."""
     return failure in on or failure == "credential"

@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 
 class _ByUpstream(dict[str, T], Generic[T]):
-    """Rules by the name of an upstream, built when they are first needed: with thousands of routes
-    and upstreams most pairs never are."""
+    """Rules by the name of an upstream, built at their first use: of thousands of routes and
+    upstreams most pairs are never used."""
 
     def __init__(self, build: Callable[[str], T]) -> None:
         super().__init__()
@@ -35,7 +35,8 @@ class RouteHeaders:
         self._responses: dict[object, _ByUpstream[ResponseHeaders]] = {}
 
     def requests(self, dialect: Dialect, needed: tuple[str, ...]) -> Mapping[str, RequestHeaders]:
-        """The rules for requests on a route of a dialect, by upstream. `needed` ones pass."""
+        """The rules for requests on a route of a dialect, by upstream. `needed` headers always
+        pass."""
         key = dialect.name, needed
         if key not in self._requests:
             self._requests[key] = _ByUpstream(

@@ -1,4 +1,4 @@
-"""The stage that selects the model: which one is requested, whether the caller may use it, and the
+"""The stage that selects the requested model, checks that the caller may use it, and finds the
 targets that have the operation."""
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _MAX_NAME = 512
 
 
 class SelectModel:
-    """A stage that sets `exchange.model` and `exchange.targets`: those that have the operation, the
-    ones that get requests as they are before those that get them translated.
+    """A stage that sets `exchange.model` and `exchange.targets`: those that have the operation,
+    targets without a translation first.
 
-    `expression` is the place of the model's name in a request, `copies` are the places of copies of
+    `expression` is the place of the model's name in a request, `copies` are the places that repeat
     it, `default` is the model of a request that names none. Raises GatewayError 400 without a
     model, 403 for one that the caller may not use, 404 for one that does not exist or does not have
     the operation.

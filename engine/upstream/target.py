@@ -1,4 +1,4 @@
-"""Upstreams and targets: everything that sending a request to one needs, built at start-up."""
+"""Upstreams and targets: all that is needed to send them requests, built at start-up."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from engine.upstream.target_state import TargetState
 from engine.values.admission import AdmissionQueues
 from engine.values.redaction import Redaction, is_secret_name
 
-_FORMER = 300.0
-"""Seconds for which the state of an address that went away is kept."""
+_STATE_RETENTION = 300.0
+"""Seconds for which the state of an address that left is kept."""
 
 
 @dataclass(slots=True)
 class Upstream:
     """A named server in one worker: client, credentials, retry budget and circuit breakers.
 
-    `states` has the state of its targets for each entry under `models` and model name, and for each
-    address with `replicas`: those of an upstream whose addresses are followed. `former_states` are
-    those of addresses that went away, and when.
+    `states` has the state of its targets by entry under `models` and model name, and by address if
+    it has `replicas`: its addresses are followed. `former_states` are those of addresses that left,
+    with the time.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Upstream:
 
     def response_headers(self, dialect: Dialect, declared: Sequence[str] = ()) -> ResponseHeaders:
         """The rules for response headers on a route of a dialect; `declared` are those of the
-        operation's document. Of the route's and the upstream's dialect the stricter one counts."""
+        operation's document. The stricter of the route's and the upstream's dialect applies."""
         strictest = dialect
         if dialect.transparent and self.dialect in dialects.names():
             strictest = dialects.get(self.dialect)
@@ -95,9 +95,9 @@ class Upstream:
         transform: Sequence[TransformConfig] = (),
         max_in_flight: int | None = None,
     ) -> Target:
-        """A target of this upstream, for an `entry` under `models`. `model` is its name for the
-        model, `configured` the one in the config; targets that share both share their state.
-        `transform` and `max_in_flight` are the target's own."""
+        """A target of this upstream, for an `entry` under `models`. `model` is the upstream's name
+        for the model, `configured` the one in the config: targets with equal `entry` and
+        `configured` share their state. `transform` and `max_in_flight` are those of the target."""
         edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
         return Target(
             self,
@@ -128,20 +128,20 @@ class Upstream:
         return CircuitBreaker(config.failures, config.window, config.cooldown)
 
     def follow(self) -> None:
-        """Follow its addresses from now on, if the config says so."""
+        """Start following the addresses, if the config says so."""
         if self.replicas is not None:
             self.client.follow(self._update_replicas)
 
     def _update_replicas(self) -> None:
-        """Take over changed addresses. The states of those that went away are put by for a while:
-        an answer may alternate."""
+        """Use the new addresses. The states of addresses that left are kept for a while, because
+        DNS answers may alternate."""
         assert self.replicas is not None
         self.replicas.update()
         now, current = time.monotonic(), {str(each) for each in self.replicas.addresses}
         for key in [key for key in self.states if len(key) > 2 and key[2] not in current]:
             self.former_states[key] = now, self.states.pop(key)
-        expired = [k for k, (left, _) in self.former_states.items() if now - left > _FORMER]
-        for key in expired:
+        states = self.former_states.items()
+        for key in [key for key, (left, _) in states if now - left > _STATE_RETENTION]:
             del self.former_states[key]
 
 
@@ -175,8 +175,8 @@ class Target:
         object.__setattr__(self, "name", name)
 
     def replicas(self) -> Sequence[Sequence[Target]]:
-        """The targets for the addresses of its upstream that are known now, by priority; their
-        weights add up to its own. Itself alone if there are none to follow."""
+        """The targets for the current addresses of the upstream, by priority; those of a level
+        share its weight. Only itself if no addresses are followed."""
         replicas = self.upstream.replicas
         if replicas is None or not replicas.levels or self.address:
             return ((self,),)
@@ -194,7 +194,7 @@ class Target:
 
 
 def open_alone(credential: Credential, changed: Callable[[], None]) -> LiveCredential:
-    """The credential for one worker, which shares it with no other."""
+    """Open a credential for one worker, not shared with others."""
     return credential.open(None, changed)
 
 
@@ -204,9 +204,9 @@ def connect(
     open_credential: OpenCredential = open_alone,
     queues: AdmissionQueues | None = None,
 ) -> Upstream:
-    """Build an upstream; `client` makes its client, which opens sockets on first use, and
-    `open_credential` its credentials, which fetch nothing before. Without `queues` it gets any
-    number of requests at one time."""
+    """Build an upstream. `client` makes its client and `open_credential` its credentials; both use
+    the network only at the first request. Without `queues` the requests in flight are not bounded.
+    """
     timeouts = Timeouts(**config.timeouts)
     built = client(config.url, timeouts=timeouts, **_client_options(config))
     secrets = [*_secrets(config, built)]
@@ -243,8 +243,8 @@ def connect(
 
 
 def _client_options(config: UpstreamConfig) -> dict[str, Any]:
-    """The options of a client about its connections. No proxy of the environment looks up the
-    addresses of an upstream that are followed."""
+    """The options of a client about its connections. An upstream whose addresses are followed does
+    not use the proxy of the environment, which would look up the name itself."""
     tls, pool = config.tls, config.pool
     options = {
         "pool_size": pool.size,
@@ -260,7 +260,7 @@ def _client_options(config: UpstreamConfig) -> dict[str, Any]:
 
 
 def header_changes(changes: HeaderChanges, at: Path) -> tuple[Transform, ...]:
-    """`headers: {set, add, remove}` of an upstream at `at`, as a transform whose values are no
+    """`headers: {set, add, remove}` of an upstream at `at`, as a transform with literal values, not
     templates; none without changes."""
     edits = HeaderEdits(
         remove=changes.remove,

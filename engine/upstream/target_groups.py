@@ -1,7 +1,7 @@
-"""Groups of targets of which a request asks one, and the order in which it asks them.
+"""Groups of equivalent targets, and the order in which a request asks them.
 
-A model's own targets are a group, and those of each fallback another. A strategy (see `choose/`)
-orders the targets of a group; groups are asked one after another.
+The targets of a model are a group, and those of each fallback another one. A strategy (see
+`choose/`) orders the targets of a group; groups are asked one after another.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.exchange.exchange import Exchange
 from engine.upstream.target import Target
 
 Dice = Callable[[], float]
-"""Gives a number from 0 up to 1."""
+"""Returns a random number from 0 up to, but not including, 1."""
 
 
 class Strategy(Protocol):
@@ -25,14 +25,14 @@ class Strategy(Protocol):
         """Called for each group before its first request, and again when its targets change."""
 
     def picks(self, group: TargetGroup, exchange: Exchange, /) -> Iterator[Target]:
-        """The two or more targets of a group for a request, the first choice first, each once. The
-        iterator is lazy: most requests take one pick."""
+        """The targets of a group, two or more, for a request: the first choice first, each once.
+        The iterator is lazy, because most requests need only the first one."""
         ...
 
 
 class Shares:
-    """Targets that are drawn by their weights, in time that hardly depends on their number.
-    `average` is their average weight, 1.0 if all are 0."""
+    """Targets and their weights; a target is drawn by weight in logarithmic time. `average` is the
+    average weight, 1.0 if all are 0."""
 
     __slots__ = ("_sums", "average", "targets")
 
@@ -42,12 +42,12 @@ class Shares:
         self.average = (self._sums[-1] / len(self._sums) if self._sums else 0.0) or 1.0
 
     def draw(self, dice: Dice) -> int:
-        """The index of one target, drawn by weight: of weight 0 only where all are."""
+        """The index of a target, drawn by weight; weight 0 is drawn only if all weights are 0."""
         return self._at(dice() * self._sums[-1])
 
     def draw_other(self, index: int, dice: Dice) -> int:
-        """The index of another target, drawn by weight among the others; `index` itself where all
-        others have weight 0."""
+        """The index of another target, drawn by weight; `index` itself if all others have weight
+        0."""
         sums = self._sums
         before = sums[index - 1] if index else 0.0
         weight = sums[index] - before
@@ -66,16 +66,16 @@ class Shares:
     def _at(self, point: float) -> int:
         sums = self._sums
         index = bisect_right(sums, point)
-        # Rounding may leave the point behind the last weight.
+        # Rounding may move the point beyond the last weight.
         return index if index < len(sums) else sums.index(sums[-1])
 
 
 class TargetGroup:
-    """Targets beside each other, with the strategy that orders them.
+    """Equivalent targets, with the strategy that orders them.
 
-    `configured` are those of the config. In `targets`, one whose addresses are followed is replaced
-    by its replicas; it is another tuple as soon as the addresses change. Replicas of a higher
-    priority number come after all others.
+    `configured` are those of the config. In `targets`, a target whose addresses are followed is
+    replaced by its replicas; the tuple is replaced when the addresses change. Replicas with a
+    higher priority number come after those with a lower one.
     """
 
     __slots__ = (
@@ -88,7 +88,7 @@ class TargetGroup:
         self.strategy = strategy
         self._name = ""
         self._listeners: list[Callable[[], None]] = []
-        self._by_priority: list[TargetGroup] = []  # as many as there ever were
+        self._by_priority: list[TargetGroup] = []  # only grows
         self._levels: Sequence[TargetGroup] = ()
         self._refresh()
         upstreams = {t.upstream.name: t.upstream for t in targets if not t.address}
@@ -101,9 +101,9 @@ class TargetGroup:
         self._listeners.append(listener)
 
     def _refresh(self) -> None:
-        """Take over the addresses that are known now."""
-        of_each = [target.replicas() for target in self.configured]
-        levels = [tuple(chain(*level)) for level in zip_longest(*of_each, fillvalue=())]
+        """Use the current addresses."""
+        replicas = [target.replicas() for target in self.configured]
+        levels = [tuple(chain(*level)) for level in zip_longest(*replicas, fillvalue=())]
         self._set(tuple(chain(*levels)), ordered=len(levels) < 2)
         if len(levels) > 1:
             while len(self._by_priority) < len(levels):
@@ -132,7 +132,7 @@ class TargetGroup:
 
     @property
     def name(self) -> str:
-        """Identifies on this machine the groups that have the same targets in the config."""
+        """An identifier, equal for all groups of this machine with the same configured targets."""
         return self._name or " ".join(sorted(target.state.name for target in self.configured))
 
     def of(self, targets: Sequence[Target]) -> TargetGroup:

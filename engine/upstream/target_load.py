@@ -1,5 +1,5 @@
-"""What the workers of a machine know together of a target's load: the requests that it is
-answering, and how fast it answers."""
+"""The load of a target, shared by the workers of a machine: its requests in flight, and its answer
+times."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BUSY = frozenset({408, 429})
 
 
 class TargetLoad:
-    """The load of one target, told by its attempts: `in_flight` counts the requests that it is
-    answering."""
+    """The load of one target, an observer of its attempts: `in_flight` counts the requests that it
+    is answering."""
 
     __slots__ = ("in_flight", "times")
 
@@ -32,7 +32,7 @@ class TargetLoad:
         response, now = attempt.response, attempt.first_content
         assert response is not None
         assert now is not None
-        # A dialect that relays every status has no failures of its own.
+        # Judged by status, because an attempt of a transparent dialect never fails.
         self.times.judge(now, failed=response.status >= 500 or response.status in _BUSY)
         if response.status == 101 or (response.status < 300 and is_event_stream(response)):
             self.times.stream_began(now - attempt.start, now)
@@ -73,18 +73,17 @@ class GroupLoad:
         self.in_flight.add(1)
 
     def answered(self, attempt: OpenAttempt) -> None:
-        """It is in flight until it ends."""
+        """Do nothing: the request is in flight until it ends."""
 
     def failed(self, attempt: OpenAttempt) -> None:
-        """It is in flight until it ends."""
+        """Do nothing: the request is in flight until it ends."""
 
     def ended(self, attempt: OpenAttempt) -> None:
         self.in_flight.add(-1)
 
 
 def group_load(group: TargetGroup, machine: MachineState) -> GroupLoad:
-    """The load of a group, which is observed from now on. Groups that have the same targets in the
-    config share it."""
+    """Start counting the load of a group. Groups with the same configured targets share it."""
     load = GroupLoad(machine, sha256(group.name.encode()).hexdigest()[:16])
     for target in group.targets:
         observers = target.state.observers
@@ -94,8 +93,7 @@ def group_load(group: TargetGroup, machine: MachineState) -> GroupLoad:
 
 
 def load_of(target: Target, machine: MachineState) -> Load:
-    """The load of a target, which is observed from now on. Targets that share their state share
-    it."""
+    """Start measuring the load of a target. Targets that share their state share it."""
     state = target.state
     if state.load is None:
         state.load = TargetLoad(machine, state.name)

@@ -1,11 +1,11 @@
-"""What one worker knows of a target, and what it is told of every attempt at it.
+"""The state of a target in one worker, and the observers of its attempts.
 
 A target is *out* while its breaker is open: it gets no request. It is *asked last* while one of its
-conditions holds, for example while it fails its health checks: targets of all groups come before
-it.
+conditions is true, for example while it fails its health checks: the targets of all groups come
+before it.
 
-How an attempt ended is told here and nowhere else. `AttemptObserver` is for what a part of the
-gateway has to know of that; an attempt at a target without observers costs nothing more.
+Every result of an attempt is reported here. A part of the gateway that needs the results is an
+`AttemptObserver`; attempts at a target without observers have no overhead.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from engine.values.machine_state import SharedCounter
 
 
 class AttemptObserver(Protocol):
-    """Is told of each attempt at a target: `began`, then `answered` or `failed`, neither if the
-    caller left before, both if the response broke off; `ended` exactly once, at last."""
+    """Is called for each attempt at a target: `began`, then `answered` or `failed`, neither if the
+    caller left before, both if the response broke off; `ended` exactly once, at the end."""
 
     def began(self, attempt: OpenAttempt, /) -> None:
         """The request is about to be sent."""
@@ -35,20 +35,20 @@ class AttemptObserver(Protocol):
         """The first content has arrived; the response is relayed to the caller."""
 
     def failed(self, attempt: OpenAttempt, /) -> None:
-        """It failed, by the class `attempt.failure` (see `retry`)."""
+        """The attempt failed; its class is `attempt.failure` (see `retry`)."""
 
     def ended(self, attempt: OpenAttempt, /) -> None:
-        """The connection is released, and nothing of the attempt is in flight any more. The usage
-        of a response that was relayed is on `attempt.record`."""
+        """The connection is released. The usage of a response that was relayed is on
+        `attempt.record`."""
 
 
 class OpenAttempt:
-    """An attempt that is told to the observers of its target.
+    """An attempt, reported to the observers of its target.
 
-    `start`, `first_content` and `end` are times of `clock`, None before they happened.
-    `failure` is its class, "" for none; `response` is the upstream's, if it sent one, as it is
-    relayed, `headers` are its headers as they came. `record` is that of the request, `credential`
-    the one that the request carries.
+    `start`, `first_content` and `end` are times of `clock`, None before they are known. `failure`
+    is its class, "" for none. `response` is the relayed response, None if the upstream sent none;
+    `headers` are the upstream's, unchanged. `record` is that of the request, `credential` the one
+    that the request carries.
     """
 
     __slots__ = (
@@ -71,7 +71,7 @@ class OpenAttempt:
         clock: Callable[[], float] = time.monotonic,
         credential: LiveCredential | None = None,
     ) -> None:
-        self._observers = tuple(observers)  # those that are told of its end, too
+        self._observers = tuple(observers)  # a copy: the same ones get `began` and `ended`
         self.record = record
         self.credential = credential
         self.headers: Sequence[tuple[str, str]] = ()
@@ -85,19 +85,19 @@ class OpenAttempt:
             observer.began(self)
 
     def answered(self) -> None:
-        """The first content has arrived."""
+        """Report that the first content has arrived."""
         self.first_content = self.clock()
         for observer in self._observers:
             observer.answered(self)
 
     def failed(self, failure: str) -> None:
-        """It failed, or its response broke off."""
+        """Report that the attempt failed, or its response broke off."""
         self.failure = failure
         for observer in self._observers:
             observer.failed(self)
 
     def close(self) -> None:
-        """The attempt has ended; once is enough."""
+        """Report that the attempt has ended; idempotent."""
         if self.end is None:
             self.end = self.clock()
             for observer in self._observers:
@@ -112,13 +112,13 @@ class Load(AttemptObserver, Protocol):
 
 
 class TargetState:
-    """The state of one target in one worker, shared by the targets of one upstream that have the
-    same entry and name for the model.
+    """The state of one target in one worker, shared by the targets of one upstream with equal entry
+    and name for the model.
 
     `name` identifies it on this machine: upstream, entry and name for the model. `observers` are
-    told of each attempt; `conditions` are called with the time, and while one of them is true the
-    target is asked last. `load` is one of the observers, None where no strategy needs it. `limits`
-    say which of several credentials has enough left of the vendor's rate limits, None where that is
+    called for each attempt. `conditions` are called with the time; while one of them returns True,
+    the target is asked last. `load` is one of the observers, None if no strategy needs it. `limits`
+    say which of several credentials has enough left of the vendor's rate limits; None if that is
     not known.
     """
 
@@ -137,12 +137,12 @@ class TargetState:
         return any(condition(now) for condition in self.conditions)
 
     def succeeded(self) -> None:
-        """An attempt got a response that can be relayed."""
+        """Record an attempt with a response that can be relayed."""
         self.breaker.succeeded()
 
     def failed(self, failure: str, now: float) -> None:
-        """An attempt failed, by its class (see `retry`), or its response broke off."""
+        """Record a failed attempt by its class (see `retry`), or a response that broke off."""
         if retry.counts_against_target(failure):
             self.breaker.failed(now)
         else:
-            self.breaker.succeeded()  # it is up, although it refused this request
+            self.breaker.succeeded()  # the target works, although it refused this request

@@ -1,4 +1,4 @@
-"""Counts of tokens for models whose upstreams cannot count in the caller's format."""
+"""Estimated token counts for models whose upstreams cannot count tokens in the caller's format."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _REQUEST = Takes()
 
 
 def estimate_tokens(operation: ModelOperation, forward: Handler) -> Handler:
-    """A handler that forwards a request where a target can count its tokens, and otherwise answers
-    itself: with the gateway's estimate, marked by the header `x-modelway-estimate: tokens`. No
-    upstream is asked then, and nothing is spent."""
+    """A handler that forwards a request if a target can count its tokens. Otherwise it answers with
+    the gateway's estimate, marked by the header `x-modelway-estimate: tokens`, without a request to
+    an upstream and without cost."""
     language = translations.counted_language(operation.dialect, operation.path)
     assert language is not None
     assert language.token_count is not None

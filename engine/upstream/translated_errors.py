@@ -1,4 +1,4 @@
-"""The errors of an upstream that speaks another language of chat, as a caller gets them."""
+"""Errors of an upstream that speaks another language of chat, translated for the caller."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class TranslatedErrors(Struct):
         return self.redaction.redact(document) + b"\n"
 
     def failure(self, error: BrokenAnswer | UpstreamError) -> InvalidAnswer | NotAnEvent:
-        """How a stream ends with an error: NotAnEvent for one that the upstream reports."""
+        """The failure that ends a stream: NotAnEvent for an error that the upstream reports."""
         if isinstance(error, UpstreamError):
             return NotAnEvent(self.document(error))
         return self.invalid_answer(error)
 
     def invalid_answer(self, error: BrokenAnswer) -> InvalidAnswer:
-        """The failure of a response that cannot be translated, for the reason that `error` has."""
+        """The failure of a response that cannot be translated, with the message of `error`."""
         return invalid_answer(self.redaction.redact_text(str(error)))
 
 

@@ -1,4 +1,4 @@
-"""The server-sent events of an upstream, in the language of the caller: bytes in, bytes out."""
+"""Translates an upstream's server-sent events to the caller's language: bytes in, bytes out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.values.content_coding import DecodeError, Decoder
 from engine.values.errors import EventTooLarge
 
 _QUIET = 5.0
-"""Seconds for which the upstream sends what comes to nothing before the caller gets a heartbeat."""
+"""Seconds of upstream events without output after which the caller gets a heartbeat."""
 
 _DATA = re.compile(rb"^data: (.*(?:\ndata: .*)*)", re.MULTILINE)
 """The data of a clean event, line by line."""
@@ -26,10 +26,10 @@ _ERRORS = (BrokenAnswer, UpstreamError, DecodeError, EventTooLarge)
 
 
 class TranslatedEvents:
-    """The bytes of an upstream's stream, decoded, cleaned and translated event by event: an
-    EventFilter. `dialect` is the upstream's; `usage` reads its events.
+    """An EventFilter that decodes, cleans and translates an upstream's stream, event by event.
 
-    A `heartbeat` is sent in place of events that come to nothing, such as pings of the upstream.
+    `dialect` is the upstream's; `usage` reads its events. A `heartbeat` replaces events without
+    output, such as pings of the upstream.
     """
 
     failure: InvalidAnswer | NotAnEvent | None = None
@@ -60,7 +60,7 @@ class TranslatedEvents:
         return self._translator.ended
 
     def feed(self, data: bytes) -> bytes:
-        """What the events come to that `data` completes."""
+        """The translated events that `data` completes."""
         if self.failure is not None:
             return b""
         output: list[bytes] = []
@@ -77,7 +77,7 @@ class TranslatedEvents:
         return events
 
     def finish(self) -> bytes:
-        """What the end of the stream comes to."""
+        """The translated events at the end of the stream."""
         if self.failure is not None:
             return b""
         output: list[bytes] = []
@@ -91,15 +91,15 @@ class TranslatedEvents:
         return b"".join(output)
 
     def _translate(self, events: bytes, output: list[bytes]) -> None:
-        """Add what clean events come to; an error leaves what preceded it."""
+        """Append the translation of clean events to `output`, also of those before an error."""
         self._usage.feed(events)
-        data = [each.replace(b"\ndata: ", b"\n") for each in _DATA.findall(events)]
-        output.extend(map(self._translator.event, data))  # keeps what precedes an error
+        data = [lines.replace(b"\ndata: ", b"\n") for lines in _DATA.findall(events)]
+        output.extend(map(self._translator.event, data))  # lazy: appends up to an error
         if self._cleaner.foreign and not self.ended:
             raise self._foreign_error(NotAnEvent(self._cleaner.foreign))
 
     def _keep_alive(self) -> bytes:
-        """What is sent in place of events that come to nothing."""
+        """The bytes that replace events without output: a heartbeat after _QUIET seconds."""
         now = self._clock()
         if self._quiet_since is not None and now - self._quiet_since < _QUIET:
             return b""
@@ -108,7 +108,7 @@ class TranslatedEvents:
         return heartbeat
 
     def _break_off(self, error: Exception, output: list[bytes]) -> bytes:
-        """Set the failure; what the events before the error come to."""
+        """Set the failure. Returns the output of the events before the error."""
         error.__traceback__ = error.__cause__ = error.__context__ = None  # refer to this stream
         if not isinstance(error, BrokenAnswer | UpstreamError):
             error = BrokenAnswer(f"the upstream's answer cannot be read: {error}")

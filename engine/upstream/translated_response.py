@@ -1,8 +1,8 @@
 """The response of a target that speaks another language of chat, in the caller's language.
 
-It has the members of an UpstreamResponse that relaying needs, so that what follows the attempt need
-not know of the translation. An answer that is read in one piece and becomes a stream may end with
-an error: its JSON alone, which the Cleaner of that stream reports.
+It has the members of UpstreamResponse that relaying uses, so that later steps do not depend on the
+translation. An answer that is read at once and becomes a stream may end with an error: its JSON
+without an event, which the Cleaner of that stream reports.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def translated_response(
     redaction: Redaction,
     clock: Callable[[], float] = time.time,
 ) -> TranslatedResponse:
-    """The response of a translated request, in the caller's dialect: a TranslatedStream if the
-    caller gets the upstream's stream event by event. `redaction` takes the gateway's credentials
-    out of what the upstream says; `clock` gives seconds since 1970."""
+    """The response to a translated request, in the caller's dialect: a TranslatedStream if the
+    caller gets the upstream's stream event by event. `redaction` removes the gateway's credentials
+    from errors; `clock` returns Unix seconds."""
     request = exchange.request
     sends_events = request.stream and not request.as_list and response.status < 300
     is_stream = media_type(response) == EVENT_STREAM
@@ -64,12 +64,11 @@ def translated_response(
 class TranslatedResponse(WrappedResponse):
     """A response in the dialect of the caller: `status`, `headers`, and the body by `read`.
 
-    The body of an error is read at once. `usage` reads what the upstream reports, in its own
-    format. `is_stream`: the upstream sends server-sent events; `sends_events`: the caller gets
-    some.
+    The body of an error is read at once. `usage` reads the usage in the upstream's format.
+    `is_stream`: the upstream sends server-sent events; `sends_events`: the caller gets events.
     """
 
-    _stream: TranslatedEvents | None = None  # becomes an answer or an array
+    _stream: TranslatedEvents | None = None  # that becomes one answer, or an array
     _body = b""
     _has_begun = False
 
@@ -106,7 +105,7 @@ class TranslatedResponse(WrappedResponse):
 
     @property
     def events(self) -> TranslatedEvents | None:
-        """What translates the bytes that `read` returns; None where they are translated."""
+        """The filter for the bytes that `read` returns; None if `read` translates them itself."""
         return None
 
     @property
@@ -115,12 +114,11 @@ class TranslatedResponse(WrappedResponse):
         return self._ended and not self._body and self._failure is None
 
     def read(
-        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes:
         """The next part of the translated body, `b""` at the end; `beat` as in
-        `UpstreamResponse.read`, nothing is passed.
-
-        Raises UpstreamFailure, InvalidAnswer among them, and Silence.
+        `UpstreamResponse.read`, `on_data` is not called. Raises UpstreamFailure (also
+        InvalidAnswer) and Silence.
         """
         while not self._body:
             if self._failure is not None or self._ended:
@@ -136,8 +134,8 @@ class TranslatedResponse(WrappedResponse):
         return body
 
     def detach(self) -> tuple[Socket, bytes]:
-        """Only a 101 gives its socket away, and no chat has one."""
-        raise ValueError("a translated response is no WebSocket")
+        """Raise ValueError: a translated response is never a 101."""
+        raise ValueError("a translated response is not a WebSocket")
 
     def _open_events(
         self, target: Dialect, heartbeat: bytes, clock: Callable[[], float]
@@ -155,23 +153,23 @@ class TranslatedResponse(WrappedResponse):
         self,
         events: TranslatedEvents,
         beat: float | None,
-        passing: Callable[[bytes], None] | None = None,
+        on_data: Callable[[bytes], None] | None = None,
     ) -> bytes:
         """The next bytes of the upstream's stream, `b""` at its end."""
         try:
-            data = self._response.read(passing, beat)
+            data = self._response.read(on_data, beat)
         except UpstreamFailure:
             if not events.ended:
                 raise
-            data = b""  # it broke off behind its last event
+            data = b""  # the answer was complete before the connection broke off
         if not data:
             self._ended = True
             self._response.close()
         return data
 
     def _read_events(self, events: TranslatedEvents, beat: float | None) -> None:
-        """Read the next of a stream that becomes an answer in one piece, or the items of an array.
-        An error is the last item of an array that has begun, and the array breaks off."""
+        """Read the next part of a stream that becomes one answer, or the items of an array. An
+        error is the last item of an array that has begun, and the array breaks off."""
         data = self._read_stream(events, beat)
         self._body = events.feed(data) if data else events.finish()
         failure = events.failure
@@ -208,12 +206,12 @@ class TranslatedResponse(WrappedResponse):
 
 
 class TranslatedStream(TranslatedResponse):
-    """A stream for a caller who gets it event by event: `read` returns the upstream's bytes, which
-    `events` translates, in the place of the Cleaner that a relayed stream has."""
+    """A stream for a caller who gets it event by event: `read` returns the upstream's bytes, and
+    `events` translates them, as the Cleaner filters those of a relayed stream."""
 
     @property
     def events(self) -> TranslatedEvents | None:
-        """What translates the bytes; None if they cannot be decoded, and `read` raises."""
+        """The filter for the bytes; None if they cannot be decoded: then `read` raises."""
         return self._stream
 
     @property
@@ -222,9 +220,9 @@ class TranslatedStream(TranslatedResponse):
         return self._ended and self._stream is not None and self._stream.failure is None
 
     def read(
-        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes:
         """The next bytes of the upstream's stream, `b""` at the end."""
         if self._stream is None:
             return super().read()
-        return self._read_stream(self._stream, beat, passing)
+        return self._read_stream(self._stream, beat, on_data)

@@ -1,5 +1,4 @@
-"""Which requests of a route are translated, decided at start-up, and the request that a target of
-another language gets."""
+"""The translations of a route, decided at start-up, and the translated request for a target."""
 
 from __future__ import annotations
 
@@ -71,7 +70,7 @@ class RouteTranslations:
         tables: TranslationTables | None,
         clock: Callable[[], float],
     ) -> None:
-        """`tables` are those of a route to models, None for another."""
+        """`tables` are None for a route without models."""
         source = translations.language_of(operation.dialect, operation.path)
         source = source if operation.language else None
         counted_language = translations.language(operation.counts) if operation.counts else None
@@ -83,7 +82,7 @@ class RouteTranslations:
             self._translations = tables.of(operation, source.name)
 
     def __bool__(self) -> bool:
-        """Whether any target needs one, or a request that may have signatures of other vendors."""
+        """Whether a request may need a translation, or the removal of signatures."""
         return bool(self._translations) or self._relayed is not None
 
     @property
@@ -92,14 +91,13 @@ class RouteTranslations:
         return bool(self._translations)
 
     def translate(self, exchange: Exchange, target: Target) -> AnyExchange | None:
-        """The translated request for a target, None for a target that takes it as it is.
-
-        Raises GatewayError 400 for a request that cannot be carried.
+        """The translated request for a target, None for a target without a translation. Raises
+        GatewayError 400 for a request that cannot be translated.
         """
         translation = self._translations.get((target.entry, target.upstream.dialect))
         if translation is None:
             return None
-        # Bodies that are not checked, and do not name the model, have not been parsed.
+        # Not set if the body was not parsed: it is not validated and does not name the model.
         media_type = exchange.media_type or essence(exchange.header("CONTENT_TYPE") or "")
         if media_type != "application/json":
             message = "The request must be JSON (Content-Type: application/json)."
@@ -111,7 +109,7 @@ class RouteTranslations:
             id=exchange.request_id,
             time=int(self._clock()),
         )
-        # The edits of the exchange ask for usage in the caller's format, which nobody reads here.
+        # Not the edits of the exchange: they ask for usage in the caller's format.
         return translation.translation.request(
             bytes(exchange.body.buffer),
             line,
@@ -121,8 +119,8 @@ class RouteTranslations:
         )
 
     def relay_edits(self, exchange: Exchange) -> list[Edit]:
-        """The edits of a request that a target gets as it is: signatures of thoughts that another
-        vendor has answered with are removed, since the target would refuse them."""
+        """The edits of a request without a translation: they remove the signatures of thoughts that
+        another vendor has made, because the target would refuse them."""
         language, body, value = self._relayed, exchange.body.buffer, exchange.value
         if language is None or body.find(language.seal) < 0:
             return []
@@ -131,8 +129,8 @@ class RouteTranslations:
 
 
 class TranslatedRequests:
-    """The translations of one request, each made when its target is about to be attempted; replicas
-    of a target share it, as they share its edits."""
+    """The translations of one request, each made before the first attempt of its target. The
+    replicas of a target share it, as they share its edits."""
 
     def __init__(self, translations: RouteTranslations, exchange: Exchange) -> None:
         self._translations = translations
@@ -141,7 +139,7 @@ class TranslatedRequests:
         self._errors: dict[UpstreamEdits, GatewayError] = {}
 
     def carries(self, target: Target) -> bool:
-        """Whether a target can get the request, as it is or translated."""
+        """Whether a target can get the request, unchanged or translated."""
         key = target.edits
         if key not in self._translated and key not in self._errors:
             try:
@@ -151,13 +149,13 @@ class TranslatedRequests:
         return key in self._translated
 
     def refusal(self, targets: Sequence[Target]) -> GatewayError | None:
-        """Why no target can get the request; None if one of them can, or was not asked yet."""
+        """The error if no target can get the request; None if one can, or was not checked yet."""
         if all(target.edits in self._errors for target in targets):
             return self._errors[targets[0].edits]
         return None
 
     def translated(self, target: Target) -> AnyExchange | None:
-        """The request for a target that can get it; None for one that gets it as it is."""
+        """The translated request for a target after `carries`; None if it gets it unchanged."""
         return self._translated[target.edits]
 
 

@@ -1,7 +1,7 @@
 """The last handler of a WebSocket route: upgrade the upstream, then the caller, then relay.
 
-Until the upstream's 101 it is an HTTP request like any other, with the same refusals. Afterwards
-the two sockets belong to a `Session`; when it ends, the caller's connection is closed.
+Until the upstream's 101 it is handled as any HTTP request, with the same errors. Afterwards the two
+sockets belong to a `Session`; when it ends, the caller's connection is closed.
 """
 
 from __future__ import annotations
@@ -68,14 +68,15 @@ def converse(
 
 
 def _require_take_over(exchange: Exchange) -> None:
-    """Raise GatewayError 501 if the WSGI server keeps the caller's connection to itself."""
+    """Raise GatewayError 501 if the WSGI server cannot hand over the caller's connection."""
     if not exchange.connection.can_take_over:
         message = "The server of this gateway cannot hand over a connection for a WebSocket."
         raise GatewayError(501, "not_implemented", message, retry=False)
 
 
 def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
-    """Run a session. Its failures are logged here: no HTTP response can report them."""
+    """Run a session. Failures are logged, because no HTTP response can report them. Raises
+    AbortConnection for one."""
     try:
         sessions.run(session)
     except Exception as error:

@@ -23,12 +23,12 @@ from engine.values.wildcard import matches
 class Upgrade:
     """The upgrade of an exchange whose caller requests a WebSocket.
 
-    `headers` are sent to the upstream, with those subprotocols of the caller that match one of
-    `passing`. After a `check` without error `response` is the upstream's 101, and `protocol` and
-    `extensions` are those agreed on with it. `redact` takes its credentials out of its messages.
+    `headers` are sent to the upstream, with the caller's subprotocols that match one of `allowed`.
+    After a `check` without error, `response` is the upstream's 101, and `protocol` and `extensions`
+    are those agreed on with it. `redact` removes credentials from its messages.
     """
 
-    def __init__(self, request: UpgradeRequest, passing: Sequence[str], compression: bool) -> None:
+    def __init__(self, request: UpgradeRequest, allowed: Sequence[str], compression: bool) -> None:
         self.response: UpgradeResponse | None = None
         self.redact: Callable[[bytes], bytes] | None = None
         self.extensions: Extensions = ()
@@ -36,7 +36,7 @@ class Upgrade:
         self._key = new_key()
         self._compression = compression
         self._offered = [
-            name for name in request.protocols if any(matches(name, p) for p in passing)
+            name for name in request.protocols if any(matches(name, p) for p in allowed)
         ]
         self.headers = [
             ("upgrade", "websocket"),
@@ -50,9 +50,9 @@ class Upgrade:
 
     @property
     def caller_protocol(self) -> str:
-        """The subprotocol for the caller: the upstream's choice, else the first that passes; a
-        browser fails if it offered subprotocols and none is chosen. "" if none passes: a
-        subprotocol that does not pass may carry a token."""
+        """The subprotocol for the caller: the upstream's choice, else the first allowed one,
+        because a browser fails if it offered subprotocols and none is chosen. "" if none is
+        allowed: the others may carry a token."""
         return self.protocol or next(iter(self._offered), "")
 
     def check(self, response: UpgradeResponse) -> None:

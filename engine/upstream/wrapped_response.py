@@ -1,5 +1,4 @@
-"""A response in the place of an upstream's: the base of those whose bodies are read in another
-form, so that what follows need not know of it."""
+"""The base of responses that wrap an upstream's response and change its body."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ UNDECODABLE = "the upstream's answer has a content coding that cannot be decoded
 
 
 class WrappedResponse:
-    """What the wrapped responses have in common as `IncomingResponse`: all but `read`. `headers`
-    are those that follow from the upstream's."""
+    """The members of `IncomingResponse` but `read`, for a wrapped response. `headers` replace the
+    upstream's."""
 
     length: int | None = None
     _failure: UpstreamFailure | None = None
@@ -48,13 +47,13 @@ class WrappedResponse:
         """The connection of a response that became a WebSocket."""
         return self._response.detach()
 
-    def _read_all(self, most: int, beat: float | None) -> bytes:
-        """The whole body, decoded; to be called again after Silence. Raises UpstreamFailure,
-        InvalidAnswer for one of over `most` bytes among them, and Silence."""
+    def _read_all(self, max_bytes: int, beat: float | None) -> bytes:
+        """The whole body, decoded. Raises Silence, after which it can be called again, and
+        UpstreamFailure: InvalidAnswer for a body of over `max_bytes`."""
         while data := self._response.read(beat=beat):
             self._received += data
-            if len(self._received) > most:
-                raise invalid_answer(f"the upstream's answer has over {most} bytes")
+            if len(self._received) > max_bytes:
+                raise invalid_answer(f"the upstream's answer has over {max_bytes} bytes")
         text = decode_body(self._encoding, bytes(self._received))
         if text is None:
             raise invalid_answer(UNDECODABLE)
@@ -63,21 +62,21 @@ class WrappedResponse:
     def _read_mapped(
         self,
         feed: Callable[[bytes], bytes],
-        passing: Callable[[bytes], None] | None,
+        on_data: Callable[[bytes], None] | None,
         beat: float | None,
     ) -> bytes:
-        """What the next bytes come to that `feed` makes something of, `b""` at the end; `passing`
-        and `beat` as in `UpstreamResponse.read`. A failure that `feed` has set follows what it has
-        returned. Raises UpstreamFailure and Silence."""
+        """Read until `feed` has output, and return that; `b""` at the end. `on_data` and `beat` as
+        in `UpstreamResponse.read`. A failure that `feed` has set is raised after its output. Raises
+        UpstreamFailure and Silence."""
 
         def pass_mapped(data: bytes) -> None:
-            if (mapped := feed(data)) and passing is not None:
-                passing(mapped)
+            if (mapped := feed(data)) and on_data is not None:
+                on_data(mapped)
             if self._failure is not None:
                 raise self._failure
 
         while self._failure is None:
-            data = self._response.read(None if passing is None else pass_mapped, beat)
+            data = self._response.read(None if on_data is None else pass_mapped, beat)
             if not data:
                 return b""
             if mapped := feed(data):

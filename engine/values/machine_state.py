@@ -14,7 +14,7 @@ class SharedCounter(Protocol):
     0."""
 
     @property
-    def own(self) -> int:
+    def local(self) -> int:
         """The part of this worker."""
         ...
 
@@ -58,16 +58,16 @@ class MachineState(Protocol):
 class LocalCounter:
     """A counter of one process."""
 
-    __slots__ = ("__weakref__", "own")
+    __slots__ = ("__weakref__", "local")
 
     def __init__(self) -> None:
-        self.own = 0
+        self.local = 0
 
     def add(self, amount: int) -> None:
-        self.own += amount
+        self.local += amount
 
     def total(self) -> int:
-        return self.own
+        return self.local
 
 
 class LocalNumber:

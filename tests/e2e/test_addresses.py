@@ -145,7 +145,7 @@ def test_a_failing_dns_server_changes_nothing(tmp_path: Path) -> None:
             assert ask(running.port, chat()).status == 200
             assert shown_addresses(running) == ["127.0.0.2"]
             until(lambda: metrics(running, "modelway_upstream_lookup_failures_total"), "a count")
-            assert running.output().count("cannot be looked up, the last ones are used on") == 1
+            assert running.output().count("cannot be looked up, the last ones stay in use") == 1
             names.rcode = dns.rcode.NOERROR
             until(lambda: not details(running)["last_lookup_error"], "the end of the failure")
 

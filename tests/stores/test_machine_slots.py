@@ -57,7 +57,7 @@ def test_a_reset_place_is_0_in_all_slots(workers):
     counter = _counter(one, 3)
     assert counter.total() == 10
     one.reset(3)
-    assert (counter.own, counter.total(), _counter(other, 3).own) == (0, 0, 0)
+    assert (counter.local, counter.total(), _counter(other, 3).local) == (0, 0, 0)
 
 
 def test_what_a_forked_child_forgets_stays_marked(workers):

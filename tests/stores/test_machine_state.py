@@ -29,7 +29,7 @@ def test_a_counter_is_the_sum_of_its_workers(workers):
     first.counter("in_flight/a").add(2)
     second.counter("in_flight/a").add(3)
     assert first.counter("in_flight/a").total() == second.counter("in_flight/a").total() == 5
-    assert first.counter("in_flight/a").own == 2
+    assert first.counter("in_flight/a").local == 2
 
 
 def test_names_have_numbers_of_their_own(workers):
@@ -70,7 +70,7 @@ def test_a_new_worker_takes_the_slot_of_a_killed_one(workers, tmp_path):
     _count_and_be_killed(tmp_path / "machine")
     before = sorted(path.name for path in (tmp_path / "machine").iterdir())
     with closing(SharedState(tmp_path / "machine")) as third:
-        assert (third.counter("a").own, first.counter("a").total()) == (0, 0)
+        assert (third.counter("a").local, first.counter("a").total()) == (0, 0)
     assert sorted(path.name for path in (tmp_path / "machine").iterdir()) == before
 
 

@@ -57,7 +57,7 @@ class FakeResponse:
         return self._has_length and not self.pieces
 
     def read(
-        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes:
         whole = True
         while self.pieces:
@@ -67,8 +67,8 @@ class FakeResponse:
                 if self.pieces[0] >= 0:
                     raise Silence(whole)
                 del self.pieces[0]
-            elif passing is not None and len(self.pieces) > 1 and isinstance(piece, bytes):
-                passing(self.pieces.pop(0))  # type: ignore[arg-type]
+            elif on_data is not None and len(self.pieces) > 1 and isinstance(piece, bytes):
+                on_data(self.pieces.pop(0))  # type: ignore[arg-type]
                 whole = False
             else:
                 break

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from engine.upstream.answer_times import LEAST_WEIGHT, MEMORY, AnswerTimes, DecayingAverage
+from engine.upstream.answer_times import MEMORY, MIN_WEIGHT, AnswerTimes, DecayingAverage
 from engine.values.machine_state import LocalState
 
 
@@ -32,7 +32,7 @@ def test_after_the_memory_a_sample_replaces_most_of_the_average() -> None:
 
 
 def test_a_sample_at_the_same_moment_counts_too() -> None:
-    assert average_of((3.0, 1000.0), (1.0, 1000.0)) == pytest.approx(3.0 - 2.0 * LEAST_WEIGHT)
+    assert average_of((3.0, 1000.0), (1.0, 1000.0)) == pytest.approx(3.0 - 2.0 * MIN_WEIGHT)
 
 
 def test_nothing_is_known_before_an_answer(times: AnswerTimes) -> None:

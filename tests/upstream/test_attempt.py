@@ -124,7 +124,7 @@ def test_an_event_that_is_too_large_is_a_reset(monkeypatch: pytest.MonkeyPatch) 
 
 
 class Interrupted(FakeResponse):
-    def read(self, passing: Any = None, beat: float | None = None) -> bytes:
+    def read(self, on_data: Any = None, beat: float | None = None) -> bytes:
         raise GreenletExit
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from engine.exchange.services import Services
-from engine.upstream.best_of_sample import EXPLORED, BestOfDrawn, Drawn
+from engine.upstream.best_of_sample import EXPLORATION_SHARE, BestOfSample, SampledTarget
 from engine.upstream.target_groups import Shares, TargetGroup
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
@@ -19,7 +19,7 @@ class Last:
     def __init__(self) -> None:
         self.drawn: list[list[int]] = []
 
-    def __call__(self, drawn: Sequence[Drawn]) -> Drawn:
+    def __call__(self, drawn: Sequence[SampledTarget]) -> SampledTarget:
         self.drawn.append([each.index for each in drawn])
         return drawn[-1]
 
@@ -29,7 +29,7 @@ def group_of(
 ) -> tuple[TargetGroup, Last]:
     best = Last()
     targets = [target(Client(), name=f"u{n}", weight=n + 1) for n in range(count)]
-    return TargetGroup(targets, BestOfDrawn(Services(dice=dice), drawn, best)), best
+    return TargetGroup(targets, BestOfSample(Services(dice=dice), drawn, best)), best
 
 
 @pytest.mark.parametrize(("count", "drawn"), [(2, 2), (2, 3), (3, 3), (100, 3), (100, 2)])
@@ -47,13 +47,13 @@ def test_failover_draws_among_those_that_remain() -> None:
 
 
 def test_one_in_a_hundred_goes_to_an_idle_target_whatever_is_known_of_it() -> None:
-    group, best = group_of(2, 2, lambda: EXPLORED / 2)
+    group, best = group_of(2, 2, lambda: EXPLORATION_SHARE / 2)
     assert next(group.picks(new_exchange())) is group.targets[0]
     assert best.drawn == []
 
 
 def test_a_busy_target_is_not_explored() -> None:
-    group, best = group_of(2, 2, lambda: EXPLORED / 2)
+    group, best = group_of(2, 2, lambda: EXPLORATION_SHARE / 2)
     load = group.targets[0].state.load
     assert load is not None
     load.in_flight.add(1)
@@ -64,5 +64,5 @@ def test_a_busy_target_is_not_explored() -> None:
 def test_a_target_without_weight_is_drawn_with_a_share() -> None:
     """Where all have weight 0, nothing is divided by it."""
     targets = [target(Client(), weight=0) for _ in range(2)]
-    TargetGroup(targets, BestOfDrawn(Services(), 2, Last()))
-    assert Drawn(Shares(targets), 0).share == 1.0
+    TargetGroup(targets, BestOfSample(Services(), 2, Last()))
+    assert SampledTarget(Shares(targets), 0).share == 1.0

@@ -14,7 +14,7 @@ from engine.config.upstreams import BreakerConfig, Retry
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.exchange.record import RequestRecord
 from engine.upstream.admission.gate import Gate, GateConfig
-from engine.upstream.candidates import MOST_QUEUES, Candidates
+from engine.upstream.candidates import MAX_QUEUES, Candidates
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target
 from engine.values.admission import NORMAL, Figures
@@ -197,12 +197,12 @@ def test_after_a_failure_there_the_other_full_targets_are_waited_for() -> None:
 
 
 def test_a_request_waits_in_eight_queues_at_once() -> None:
-    targets = [full(str(at), size=1, wait=0.05) for at in range(MOST_QUEUES + 2)]
+    targets = [full(str(at), size=1, wait=0.05) for at in range(MAX_QUEUES + 2)]
     of = candidates(*targets)
     waiting = gevent.spawn(of.next)
     gevent.sleep(0.001)
     queues = [target.gates[0].figures().waiting for target in targets]
-    assert queues == [1] * MOST_QUEUES + [0, 0]
+    assert queues == [1] * MAX_QUEUES + [0, 0]
     with gevent.Timeout(5):
         while not targets[-1].gates[0].figures().waiting:
             gevent.sleep(0.001)

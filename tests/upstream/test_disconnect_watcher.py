@@ -147,13 +147,13 @@ def test_a_disconnect_is_not_an_error_of_the_upstreams_socket(caller: Any) -> No
 class Silent:
     """An upstream that is silent for a while."""
 
-    def read(self, passing: Any = None, beat: float | None = None) -> bytes:
+    def read(self, on_data: Any = None, beat: float | None = None) -> bytes:
         gevent.event.Event().wait(PATIENCE * 2)
         return b""
 
 
 class Quick:
-    def read(self, passing: Any = None, beat: float | None = None) -> bytes:
+    def read(self, on_data: Any = None, beat: float | None = None) -> bytes:
         return b"event"
 
 

@@ -32,7 +32,7 @@ def test_a_response_is_read_to_its_end_with_its_retry_after():
 def test_a_refused_connection_has_no_status():
     post = PostClient("http://127.0.0.1:9/v1/traces", {})
     assert post(b"body").status == 0
-    assert post(b"body").error == "no connection to the other side"
+    assert post(b"body").error == "no connection to the server"
 
 
 def test_a_silent_server_is_a_timeout():

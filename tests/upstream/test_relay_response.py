@@ -489,9 +489,9 @@ def test_a_heartbeat_longer_than_the_idle_timeout_does_not_lengthen_it() -> None
 class Waiting(FakeResponse):
     """An upstream whose response is not complete at the shutdown of the worker."""
 
-    def read(self, passing: Any = None, beat: float | None = None) -> bytes:
+    def read(self, on_data: Any = None, beat: float | None = None) -> bytes:
         if self.pieces:
-            return super().read(passing, beat)
+            return super().read(on_data, beat)
         raise GreenletExit
 
 

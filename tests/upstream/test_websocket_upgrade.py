@@ -13,8 +13,8 @@ from tests.support.upstreams import FakeResponse
 PASSING = ("realtime", "beta.*")
 
 
-def upgrade(*protocols, passing=PASSING, compression=False):
-    return Upgrade(UpgradeRequest(KEY, protocols, ""), passing, compression)
+def upgrade(*protocols, allowed=PASSING, compression=False):
+    return Upgrade(UpgradeRequest(KEY, protocols, ""), allowed, compression)
 
 
 def fake_response(requested, *more, status=101, without=""):

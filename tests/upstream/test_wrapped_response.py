@@ -16,9 +16,9 @@ class UpperCase(WrappedResponse):
     """Its body in capitals; blanks come to nothing, and a `!` fails behind what precedes it."""
 
     def read(
-        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes:
-        return self._read_mapped(self._upper, passing, beat)
+        return self._read_mapped(self._upper, on_data, beat)
 
     def whole(self, most: int) -> bytes:
         return self._read_all(most, None)

@@ -9,7 +9,7 @@ def test_a_counter_is_the_same_for_the_same_name():
     state = LocalState()
     state.counter("a").add(3)
     state.counter("a").add(-1)
-    assert (state.counter("a").own, state.counter("a").total()) == (2, 2)
+    assert (state.counter("a").local, state.counter("a").total()) == (2, 2)
     assert state.counter("b").total() == 0
 
 

@@ -1,3 +1,3 @@
-"""The cases of `modelway test`: read (`read.py`, the first to read), played (`run.py`) and judged
-(`judge.py`).
+"""The cases of `modelway test`: `read.py` reads them, `run.py` plays them, `judge.py` compares the
+results. Read `read.py` first.
 """

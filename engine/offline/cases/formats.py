@@ -1,4 +1,4 @@
-"""Results as text for people, JSON, JUnit's XML for CI, and GitHub's annotations."""
+"""Results of cases as text, JSON, JUnit's XML for CI, and GitHub's annotations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.source.excerpt import printable
 
 
 def line(result: Result) -> str:
-    """One result: a line, and below it the expectations that are not met."""
+    """A result as a line, followed by the expectations that are not met."""
     head = f"{'ok  ' if result.passed else 'FAIL'}  {result.case.name}"
     below = [f"      {failure}" for failure in result.failures]
     if result.failures and result.refusal:
@@ -99,5 +99,5 @@ def _quoted(text: str) -> str:
 
 
 def _legal(text: str) -> str:
-    """Without the control characters that XML 1.0 (2.2) does not allow."""
+    """The text without the control characters that XML 1.0 (2.2) forbids."""
     return "".join(char if char >= " " or char in "\t\n" else "\ufffd" for char in text)

@@ -1,4 +1,5 @@
-"""Compares a rehearsal with a case. ONE ENTRY OF THE TABLE = ONE EXPECTATION."""
+"""Compares a rehearsal with the expectations of a case. ONE ENTRY OF `ACTUAL_VALUES` = ONE
+EXPECTATION."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ class _Comparison:
         )
 
     def headers(self, expected: dict[str, Any]) -> Iterator[Failure]:
-        """Headers sent on: by value, or null for one that must not be sent."""
+        """Compare headers sent to the upstream: a value, or null for one that must not be sent."""
         request = self.request
         real = dict(request.headers) if request is not None else {}
         displayed = dict(self.display.headers(request.upstream, request.headers)) if request else {}
@@ -67,7 +68,8 @@ class _Comparison:
                 yield self.failure(("headers", name), ABSENT if value is None else value, actual)
 
     def body(self, expected: Any) -> Iterator[Failure]:
-        """The body sent on: JSON that holds at least what is expected, or text as it is."""
+        """Compare the body sent to the upstream: JSON that contains the expected members, or equal
+        text."""
         request = self.request
         if request is None:
             yield self.failure(("body",), expected, None)
@@ -82,7 +84,7 @@ class _Comparison:
         if isinstance(expected, dict) and isinstance(actual, dict):
             for name, value in expected.items():
                 if value is None and actual.get(name) is None:
-                    continue  # null: not there, or null
+                    continue  # null expects an absent member or null
                 yield from self._within((*steps, name), value, actual.get(name, ABSENT))
         elif type(expected) is not type(actual) or expected != actual:
             yield self.failure(steps, expected, actual)
@@ -106,7 +108,7 @@ def _model(comparison: _Comparison) -> str | None:
 
 
 def _dropped(comparison: _Comparison) -> list[str] | None:
-    """What the translation of the last request left out; None for one that is not translated."""
+    """The fields that the translation of the last request dropped; None without a translation."""
     request = comparison.request
     translation = comparison.rehearsal.translation(request) if request is not None else None
     return list(translation.dropped) if translation is not None else None

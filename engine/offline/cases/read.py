@@ -1,4 +1,4 @@
-"""Cases, and how they are read: `tests:` of a config, and of `*.test.yaml` beside it."""
+"""Reads cases: `tests:` of a config, and of the `*.test.yaml` files in its folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ PATTERN = "*.test.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`expect` holds the expectations by name; `at` is the case's path in its `source`."""
+    """A case: a request, canned `answers` of upstreams, and the expectations by name in `expect`.
+    `at` is the path of the case in its `source`."""
 
     name: str
     request: Request
@@ -53,8 +54,8 @@ class Failure:
         return f"{self.place}: {self.expectation}: expected {self.expected}, found {self.actual}"
 
 
-def beside(config: FilePath) -> list[FilePath]:
-    """The files of cases beside a config."""
+def case_files(config: FilePath) -> list[FilePath]:
+    """The files of cases in the folder of a config."""
     return sorted(config.absolute().parent.glob(PATTERN))
 
 
@@ -82,7 +83,7 @@ def of_file(
 
 @cache
 def _validator() -> schema_check.Validator:
-    """A file of cases: the section `tests` of gateway.yaml, alone."""
+    """The schema of a file of cases: the section `tests` of gateway.yaml, and nothing else."""
     config_schema = json_schema.schema()
     return schema_check.Validator(
         {
@@ -115,7 +116,7 @@ class _CaseReader:
         return self.plan.config
 
     def cases(self, listed: list[Any]) -> list[Case]:
-        """The cases without problems; names in all of them are checked."""
+        """The cases without problems; the problems of the others are added to the findings."""
         cases = []
         first_by_name: dict[str, Path] = {}
         for index, entry in enumerate(listed):
@@ -166,8 +167,8 @@ class _CaseReader:
             except FileNotFoundError:
                 message = f"there is no file '{request['body_file']}'"
             except (OSError, ValueError) as error:
-                why = error.strerror if isinstance(error, OSError) else "no file has such a name"
-                message = f"'{request['body_file']}' cannot be read: {why}"
+                reason = error.strerror if isinstance(error, OSError) else "no file has such a name"
+                message = f"'{request['body_file']}' cannot be read: {reason}"
             self._error((*at, "body_file"), "MW106", message, "it starts at this file's folder")
             return b""
         if "body" not in request:
@@ -177,7 +178,7 @@ class _CaseReader:
         return text
 
     def _check_names(self, entry: dict[str, Any], at: Path) -> None:
-        """Note the names in a case that do not exist."""
+        """Add an error for each unknown name in a case."""
         expect, upstreams = entry["expect"], self.config.upstreams
         for path, name in _upstreams_named(entry):
             if name not in upstreams:

@@ -18,7 +18,8 @@ from engine.plan.route import Plan
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a case: its failures, its duration, the gateway's `refusal` or ""."""
+    """The result of a case: its failures, its duration, and the gateway's `refusal`, "" for
+    none."""
 
     case: Case
     failures: list[Failure]
@@ -32,7 +33,7 @@ class Result:
 
 
 def run(cases: Iterable[Case], plan: Plan, *, second_opinion: bool = False) -> Iterator[Result]:
-    """Yield the result of each case; with a `second_opinion`, warnings too."""
+    """Yield the result of each case; with `second_opinion` also the warnings of openapi-core."""
     display = CredentialDisplay(plan.config)
     for case in cases:
         start = time.monotonic()

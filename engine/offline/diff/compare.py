@@ -1,4 +1,4 @@
-"""Comparison of quotas and allow lists: which of two allows more."""
+"""Comparison of quotas and allow lists: whether the new one allows more."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from engine.values.quota import KINDS, Quota, amount_text, unit_text, window_sec
 from engine.values.wildcard import matches
 
 
-def more(old: Quota, new: Quota) -> int:
-    """1 when `new` allows more at once or in the long run, -1 when it only allows less, else 0.
+def compare_quotas(old: Quota, new: Quota) -> int:
+    """1 if `new` allows more at once or in the long run, -1 if it allows only less, else 0.
 
-    Windows of the calendar allow twice the amount at once, around midnight.
+    Windows of the calendar allow twice the amount at once, around their end.
     """
     pairs: list[tuple[float, float]] = [(_at_once(old), _at_once(new))]
     if old.window and new.window:
@@ -26,7 +26,7 @@ def more(old: Quota, new: Quota) -> int:
 
 
 def is_moved(old: Quota, new: Quota) -> bool:
-    """Whether only the windows of the calendar begin at another time."""
+    """Whether the quotas differ only in the time at which their calendar windows begin."""
     if not (isinstance(old.window, Calendar) and isinstance(new.window, Calendar)):
         return False
     return (old.amount, old.window.period) == (new.amount, new.window.period)
@@ -47,7 +47,7 @@ Names = Sequence[str] | None
 """Names or wildcards that are allowed; None allows all."""
 
 
-def beyond(old: Names, new: Names, covers: Callable[[str, str], bool] = matches) -> list[str]:
+def additions(old: Names, new: Names, covers: Callable[[str, str], bool] = matches) -> list[str]:
     """The entries of `new` that allow more than `old`; `*` for everything."""
     if old is None:
         return []
@@ -59,10 +59,10 @@ def beyond(old: Names, new: Names, covers: Callable[[str, str], bool] = matches)
 def network_covers(text: str, outer_text: str) -> bool:
     """Whether every address of one network is in the other."""
     (inner,), (outer,) = networks([text]), networks([outer_text])
-    return inside(inner, outer)
+    return is_subnet(inner, outer)
 
 
-def inside(inner: Network, outer: Network) -> bool:
+def is_subnet(inner: Network, outer: Network) -> bool:
     """Whether every address of `inner` is in `outer`."""
     if isinstance(inner, IPv4Network) and isinstance(outer, IPv4Network):
         return inner.subnet_of(outer)

@@ -1,4 +1,4 @@
-"""Whether the conditions of a policy `deny` refuse more or less than others did."""
+"""Whether the new conditions of a policy `deny` refuse more or less than the old ones."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _COMPARED = frozenset(
     {"type", "enum", "const", "pattern", "multipleOf", "required"}
     | {"title", "description", "$comment", *BOUNDS}
 )
-"""Keywords that are compared. With any other it is not known which schema accepts more."""
+"""Keywords that are compared. With any other keyword the direction is unknown."""
 
 Conditions = Mapping[tuple[str, str], Condition]
 
 
 class Direction(Enum):
-    """How what is refused changes. `OTHER`: some may be let through now, or it is not known."""
+    """The change of the refused requests. `OTHER`: some may pass now, or it is unknown."""
 
     MORE = "more"
     LESS = "less"
@@ -33,7 +33,7 @@ class Direction(Enum):
 
 
 def direction(old: Deny, new: Deny) -> Direction:
-    """How what is refused changes from one policy to another with other conditions."""
+    """The change of the refused requests from the policy `old` to `new`."""
     more, less = _refuses_all_of(new, old), _refuses_all_of(old, new)
     if more == less:
         return Direction.OTHER
@@ -41,9 +41,9 @@ def direction(old: Deny, new: Deny) -> Direction:
 
 
 def _refuses_all_of(wide: Deny, narrow: Deny) -> bool:
-    """Whether `wide` refuses all that `narrow` does, as far as that can be told."""
+    """Whether `wide` certainly refuses every request that `narrow` refuses."""
     if narrow.reads_body and not wide.reads_body:
-        return False  # which refuses bodies that cannot be read
+        return False  # `narrow` also refuses bodies that cannot be parsed
     if not _hold_with(_by_place(wide.conditions), _by_place(narrow.conditions)):
         return False
     if not wide.exceptions:
@@ -54,18 +54,18 @@ def _refuses_all_of(wide: Deny, narrow: Deny) -> bool:
 
 
 def _by_place(conditions: Sequence[Condition]) -> Conditions:
-    return {(each.place, each.name): each for each in conditions}
+    return {(condition.place, condition.name): condition for condition in conditions}
 
 
 def _hold_with(wide: Conditions, narrow: Conditions) -> bool:
-    """Whether all of `wide` hold wherever all of `narrow` do."""
-    return all(at in narrow and _accepts_all_of(each, narrow[at]) for at, each in wide.items())
+    """Whether `narrow` implies `wide`: its conditions are met only if those of `wide` are."""
+    return all(at in narrow and _accepts_all_of(test, narrow[at]) for at, test in wide.items())
 
 
 def _accepts_all_of(wide: Condition, narrow: Condition) -> bool:
     if wide.schema == narrow.schema:
         return True
-    schemas = [json.loads(each.schema) for each in (narrow, wide)]
+    schemas = [json.loads(condition.schema) for condition in (narrow, wide)]
     if wide.as_scalar != narrow.as_scalar or not all(map(_is_compared, schemas)):
         return False
     before, after = (_node(schema, name) for schema, name in zip(schemas, "ab", strict=True))

@@ -15,12 +15,12 @@ from engine.plan.route import PlanResult, Route
 from engine.source.problem import Path, Place, Source, place_of
 from engine.spec.operation import Operation
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 class Effect(StrEnum):
-    """The effect of a difference: `weaker` protects less, `breaking` refuses or changes what
-    callers rely on; the others mean what they say."""
+    """The effect of a difference: with `weaker` there is less protection; `breaking` refuses or
+    changes something that callers rely on."""
 
     WEAKER = "weaker"
     BREAKING = "breaking"
@@ -34,8 +34,8 @@ _ORDER = list(Effect)
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`subjects` are the operations, model or upstream that differ. `place` is in the new
-    files, or in the old ones for a removal."""
+    """A difference in effect. `subjects` are the operations, model or upstream that differ. `place`
+    is in the new files, in the old ones for a removal. `words` is the sentence for people."""
 
     level: Effect
     kind: str
@@ -45,9 +45,9 @@ class Difference:
 
     @property
     def subject(self) -> str:
-        """The subjects, the first few of many by name."""
-        text = ", ".join(self.subjects[:_MOST_NAMED])
-        more = len(self.subjects) - _MOST_NAMED
+        """The first subjects by name, and the number of the others."""
+        text = ", ".join(self.subjects[:_MAX_NAMED])
+        more = len(self.subjects) - _MAX_NAMED
         return f"{text} and {more} more" if more > 0 else text
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class Side:
 
     @classmethod
     def of(cls, planned: PlanResult) -> Side:
-        """A side; `planned` has a plan."""
+        """The side of a planned config, which must have a plan."""
         assert planned.plan is not None
         routes = {route.operation.id: route for route in planned.plan.routes}
         return cls(planned.plan.config, routes, planned)
@@ -90,8 +90,8 @@ def of_operation(operation: Operation) -> Place:
     return place_of(source, operation.at, key=True)
 
 
-def between(old: PlanResult, new: PlanResult) -> list[Difference]:
-    """The differences, the most severe first, without secrets. Both sides have a plan."""
+def differences_between(old: PlanResult, new: PlanResult) -> list[Difference]:
+    """The differences, the most severe first, without secrets. Both sides must have a plan."""
     before, after = Side.of(old), Side.of(new)
 
     def redacted(difference: Difference) -> Difference:

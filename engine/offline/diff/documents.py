@@ -1,4 +1,4 @@
-"""Operations of two documents side by side, with the parts of them that are compared."""
+"""Pairs of operations from two documents, and the parts of them that are compared."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _node(side: Side, operation: Operation) -> Node:
 
 
 def breaking(pair: Pair, kind: str, node: Node | None, words: str) -> Difference:
-    """A change that breaks callers, at a part of the new document; None: at the operation."""
+    """A change that breaks callers, at a `node` of the new document, by default the operation."""
     place = of_operation(pair.after) if node is None else place_of(node.source, node.path)
     return Difference(Effect.BREAKING, kind, place, (pair.name,), words)
 

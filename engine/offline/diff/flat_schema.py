@@ -9,7 +9,7 @@ from typing import Any
 from engine.spec.document.node import Node
 from engine.spec.schemas import CHECKED_FORMATS
 
-_DEEPEST = 12
+_MAX_DEPTH = 12
 _UNIONS = ("oneOf", "anyOf")
 BOUNDS = {
     "minLength": 1,
@@ -23,19 +23,20 @@ BOUNDS = {
     "maxItems": -1,
     "maxProperties": -1,
 }
-"""Keywords that are narrower when they grow (1) or shrink (-1)."""
+"""Keywords that narrow a schema when their value grows (1) or shrinks (-1)."""
 
 UNANALYSED = (
     *("multipleOf", "uniqueItems", "not", "if", "then", "else", "prefixItems", "contains"),
     *("minContains", "maxContains", "propertyNames", "patternProperties", "dependentRequired"),
     "dependentSchemas",
 )
-"""Keywords whose values are not analysed: a new or different value is a difference."""
+"""Keywords whose values are compared only for equality."""
 
 
 @dataclass(slots=True)
 class Shape:
-    """`types` and `enum` are None where anything goes; `closed` refuses further properties."""
+    """The flat view of a schema. `types` and `enum` are None if any is allowed. `closed` refuses
+    properties that are not named; `further` is the schema of those (`additionalProperties`)."""
 
     node: Node
     types: frozenset[str] | None = None
@@ -56,7 +57,7 @@ def shape_of(node: Node, depth: int = 0) -> Shape:
     node = node.resolved()
     shape = Shape(node)
     schema = node.value
-    if not isinstance(schema, dict) or depth > _DEEPEST:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return shape
     shape.types = _types(node, depth)
     shape.enum = _values(schema)
@@ -80,7 +81,7 @@ def shape_of(node: Node, depth: int = 0) -> Shape:
 
 
 def _join(shape: Shape, more: Shape) -> None:
-    """Join a branch of `allOf`; a part that both describe is compared as a unit."""
+    """Join a branch of `allOf`. A part that both describe differently is not analysed."""
     if more.types is not None:
         shape.types = more.types if shape.types is None else shape.types & more.types
     shape.enum = _both(shape.enum, more.enum)
@@ -117,16 +118,17 @@ def _parts(shape: Shape) -> dict[str, Any]:
 
 
 def _types(node: Node, depth: int) -> frozenset[str] | None:
-    """The types that a schema allows by its `type`, its values and its unions together."""
-    types_of_all: frozenset[str] | None = None
+    """The types that a schema allows by its `type`, its values and its unions together; None for
+    any."""
+    allowed: frozenset[str] | None = None
     for types in (
         _declared_types(node),
         _of_values(node),
         *(_of_union(node, key, depth) for key in _UNIONS),
     ):
         if types is not None:
-            types_of_all = types if types_of_all is None else types_of_all & types
-    return types_of_all
+            allowed = types if allowed is None else allowed & types
+    return allowed
 
 
 def _declared_types(node: Node) -> frozenset[str] | None:
@@ -147,14 +149,14 @@ def _of_values(node: Node) -> frozenset[str] | None:
 
 
 def _of_union(node: Node, key: str, depth: int) -> frozenset[str] | None:
-    each = [shape_of(branch, depth + 1).types for branch in node.get(key).elements()]
-    if not each or any(types is None for types in each):
+    branches = [shape_of(branch, depth + 1).types for branch in node.get(key).elements()]
+    if not branches or any(types is None for types in branches):
         return None
-    return frozenset(kind for types in each for kind in types or ())
+    return frozenset(kind for types in branches for kind in types or ())
 
 
 def _values(schema: dict[str, Any]) -> list[Any] | None:
-    """The values that `const` and `enum` leave; None for any."""
+    """The values that both `const` and `enum` allow; None for any."""
     const = [schema["const"]] if "const" in schema else None
     listed = schema.get("enum")
     return _both(const, listed if isinstance(listed, list) else None)

@@ -1,4 +1,4 @@
-"""Differences as text for people, JSON, GitHub's annotations, and Markdown for a comment."""
+"""Differences as text, JSON, GitHub's annotations, and Markdown for a comment."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _TITLES = {
     Effect.ADDED: "Added",
 }
 _OPEN = {Effect.WEAKER, Effect.BREAKING}
-"""What a comment shows unfolded."""
-_MOST_ROWS = 200
-"""Of a level in a comment, whose length GitHub and GitLab bound."""
+"""The levels that a comment shows unfolded."""
+_MAX_ROWS = 200
+"""The largest number of rows per level in a comment: GitHub and GitLab limit its length."""
 _COMMANDS = {Effect.WEAKER: "error", Effect.BREAKING: "warning"}
 
 
@@ -56,7 +56,7 @@ def as_json(differences: Sequence[Difference]) -> str:
 
 
 def as_github(differences: Sequence[Difference]) -> str:
-    """Workflow commands: errors for what is weaker, warnings for what breaks, notices else."""
+    """Workflow commands: an error for `weaker`, a warning for `breaking`, a notice for others."""
     lines = [
         annotation(
             _COMMANDS.get(difference.level, "notice"),
@@ -70,14 +70,14 @@ def as_github(differences: Sequence[Difference]) -> str:
 
 
 def as_markdown(differences: Sequence[Difference]) -> str:
-    """A comment for a pull or merge request: a table for each level, the gravest first."""
+    """A comment for a pull or merge request: a table for each level, the most severe first."""
     parts = [f"**modelway diff**: {summary(differences)}"]
     for level in Effect:
         rows = [_row(difference) for difference in differences if difference.level == level]
         if not rows:
             continue
-        if len(rows) > _MOST_ROWS:
-            rows[_MOST_ROWS:] = [f"| | | and {len(rows) - _MOST_ROWS} more |"]
+        if len(rows) > _MAX_ROWS:
+            rows[_MAX_ROWS:] = [f"| | | and {len(rows) - _MAX_ROWS} more |"]
         table = "\n".join(["| where | what | change |", "|---|---|---|", *rows])
         state = " open" if level in _OPEN else ""
         head = f"<details{state}><summary>{_TITLES[level]}</summary>"
@@ -92,5 +92,5 @@ def _row(difference: Difference) -> str:
 
 
 def _code(text: str) -> str:
-    """A text from files as a code span of a table: nothing in it is read as Markdown or a name."""
+    """A text as a code span in a table, in which Markdown and @names have no effect."""
     return "`" + printable(text).replace("`", "'").replace("|", "\\|") + "`"

@@ -1,8 +1,8 @@
-"""What a change of each key of gateway.yaml means for safety, by the annotation of its schema.
+"""The effect of a change of each key of gateway.yaml, by the annotation in its schema.
 
-`weaker` says which change guards less; `compared` names the module of `kinds/` that compares the
-key in more detail, or is false for a key without effect of its own. A test fails for a key of the
-schema, or a field of the config, with neither.
+`weaker` says which change protects less. `compared` names the module of `kinds/` that compares the
+key in more detail, or is false for a key without an effect of its own. A test fails for a key of
+the schema, or a field of the config, without one of them.
 """
 
 from __future__ import annotations
@@ -58,14 +58,13 @@ _SHOW: Mapping[str, Callable[[Any], str]] = {
 
 @cache
 def levels() -> Mapping[str, ChangeRule]:
-    """The rules by the path of their key, `*` for a name or an index."""
+    """The rules by the path of their key, with `*` for a name or an index."""
     return {key.name: _rule(key.notes) for key in keys.root().all() if _has_rule(key)}
 
 
 def rule_of(pattern: str) -> ChangeRule:
-    """The rule of a key, or of the key above it that is compared as a whole.
-
-    Raises KeyError for a key without one.
+    """The rule of a key, or of the key above it that is compared as a whole. Raises KeyError for a
+    key without a rule.
     """
     steps = pattern.split(".")
     for end in range(len(steps) - 1, 0, -1):
@@ -93,7 +92,7 @@ def _rule(notes: Mapping[str, Any]) -> ChangeRule:
 
 
 def _direction(weaker: Any, notes: Mapping[str, Any]) -> ChangeRule:
-    """The rule of an annotation `weaker`: a word, or values, the strongest first."""
+    """The rule of an annotation `weaker`: a word, or values with the strongest first."""
     otherwise = Effect[notes.get("otherwise", "changed").upper()]
     if isinstance(weaker, list):
         order = [... if value == "..." else value for value in weaker]

@@ -1,4 +1,4 @@
-"""Rules for one value that changes: which level the change has, and the words for it."""
+"""Rules for the change of one value: its level and its sentence."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Any
 
-from engine.offline.diff.compare import beyond, listed
+from engine.offline.diff.compare import additions, listed
 from engine.offline.diff.difference import Effect
 
 _SIZES = (("GB", 10**9), ("GiB", 1024**3), ("MB", 10**6), ("MiB", 1024**2), ("KB", 1000))
 
 
 def plain(value: Any) -> str:
-    """A value as gateway.yaml would say it."""
+    """A value as it is written in gateway.yaml."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -35,13 +35,13 @@ def size(value: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRule:
-    """How a change of one value is judged.
+    """The rule for the change of one value.
 
     `level` gets the old and the new value, which differ; it is None for a value without effect, and
-    for one that `kinds/<module>.py` compares. `show` formats a value, `absent` stands for None.
-    `sentences` replace the sentence that names both values: by the text of the new value, `null`
-    for None and `*` for all others; `{old}` and `{new}` are filled in. `kind` is the stable name of
-    the difference, by default made from the path; `weaker` is another name for the weaker level.
+    for one that `kinds/<module>.py` compares. `show` formats a value, `absent` is the text for
+    None. `sentences` replace the default sentence: by the text of the new value, `null` for None
+    and `*` for all others; `{old}` and `{new}` are filled in. `kind` is the stable name of the
+    difference, by default made from the path; `weaker` is its name if the level is `weaker`.
     """
 
     level: Callable[[Any, Any], Effect] | None
@@ -69,10 +69,10 @@ class ChangeRule:
 
 
 CHANGES = ChangeRule(lambda old, new: Effect.CHANGED)
-"""Neither direction guards less."""
+"""No change protects less."""
 
 NEUTRAL = ChangeRule(None)
-"""Without effect of its own."""
+"""The key has no effect of its own."""
 
 
 def compared_by(module: str) -> ChangeRule:
@@ -85,22 +85,22 @@ def _weaker_if(test: Callable[[Any, Any], bool], back: Effect = Effect.CHANGED) 
 
 
 def always_weakens() -> ChangeRule:
-    """A value that loses something whenever it changes."""
+    """Every change of the value protects less."""
     return _weaker_if(lambda old, new: True)
 
 
 def higher_weakens() -> ChangeRule:
-    """A number that bounds something from above; None is no bound."""
+    """A number that is an upper bound; None is no bound."""
     return _weaker_if(lambda old, new: old is not None and (new is None or new > old))
 
 
 def lower_weakens() -> ChangeRule:
-    """A number of what is kept, counted or charged; None is all of it."""
+    """A number of things that are kept, counted or charged; None is all of them."""
     return _weaker_if(lambda old, new: new is not None and (old is None or new < old))
 
 
 def weaker_towards(*order: Any, back: Effect = Effect.CHANGED) -> ChangeRule:
-    """One of several values, the strongest first; `...` stands for all that are not named."""
+    """One of several values, given with the strongest first; `...` stands for all others."""
 
     def rank(value: Any) -> int:
         return order.index(value if value in order else ...)
@@ -109,23 +109,23 @@ def weaker_towards(*order: Any, back: Effect = Effect.CHANGED) -> ChangeRule:
 
 
 def removing_weakens() -> ChangeRule:
-    """A value that guards as long as there is one."""
+    """A value that protects while it is set."""
     return _weaker_if(lambda old, new: new is None)
 
 
 def gaining_weakens(
     covers: Callable[[str, str], bool], opposite: Effect = Effect.CHANGED
 ) -> ChangeRule:
-    """A list of what is allowed or trusted: weaker when the new one has an entry more."""
+    """A list of allowed or trusted entries: weaker with an additional entry."""
 
     def gains(old: Iterable[Any], new: Iterable[Any]) -> bool:
-        return bool(beyond(_texts(old), _texts(new), covers))
+        return bool(additions(_texts(old), _texts(new), covers))
 
     return _weaker_if(gains, opposite)
 
 
 def losing_weakens(also: Sequence[str] = ()) -> ChangeRule:
-    """A list of what is checked or reported: weaker without one of them, or with one of `also`."""
+    """A list of checks or reports: weaker if it loses an entry, or gains one of `also`."""
 
     def loses(old: Iterable[Any], new: Iterable[Any]) -> bool:
         gained = set(new) - set(old)
@@ -135,12 +135,12 @@ def losing_weakens(also: Sequence[str] = ()) -> ChangeRule:
 
 
 def plainer_weakens() -> ChangeRule:
-    """A URL: weaker when encryption ends."""
+    """A URL: weaker if https becomes http."""
     return _weaker_if(lambda old, new: old.startswith("https:") and new.startswith("http:"))
 
 
 def reached_by_more_weakens() -> ChangeRule:
-    """An address to listen on: weaker when more machines can reach it."""
+    """A listen address: weaker if more machines can reach it."""
     return _weaker_if(lambda old, new: _reach(new) > _reach(old))
 
 

@@ -1,7 +1,7 @@
 """Differences of two schemas that break callers: new refusals, and properties missing in responses.
 
-Both are walked side by side, references followed. Each pair is visited once, and depth and number
-are bounded, because schemas may be recursive.
+Both schemas are walked in parallel, with references resolved. Each pair is visited once, and depth
+and number are bounded, because schemas may be recursive.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from engine.offline.diff.compare import listed
 from engine.offline.diff.flat_schema import BOUNDS, Shape, shape_of
 from engine.spec.document.node import Node
 
-_DEEPEST = 40
-_MOST = 50_000
+_MAX_DEPTH = 40
+_MAX_PAIRS = 50_000
 
 
 class SchemaChange(NamedTuple):
@@ -28,7 +28,7 @@ class SchemaChange(NamedTuple):
 
 @dataclass(slots=True)
 class Walk:
-    """One comparison of two documents. `of_responses`: else of requests."""
+    """One comparison of two documents: of responses, or of requests."""
 
     of_responses: bool
     visited: set[tuple[Any, ...]] = field(default_factory=set)
@@ -36,13 +36,12 @@ class Walk:
     def compare(
         self, old: Node, new: Node, where: str, depth: int = 0, *, types: bool = True
     ) -> Iterator[SchemaChange]:
-        """What got narrower from one schema to another; `where` is their name in sentences.
-
-        Without `types` these have been compared: one side is a branch of a union.
+        """The changes from `old` to `new` that break callers; `where` is their name in sentences.
+        With `types=False` the types are not compared: one side is a branch of a union.
         """
         old, new = old.resolved(), new.resolved()
         key = (old.uri, old.path, new.uri, new.path)
-        if depth > _DEEPEST or key in self.visited or len(self.visited) > _MOST:
+        if depth > _MAX_DEPTH or key in self.visited or len(self.visited) > _MAX_PAIRS:
             return
         self.visited.add(key)
         where = _name(new) or where
@@ -56,7 +55,7 @@ class Walk:
         for name, below in before.properties.items():
             partner = after.properties.get(name)
             if partner is None and not self.of_responses:
-                partner = after.further  # which describes a property that is named no longer
+                partner = after.further  # it describes a property that is not named any more
             if partner is not None:
                 at = f"{where}.{name}" if where else name
                 yield from self.compare(below, partner, at, depth + 1)
@@ -67,7 +66,7 @@ class Walk:
         yield from self._unions(before, after, where, depth)
 
     def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
-        """Compare corresponding branches of two unions; a request may miss a branch now."""
+        """Compare corresponding branches of two unions; requests may have lost a branch."""
         if not old.unions and not new.unions:
             return
         before, after = _branches(old), _branches(new)
@@ -85,19 +84,19 @@ class Walk:
                 words = f"'{where}' can no longer be {_branch_name(key)}"
                 yield SchemaChange("union-branch-removed", new.node, words)
             elif not self.of_responses and (new.types is None or key in new.types):
-                words = f"'{where}' must have one of several forms now"
+                words = f"'{where}' must match one of several schemas now"
                 yield SchemaChange("constraint-changed", new.node, words)
 
 
 def _requests(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
-    """What requests may no longer contain."""
+    """The changes by which requests are newly refused."""
     quoted = f"'{where}'"
     for name in sorted(new.required - old.required):
         if not _read_only(new, name):
             at = f"{where}.{name}" if where else name
             yield SchemaChange("field-required", new.node, f"'{at}' is required now")
     if new.closed and not old.closed:
-        words = f"{quoted} takes no other properties than it names (additionalProperties: false)"
+        words = f"{quoted} accepts only the properties that it names (additionalProperties: false)"
         yield SchemaChange("object-closed", new.node, words)
     if new.closed:
         for name in [name for name in old.properties if name not in new.properties]:
@@ -105,7 +104,7 @@ def _requests(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
     if new.types is not None:
         removed_types = sorted((old.types - new.types) if old.types is not None else ())
         if removed_types or old.types is None:
-            before = f"no longer {listed(removed_types)}" if removed_types else "before anything"
+            before = f"no longer {listed(removed_types)}" if removed_types else "was any type"
             words = f"{quoted} must be {listed(sorted(new.types))}, {before}"
             yield SchemaChange("type-narrowed", new.node, words)
     yield from _enum(old, new, quoted)
@@ -139,18 +138,18 @@ def _bounds(old: Shape, new: Shape, quoted: str) -> Iterator[SchemaChange]:
             yield SchemaChange("bound-narrowed", new.node, f"{quoted}: {key} is {now}, {before}")
     for key, value in new.unanalysed.items():
         if key not in old.unanalysed or old.unanalysed[key] != value:
-            change = "is new" if key not in old.unanalysed else "is another"
+            change = "is new" if key not in old.unanalysed else "has changed"
             yield SchemaChange("constraint-changed", new.node, f"{quoted}: {key} {change}")
     for key, was, now in (("items", old.items, new.items), ("*", old.further, new.further)):
         if was is None and now is not None and now.value:
-            words = f"{quoted}: what it holds ({key}) must be of a form now"
+            words = f"{quoted}: its items ({key}) must match a schema now"
             yield SchemaChange("constraint-changed", new.node, words)
     if new.pattern and new.pattern != old.pattern:
         yield SchemaChange("pattern-changed", new.node, f"{quoted} must match {new.pattern} now")
 
 
 def _responses(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
-    """What responses no longer contain, or contain differently."""
+    """The changes by which responses lack a property, or have it with another type."""
     for name in old.properties:
         at = f"{where}.{name}" if where else name
         if name not in new.properties:
@@ -167,7 +166,8 @@ def _responses(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
 
 
 def _branches(shape: Shape) -> dict[str, Node]:
-    """The branches of a union by a name independent of their order; a plain schema by its types."""
+    """The branches of a union by a name that does not depend on their order; without a union, the
+    schema by each of its types."""
     if not shape.unions:
         kinds = (shape.types or frozenset({"anything"})) - {"null"}
         kinds -= {"integer"} if "number" in kinds else frozenset()
@@ -194,7 +194,7 @@ def _tag(value: dict[str, Any]) -> str:
 
 
 def _branch_name(key: str) -> str:
-    return f"'{key}'" if not key.isdigit() else "one of the forms it could"
+    return f"'{key}'" if not key.isdigit() else "one of its former alternatives"
 
 
 def _name(node: Node) -> str:

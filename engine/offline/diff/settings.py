@@ -1,4 +1,4 @@
-"""Every setting of a config in effect, by its path in gateway.yaml: defaults are filled in."""
+"""All effective settings of a config, defaults included, by their path in gateway.yaml."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SQLITE = "sqlite:///"
 _USUAL_FIELDS = tuple(name for name in FIELDS if name != "query")
 
 NOT_SETTINGS = frozenset({"source", "folder", "overlays", "invalid", "at", "name"})
-"""Fields of the config that are no settings."""
+"""Fields of the config that are not settings."""
 
 
 class Setting(NamedTuple):
-    """A value, the path of its rule, what it belongs to, and where it stands in the config."""
+    """A value, the pattern of its rule, the `subject` that it belongs to, and its path."""
 
     value: Any
     pattern: str
@@ -29,7 +29,7 @@ class Setting(NamedTuple):
 
 
 def settings(side: Side) -> dict[Path, Setting]:
-    """All settings of a config, by the names that lead to them."""
+    """All settings of a config, by a path that is equal in both configs."""
     config = side.config
     result: dict[Path, Setting] = {}
     for field in dataclasses.fields(config):
@@ -51,15 +51,17 @@ def settings(side: Side) -> dict[Path, Setting]:
 
 
 def field_keys(field: dataclasses.Field[Any]) -> Path:
-    """The keys in gateway.yaml that lead from its section to a field: `key` in the metadata of the
-    field, or the name of the field."""
+    """The keys in gateway.yaml from the section down to a field: `key` in the metadata of the
+    field, or its name."""
     return tuple(str(field.metadata.get("key", field.name)).split("."))
 
 
 def _below(
     side: Side, value: Any, pattern: Path, at: Path, subject: str, identity: Path | None = None
 ) -> dict[Path, Setting]:
-    """A value's own setting, and those of its fields; `identity` is equal in both configs."""
+    """The setting of a value, and those of its fields, by `identity`, which is equal in both
+    configs.
+    """
     identity = at if identity is None else identity
     name = ".".join(map(str, pattern))
     result = {identity: Setting(_comparable(value, name, side), name, subject, at)}

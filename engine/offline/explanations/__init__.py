@@ -1,6 +1,5 @@
-"""The manual of every problem code: `MWnnn.md` beside this file, one code each.
-
-A title, what it means, an example that is wrong and the same mended.
+"""The manual of the problem codes: one file `MWnnn.md` per code in this folder, with a title, the
+meaning, a wrong example and the corrected one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ _FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One code's manual, in Markdown; the title is its first line without `# MWnnn: `."""
+    """The manual of a code, in Markdown; the title is its first line without `# MWnnn: `."""
 
     code: str
     title: str
@@ -21,12 +20,12 @@ class Explanation:
 
 
 def codes() -> list[str]:
-    """Every code that has a manual."""
+    """The codes that have a manual."""
     return sorted(path.stem for path in _FOLDER.glob("MW*.md"))
 
 
 def explanation(code: str) -> Explanation | None:
-    """The manual of a code, or None for one that there is not."""
+    """The manual of a code, None for an unknown one."""
     if code not in codes():
         return None
     text = (_FOLDER / f"{code}.md").read_text(encoding="utf-8")

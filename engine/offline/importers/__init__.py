@@ -14,12 +14,12 @@ from engine.source.reader import SourceDocument
 
 
 def names() -> list[str]:
-    """The sources there are."""
+    """The names of all sources."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def title(name: str) -> str:
-    """What a source is called."""
+    """The title of a source."""
     return str(importlib.import_module(f"{__name__}.{name}").TITLE)
 
 

@@ -1,3 +1,3 @@
-"""One request, played through the real application without a socket. Read `rehearse.py` first;
+"""A request that is played through the real application without a socket. Read `rehearse.py` first;
 `boot.py` starts a whole plan in this way.
 """

@@ -1,7 +1,7 @@
 """Starts a plan as a worker does, without serving: opens its stores and plays requests.
 
-What leaves the process is replaced: upstreams have canned responses, counters are zero, ledger
-rows, metrics and log lines go to a temporary folder, and no background task runs.
+Everything outside of the process is replaced: upstreams have canned responses, counters are zero,
+ledger rows, metrics and log lines go to a temporary folder, and no background task runs.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ from engine.stores.ledger.journal import Journal, JournalError
 from engine.upstream.target import connect
 from engine.values.caller import Caller, digest, new_secret
 
-_MOST_KINDS = 200
+_MAX_KINDS = 200
 _CALLER = "a rehearsal"
 _SQLITE = "sqlite:///"
 
 
 @dataclass(frozen=True, slots=True)
-class Booted:
+class BootResult:
     """The result of a boot: the number of requests played, and a `warning`, or ""."""
 
     requests: int
     warning: str = ""
 
 
-def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> Booted:
-    """Start everything that a worker of this plan starts, and play a request of each kind of route.
+def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> BootResult:
+    """Start all that a worker of this plan starts, and play a request of each kind of route.
 
     Files are written to `folder`, which the caller removes. `migrate` also migrates the database,
-    if all else succeeds. Raises CannotServe for mistakes of the operator; a bug of this program
-    raises its own exception.
+    if all else succeeds. Raises CannotServe for mistakes of the operator; other exceptions are bugs
+    of this program.
     """
     try:
         _open_journal(plan)
         faults: list[str] = []
         with capture_log(faults, logging.ERROR):
             booted = _rehearse(plan, folder, faults)
-            if faults:  # in callbacks after the response
+            if faults:  # logged by callbacks after the response
                 raise CannotServe(f"a request cannot be recorded: {faults[0]}")
         if migrate and (warning := prepare(plan.config)):
             return replace(booted, warning=warning)
@@ -81,12 +81,12 @@ def _open_journal(plan: Plan) -> None:
     except JournalError as error:
         raise CannotServe(str(error)) from error
     finally:
-        with contextlib.suppress(OSError):  # it does not exist, or another process uses it
+        with contextlib.suppress(OSError):  # a folder was not made, or another process uses it
             for folder in missing:
                 folder.rmdir()
 
 
-def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
+def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
     """Play one request of each kind, request each page, and check the stores."""
     secret = new_secret()
     plan = replace(plan, config=_redirected(plan, folder, secret))
@@ -110,7 +110,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
         for check in checks.values():
             check.refresh()
         away = [f"{name}: {c.error}" for name, c in checks.items() if c.error]
-    return Booted(len(requests), f"unavailable: {'; '.join(away)}" if away else "")
+    return BootResult(len(requests), f"unavailable: {'; '.join(away)}" if away else "")
 
 
 def _redirected(plan: Plan, folder: Path, secret: str) -> Config:
@@ -152,8 +152,8 @@ def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
     """Play a request. Raises CannotServe for status 500 or a logged error; others are fine."""
     status, _, _ = play(app, environ_of(request))
     if status == 500 or faults:
-        why = faults[0] if faults else "status 500"
-        raise CannotServe(f"{request.method} {request.target} fails: {why}")
+        reason = faults[0] if faults else "status 500"
+        raise CannotServe(f"{request.method} {request.target} fails: {reason}")
 
 
 def _requests(plan: Plan) -> Iterator[Request]:
@@ -161,7 +161,7 @@ def _requests(plan: Plan) -> Iterator[Request]:
     kinds: dict[tuple[object, ...], Route] = {}
     for route in plan.routes:
         kinds.setdefault(_kind(route), route)
-    for route in list(kinds.values())[:_MOST_KINDS]:
+    for route in list(kinds.values())[:_MAX_KINDS]:
         yield _request(plan, route)
 
 
@@ -215,7 +215,7 @@ def _body(plan: Plan, route: Route, model: str) -> tuple[list[tuple[str, str]], 
 
 
 def _example(media: Node) -> Any:
-    """The document's own example, or the least that its schema allows."""
+    """An example of the document, else a minimal value that the schema allows."""
     if (value := media.get("example").value) is not None:
         return value
     named_values = [example.get("value").value for _, example in media.get("examples").items()]

@@ -23,12 +23,13 @@ _TEMPLATE = re.compile(r"(?<!\{)\{[^{}]+\}(?!\})")
 
 
 class CredentialDisplay:
-    """Replaces the credentials of a config's upstreams wherever they occur."""
+    """Replaces the credentials of a config's upstreams in all texts."""
 
     def __init__(self, config: Config) -> None:
         self._upstreams = config.upstreams
         secrets = [s for upstream in config.upstreams.values() for s in _secrets(upstream)]
-        edits = [edit for each in _transforms(config) for edit in _secret_edits(each)]
+        transforms = [*_transforms(config)]
+        edits = [edit for transform in transforms for edit in _secret_edits(transform)]
         self._edited = {name.lower() for name, _ in edits}
         self._redaction = Redaction([*secrets, *(value for _, value in edits)], _MARKER)
         filled_in = [each for at, value in _edits(config) for each in _filled_in(config, value, at)]
@@ -43,7 +44,7 @@ class CredentialDisplay:
         }
 
     def text(self, text: str) -> str:
-        """Any text without credentials, and without what `${...}` in a transform stands for."""
+        """A text without credentials, and without the values of `${...}` in transforms."""
         text = self._redaction.redact_text(text)
         for redaction in self._filled_in:
             text = redaction.redact_text(text)
@@ -61,8 +62,8 @@ class CredentialDisplay:
         return self._numbers.get(value, value) if is_number else value
 
     def headers(self, upstream: str, headers: Pairs) -> list[tuple[str, str]]:
-        """Request headers for an upstream; of credentials and of headers with the name of a secret
-        that the config sets, the value is replaced."""
+        """Request headers for an upstream. The values of credentials, and of headers that the
+        config sets under the name of a secret, are replaced."""
         config = self._upstreams[upstream]
         credentials = {c.header for c in config.credentials}
         secrets = {name for name in _changes(config) if is_secret_name(name)} | self._edited
@@ -92,7 +93,7 @@ def _parameter(pair: str, credentials: set[str]) -> str:
 
 
 def _variable(source: Source, upstream: UpstreamConfig) -> str:
-    """The variable that an upstream's only credential is read from, as the file writes it."""
+    """The variable of an upstream's only credential, as `${NAME}`; `***` without one."""
     for key in ("bearer", "value"):
         part, at = part_of(source, (*upstream.at, "credential", key))
         line, column = part.place(at)
@@ -114,7 +115,7 @@ def _changes(upstream: UpstreamConfig) -> dict[str, str]:
 
 
 def _transforms(config: Config) -> Iterator[TransformConfig]:
-    """The transforms of a config, wherever they stand."""
+    """All transforms of a config: of upstreams, models, targets and policies."""
     targets = [target for model in config.models.values() for target in model.to]
     targets += [target for route in config.routes for target in route.to]
     for upstream in config.upstreams.values():

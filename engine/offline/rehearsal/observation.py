@@ -1,4 +1,4 @@
-"""Values of a rehearsal: the request, what upstreams answer, and what was observed."""
+"""Values of a rehearsal: the request, the answers of upstreams, and the observations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ QuotaTake = tuple[Limit, int]
 """A limit, and the amount that a request takes of it."""
 
 FAILURES = ("connect", "timeout", "reset")
-"""Failures that an upstream can have instead of a response."""
+"""Failures of an upstream that can replace its response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request as a caller would send it. `target` is the path with its query, as on the wire;
-    `address` is where it comes from."""
+    `address` is the caller's IP address."""
 
     method: str
     target: str
@@ -38,8 +38,8 @@ class Request:
 def request(
     method: str, target: str, headers: Pairs, body: bytes, address: str = "127.0.0.1"
 ) -> Request:
-    """A request; a body that is JSON, or begins as an object or array, gets the Content-Type of
-    JSON unless another is given."""
+    """A request. A body that is JSON, or begins like an object or array, gets Content-Type
+    application/json if `headers` have none."""
     is_typed = any(name.lower() == "content-type" for name, _ in headers)
     if body and not is_typed and _is_json(body):
         headers = [*headers, ("content-type", "application/json")]
@@ -48,7 +48,7 @@ def request(
 
 def _is_json(body: bytes) -> bool:
     if body.lstrip()[:1] in (b"{", b"["):
-        return True  # so that a mistake in it is reported, not its missing type
+        return True  # so that a syntax error is reported, not the missing Content-Type
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -58,7 +58,7 @@ def _is_json(body: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamAnswers:
-    """What upstreams answer: a status or one of FAILURES, for all or for one by name."""
+    """The answers of upstreams: a status or one of FAILURES, for `all`, or for `each` by name."""
 
     all: int | str = 200
     each: Mapping[str, int | str] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class UpstreamAnswers:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request as the upstream receives it, credentials included; `answer` is what it answers."""
+    """A request as the upstream receives it, with credentials; `answer` is the upstream's."""
 
     upstream: str
     method: str
@@ -82,7 +82,7 @@ class SentRequest:
 
 @dataclass(slots=True)
 class Step:
-    """A stage that ran, by its name; whether it passed the request on."""
+    """A stage that ran; `passed`: it called the next one."""
 
     name: str
     passed: bool = False
@@ -90,12 +90,12 @@ class Step:
 
 @dataclass(slots=True)
 class Rehearsal:
-    """Everything observed of a request. `route` and `exchange` are None if no route serves it.
+    """The observations of a request. `route` and `exchange` are None if no route serves it.
 
-    `carried` are the carriers with a value; `error` is the refusal of a stage; `log` holds the
-    lines that the gateway logs, `reported` the places that strict validation refuses.
-    `translations` has an entry for each target of a request that reached its targets, None for
-    one that gets the request as it is.
+    `carried` are the carriers with a value; `error` is the refusal of a stage; `log` has the lines
+    that the gateway logs, `reported` the places that strict validation would refuse.
+    `translations` has an entry for each target of a request that passed all stages, None for a
+    target without a translation.
     """
 
     request: Request
@@ -115,13 +115,13 @@ class Rehearsal:
 
     @property
     def refused_by(self) -> str:
-        """The stage that refused the request, "translation" where no target can get it; "" for
+        """The stage that refused the request, "translation" if no target can get it; "" for
         none."""
         if self.error is None or not self.steps:
             return ""
         if not self.steps[-1].passed:
             return self.steps[-1].name
-        refusals = [each is not None and each.target_request is None for each in self.translations]
+        refusals = [t is not None and t.target_request is None for t in self.translations]
         return "translation" if refusals and all(refusals) else ""
 
     @property
@@ -130,7 +130,7 @@ class Rehearsal:
         return bool(self.steps) and all(step.passed for step in self.steps)
 
     def translation(self, request: SentRequest) -> TargetTranslation | None:
-        """The translation that a request to an upstream is the result of, None for none."""
+        """The translation that produced a request to an upstream, None for none."""
         return next((o for o in self.translations if o is not None and _is_of(o, request)), None)
 
     def step(self, name: str) -> Step | None:

@@ -1,4 +1,4 @@
-"""The routes of a path: those that may serve it, or the nearest ones if none does."""
+"""The routes that may serve a path, or the most similar operations if none does."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from engine.plan.route import Plan, PlanResult, Route
 from engine.spec.operation import Operation
 from engine.spec.path_templates import PathMatch, PathTree, variables
 
-MOST = 3
+MAX_OPERATIONS = 3
 _ALIKE = 0.72
 _RANKS = ("route", "verb", "method", "mount", "path")
 _VERSION = re.compile(r"/v[0-9]\w*")
 
 
-class Near(NamedTuple):
-    """An operation near a request: `kind` is the difference (route, verb, method, mount, path)."""
+class SimilarOperation(NamedTuple):
+    """An operation similar to a request: `kind` is the difference (route, verb, method, mount,
+    path), `why` the sentence for people."""
 
     operation: Operation
     template: str
@@ -30,22 +31,22 @@ class Near(NamedTuple):
     similarity: float
 
 
-def nearest(planned: PlanResult, request: Request) -> list[Near]:
-    """The nearest operations, the best first, each once."""
+def nearest(planned: PlanResult, request: Request) -> list[SimilarOperation]:
+    """The most similar operations, the best first, each once."""
     assert planned.plan is not None
     slash_variables = {route.operation.id: route.wide for route in planned.plan.routes}
     mounts = {m for s in planned.specifications.values() for m in _mounts(s.operations.values())}
-    best: dict[str, Near] = {}
+    best: dict[str, SimilarOperation] = {}
     for specification in planned.specifications.values():
         for operation in specification.operations.values():
             for near in _candidates(operation, slash_variables, mounts, request):
                 best_match = best.get(operation.id)
                 if best_match is None or _rank(near) < _rank(best_match):
                     best[operation.id] = near
-    return sorted(best.values(), key=_rank)[:MOST]
+    return sorted(best.values(), key=_rank)[:MAX_OPERATIONS]
 
 
-def _rank(near: Near) -> tuple[int, float]:
+def _rank(near: SimilarOperation) -> tuple[int, float]:
     return _RANKS.index(near.kind), -near.similarity
 
 
@@ -58,8 +59,8 @@ def _candidates(
     slash_variables: dict[str, tuple[str, ...]],
     mounts: Collection[str],
     request: Request,
-) -> Iterator[Near]:
-    """The operation under each of its mounts, if it comes near the request there."""
+) -> Iterator[SimilarOperation]:
+    """The operation under each mount where it is similar to the request."""
     path = request.target.partition("?")[0]
     method = request.method.upper()
     wide = slash_variables.get(operation.id, ())
@@ -72,29 +73,29 @@ def _candidates(
                 yield near._replace(similarity=near.similarity - less)
         elif operation.id not in slash_variables:
             why = f"no route serves it; name {operation.id} in a route's operations"
-            yield Near(operation, template, "route", why, 1.0)
+            yield SimilarOperation(operation, template, "route", why, 1.0)
         elif method != operation.method:
             why = f"it takes {operation.method}, not {method}"
-            yield Near(operation, template, "method", why, 1.0)
+            yield SimilarOperation(operation, template, "method", why, 1.0)
 
 
 def _similar(
     operation: Operation, mount: str, mounts: Collection[str], wide: tuple[str, ...], path: str
-) -> Near | None:
-    """The operation under a mount where the path does not match it, if it is similar."""
+) -> SimilarOperation | None:
+    """The operation under a mount whose path does not match, None if it is not similar."""
     template = mount + operation.path
     similarity = SequenceMatcher(None, _filled(template, path), path).ratio()
     (stem, colon, verb_sent), verb = path.rpartition(":"), template.rpartition("}:")[2]
     if "}:" in template and colon and _fits(template, f"{stem}:{verb}", wide):
         why = f"its verb is ':{verb}', not ':{verb_sent}'"
-        return Near(operation, template, "verb", why, similarity)
+        return SimilarOperation(operation, template, "verb", why, similarity)
     if (prefix := _other_mount(operation, path, wide, mounts)) is not None:
         actual = f"'{prefix}'" if prefix else "the root"
         where = f"'{mount}'" if mount else "the root"
         why = f"it is mounted at {where}, not at {actual}"
-        return Near(operation, template, "mount", why, similarity)
+        return SimilarOperation(operation, template, "mount", why, similarity)
     if similarity >= _ALIKE and _misspelt(template, path):
-        return Near(operation, template, "path", _differs(template, path), similarity)
+        return SimilarOperation(operation, template, "path", _differs(template, path), similarity)
     return None
 
 
@@ -146,17 +147,16 @@ def _differs(template: str, path: str) -> str:
         if index >= len(segments_sent):
             return f"the path ends before '{segment}'"
         if "{" not in segment and segments_sent[index] != segment:
-            return f"the path says '{segments_sent[index]}' where it has '{segment}'"
+            return f"the path has '{segments_sent[index]}' instead of '{segment}'"
     if len(segments_sent) > len(expected):
-        return f"the path goes on with '{'/'.join(segments_sent[len(expected) :])}'"
+        return f"the path continues with '{'/'.join(segments_sent[len(expected) :])}'"
     return f"its path is {template}"
 
 
-def narrowed(plan: Plan, path: str) -> Plan:
-    """The plan with the routes among which the router chooses for this path.
-
-    All routes if none matches, or the path may end in an unknown verb: the router's message then
-    names others. A rehearsal builds these routes alone, not ten thousand.
+def narrow_plan(plan: Plan, path: str) -> Plan:
+    """The plan with only the routes that may match this path, so that a rehearsal does not build
+    ten thousand. All routes if none matches, or if the path may end in an unknown verb, because the
+    router's message then names others.
     """
     segments = path.split("/")
     if ":" in segments[-1]:

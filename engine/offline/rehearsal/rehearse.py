@@ -1,7 +1,7 @@
 """Plays a request through the application that `serve` runs: its router and stages.
 
-Only what leaves the process is replaced: upstreams are not called, counters are zero, nothing is
-written. Each request gets a new application, so that no state is shared.
+Only parts outside of the process are replaced: upstreams are not called, counters are zero, nothing
+is written. Each request gets a new application, so that no state is shared.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.offline.rehearsal.observation import Rehearsal, Request, Step, UpstreamAnswers
-from engine.offline.rehearsal.path_routes import narrowed
+from engine.offline.rehearsal.path_routes import narrow_plan
 from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, placeholder, recorder
 from engine.offline.rehearsal.target_translations import translate_for_targets
 from engine.plan.route import Plan, Route
@@ -41,9 +41,8 @@ def rehearse(
     caller: Caller | None = None,
     answers: UpstreamAnswers | None = None,
 ) -> Rehearsal:
-    """Play a request; with a `caller`, as if it carried the token of that caller.
-
-    Raises ValueError for a request that cannot be sent.
+    """Play a request; with a `caller`, as if it had the token of that caller. Raises ValueError for
+    a request that is not valid HTTP.
     """
     rehearsal = Rehearsal(request)
     environ = environ_of(request)
@@ -59,7 +58,7 @@ def rehearse(
         proxies=plan.config.server.trusted_proxies,
     )
     app = build(
-        narrowed(plan, request.target.partition("?")[0]),
+        narrow_plan(plan, request.target.partition("?")[0]),
         services,
         client=_clients(plan, rehearsal, answers or UpstreamAnswers()),
         open_credential=placeholder,
@@ -91,7 +90,7 @@ def play(app: Application, environ: Environ) -> tuple[int, list[tuple[str, str]]
 
 
 def _clients(plan: Plan, rehearsal: Rehearsal, answers: UpstreamAnswers) -> Callable[..., Recorder]:
-    """Makes clients; the application asks for them in the order of the plan's upstreams."""
+    """A constructor of clients. The application calls it in the order of the plan's upstreams."""
     names = iter(plan.config.upstreams)
     make = recorder(rehearsal.sent_requests, answers)
 
@@ -118,7 +117,7 @@ def _observe_all(
         except GatewayError as error:
             rehearsal.error = error
             raise
-        except Malformed as error:  # as the endpoint takes it
+        except Malformed as error:  # the endpoint answers 400 for it
             rehearsal.error = GatewayError(400, "invalid_value", str(error))
             raise
         finally:
@@ -133,17 +132,17 @@ def _observed(stage: Stage, rehearsal: Rehearsal) -> Stage:
         step = Step(stage.__module__.rpartition(".")[2])
         rehearsal.steps.append(step)
 
-        def passing(inner: Exchange) -> Response:
+        def next_stage(inner: Exchange) -> Response:
             step.passed = True
             return following(inner)
 
-        return stage(exchange, passing)
+        return stage(exchange, next_stage)
 
     return watched
 
 
 def add_token(exchange: Exchange, carrier: Carrier, secret: str) -> None:
-    """Add the token at the first place where the operation looks for it."""
+    """Add a token to the request, in the place of a carrier."""
     if carrier.kind == "query":
         pair = f"{quote(carrier.name, safe='')}={secret}"
         exchange.query = f"{exchange.query}&{pair}" if exchange.query else pair
@@ -210,8 +209,8 @@ class _LineHandler(logging.Handler):
 
 @contextmanager
 def capture_log(lines: list[str], level: int = logging.NOTSET) -> Iterator[None]:
-    """Append what the gateway logs from this level on to `lines`, one for each record: the
-    exception, if there is one. It is written nowhere else."""
+    """Append the gateway's log records of this level or higher to `lines`, instead of logging them:
+    one line per record, which is the exception if there is one."""
     log, handler = logging.getLogger("modelway"), _LineHandler(lines, level)
     handlers, propagate = log.handlers, log.propagate
     log.handlers, log.propagate = [handler], False

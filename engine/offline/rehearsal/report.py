@@ -13,7 +13,7 @@ from engine.exchange.exchange import MISSING
 from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
-from engine.offline.rehearsal.path_routes import Near, nearest
+from engine.offline.rehearsal.path_routes import SimilarOperation, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.offline.rehearsal.target_translations import TargetTranslation
@@ -28,7 +28,7 @@ Report = dict[str, Any]
 
 
 def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = ()) -> Report:
-    """The report, with the `warnings` of the second opinion. It holds no credentials."""
+    """The report, with the `warnings` of the second opinion and without credentials."""
     assert planned.plan is not None
     config = planned.plan.config
     route = rehearsal.route
@@ -55,7 +55,9 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "validation": _validation(route, rehearsal),
         "model": _model(route, rehearsal, planned.plan),
         "targets": targets,
-        "timeouts": {name: upstream_report(config.upstreams[name]) for name in _asked(targets)},
+        "timeouts": {
+            name: upstream_report(config.upstreams[name]) for name in _upstream_names(targets)
+        },
         "transforms": _transforms(route, rehearsal, planned.plan),
         "outgoing": [
             _outgoing(request, rehearsal, display)
@@ -69,8 +71,8 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
 
 
 def _transforms(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[Report]:
-    """The edits of the request, in their order, each with its `side` (caller's or upstream's) and
-    its place."""
+    """The edits of the request in their order, each with its `side` (`caller` or `upstream`) and
+    place."""
     exchange, config = rehearsal.exchange, plan.config
     if exchange is None or (rehearsal.step("transform") is None and not rehearsal.sent_requests):
         return []
@@ -86,7 +88,7 @@ def _transforms(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[Report]:
 
 
 def code_of(rehearsal: Rehearsal) -> str:
-    """The error code of the response, in whichever dialect it is written; "" for none."""
+    """The error code of the response, in the form of any dialect; "" for none."""
     if rehearsal.status < 400:
         return ""
     if rehearsal.error is not None:
@@ -104,7 +106,7 @@ def code_of(rehearsal: Rehearsal) -> str:
 
 
 def _path(rehearsal: Rehearsal) -> str:
-    return rehearsal.request.target.partition("?")[0]  # the query may hold the caller's token
+    return rehearsal.request.target.partition("?")[0]  # the query may contain the caller's token
 
 
 def _error(rehearsal: Rehearsal) -> Report | None:
@@ -125,7 +127,7 @@ def _message(body: bytes) -> str:
     return str(error.get("message", "")) if isinstance(error, dict) else ""
 
 
-def _near(near: Near) -> Report:
+def _near(near: SimilarOperation) -> Report:
     operation = near.operation
     return {
         "operation": operation.id,
@@ -201,7 +203,7 @@ def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
 
 
 def _document(body: bytes) -> Any:
-    """A translated body as JSON; as text where the caller's own parts of it cannot be read."""
+    """A translated body as JSON; as text if parts that it copies from the caller are not JSON."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -209,8 +211,8 @@ def _document(body: bytes) -> Any:
 
 
 def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]:
-    """The targets in the order of attempts, if every draw takes the first and nothing is known of
-    their load."""
+    """The targets in the order of attempts, if each draw takes the first one and their loads are
+    unknown."""
     if route.to:
         choose = route.choose.text
         return [
@@ -246,14 +248,14 @@ def _targets(rehearsal: Rehearsal, route: Route, config: Config) -> list[Report]
 
 
 def _bound(target: Target, entry: Model) -> int | None:
-    """How many requests a target itself gets at one time, beside the bound of its upstream."""
+    """The bound of the requests in flight of a target, without that of its upstream."""
     key = (target.upstream.name, target.configured)
     bounds = (to.max_in_flight for to in entry.to if (to.upstream, to.model) == key)
     return next(bounds, None)
 
 
-def _asked(targets: Sequence[Report]) -> Iterable[str]:
-    """The upstreams of some targets, each once."""
+def _upstream_names(targets: Sequence[Report]) -> Iterable[str]:
+    """The names of the targets' upstreams, each once."""
     return dict.fromkeys(target["upstream"] for target in targets)
 
 
@@ -265,7 +267,7 @@ def _priority(rehearsal: Rehearsal, route: Route) -> str:
 
 
 def _translation(translation: TargetTranslation | None) -> Report | None:
-    """How the request is translated for a target; None if it is not, or was refused before."""
+    """The translation of the request for a target; None without one, or if a stage refused it."""
     if translation is None:
         return None
     refusal = translation.refusal

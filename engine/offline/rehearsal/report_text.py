@@ -12,11 +12,11 @@ from engine.source.excerpt import printable
 Report = dict[str, Any]
 _WIDTH = 16
 _LINE = 160
-"""Characters of a line of a body that are shown: an image is one line."""
+"""The largest number of characters shown of a line of a body; an image is one long line."""
 
 
 def text(report: Report) -> str:
-    """The report of `report.report`, as lines."""
+    """The report of `report.report` as text."""
     return "\n".join(map(printable, _lines(report)))
 
 
@@ -69,15 +69,15 @@ def _error(error: Report) -> Iterator[str]:
 def _unserved(report: Report) -> Iterator[str]:
     yield from _error(report["error"])
     if not report["nearest"]:
-        yield _line("nearest", "nothing comes near")
+        yield _line("nearest", "no similar operation")
     for near in report["nearest"]:
         shown_operation = f"{near['method']} {near['path']} ({near['operation']}): {near['why']}"
         yield _line("nearest", shown_operation, near["place"])
 
 
 def _authentication(report: Report) -> Iterator[str]:
-    looked = ", ".join(
-        f"{carrier['kind']} {carrier['name']}{' (holds one)' if carrier['held'] else ''}"
+    checked = ", ".join(
+        f"{carrier['kind']} {carrier['name']}{' (present)' if carrier['held'] else ''}"
         for carrier in report["carriers"]
     )
     if report["verdict"] == "public":
@@ -86,7 +86,7 @@ def _authentication(report: Report) -> Iterator[str]:
     verdict = f"passed: token '{report['token']}'" if report["token"] else report["verdict"]
     if report["token"] and report["verdict"] == "refused":
         verdict = f"refused: token '{report['token']}'"
-    yield _line("authentication", f"{verdict}; looked at {looked}")
+    yield _line("authentication", f"{verdict}; checked {checked}")
 
 
 def _policies(report: Report, *moments: Moment) -> Iterator[str]:
@@ -147,8 +147,8 @@ def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator
         retries = ", ".join(report["retries"]) or "nothing"
         breaker = report["breaker"]
         attempts = report["attempts"]
-        words = f"at most {attempts} {'try' if attempts == 1 else 'tries'}, again on {retries}; "
-        words += f"left alone {breaker['cooldown']:g}s after {breaker['failures']} failures"
+        words = f"at most {attempts} attempt{'' if attempts == 1 else 's'}, retried on {retries}; "
+        words += f"no requests for {breaker['cooldown']:g}s after {breaker['failures']} failures"
         yield _line("", words)
         if report["max_in_flight"]:
             yield _line("", f"at most {report['max_in_flight']} requests at one time")
@@ -164,7 +164,7 @@ def _targets(targets: list[Report], timeouts: Report, priority: str) -> Iterator
 
 
 def _source(addresses: Report) -> str:
-    """Where the addresses of an upstream come from."""
+    """The source of an upstream's addresses, in words."""
     if addresses["file"]:
         return f"the file {addresses['file']}"
     name = f"the service {addresses['srv']}" if addresses["srv"] else addresses["name"]
@@ -173,7 +173,7 @@ def _source(addresses: Report) -> str:
 
 
 def _translation(translation: Report | None) -> Iterator[str]:
-    """How a target gets the request, unless it gets it as it is."""
+    """The translation of the request for a target, if there is one."""
     if translation is None:
         return
     words = f"translated from {translation['from']} into {translation['into']}"

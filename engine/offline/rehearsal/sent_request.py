@@ -1,4 +1,4 @@
-"""A request as it was sent on: the model that it names, and what changed in its body."""
+"""The request that was sent to an upstream: its model, and the changes of its body."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABSENT: Any = object()
 
 
 class BodyChange(NamedTuple):
-    """A value that changed: `place` as `messages[0].role`, ABSENT for an absent value."""
+    """A changed value: `place` is like `messages[0].role`; an absent value is ABSENT."""
 
     place: str
     before: Any
@@ -36,7 +36,7 @@ class BodyChange(NamedTuple):
 
 
 def changes(before: bytes, after: bytes) -> list[BodyChange] | None:
-    """The changes from one JSON text to another; None when one of them is not JSON."""
+    """The changes from one JSON text to another; None if one of them is not JSON."""
     if before == after:
         return []
     try:

@@ -1,4 +1,4 @@
-"""The shortest answer of an upstream, in the language in which it is asked."""
+"""The shortest answer of an upstream, in the language of its request."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ NO_ANSWER = StandInAnswer("application/json", b"{}")
 
 
 def stand_in_answer(target: str, body: bytes) -> StandInAnswer:
-    """The answer to a request with this path and query: a stream if one is requested, and `{}` for
-    a request that has no language."""
+    """The answer to a request with this path and query: a stream if the request asks for one, `{}`
+    for a request in no known language."""
     try:
         return _answer_to(target, body)
-    except UNREADABLE:  # relayed as it is: the document of its API allows it
+    except UNREADABLE:  # relayed unchanged, because the document of its API allows it
         return NO_ANSWER
 
 

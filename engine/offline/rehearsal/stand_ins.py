@@ -1,4 +1,4 @@
-"""Stand-ins for a rehearsal: clients with canned responses, credentials that are not fetched,
+"""Test doubles for a rehearsal: clients with canned responses, credentials that are not fetched,
 counters at zero."""
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _FAILURES: dict[str, type[UpstreamFailure]] = {
 }
 
 
-class Canned(UpstreamResponse):
-    """A canned response."""
+class CannedResponse(UpstreamResponse):
+    """A response with a fixed status and body."""
 
     def __init__(self, status: int, answer: StandInAnswer) -> None:
         self.status = status
@@ -38,7 +38,7 @@ class Canned(UpstreamResponse):
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
 
-    def read(self, passing: Any = None, beat: float | None = None) -> bytes:
+    def read(self, on_data: Any = None, beat: float | None = None) -> bytes:
         data, self._body = self._body, b""
         return data
 
@@ -47,7 +47,7 @@ class Canned(UpstreamResponse):
         return not self._body
 
     def close(self) -> None:
-        """There is no connection."""
+        """Do nothing: there is no connection."""
 
 
 class Recorder(Client):
@@ -58,7 +58,7 @@ class Recorder(Client):
     ) -> None:
         origin = origin_of(url)
         self.base_path, self.host = origin.base_path, origin.host_header
-        # Upstreams are known to the plan by name, to their clients by URL alone.
+        # Set later: a client gets only the URL of its upstream.
         self.name = ""
         self._base = url.removesuffix(origin.base_path) if origin.base_path else url
         self._requests = requests
@@ -72,7 +72,7 @@ class Recorder(Client):
         body: bytes | Spool | None,
         total: float | None = None,
     ) -> UpstreamResponse:
-        """Record the request. Raises the configured UpstreamFailure, and ValueError as a Client."""
+        """Record the request. Raises the UpstreamFailure of `answers`, and ValueError as Client."""
         data = body if isinstance(body, bytes) else b"".join(body.chunks()) if body else b""
         request_head(method, target, self.host, headers, len(data))
         answer = self._answers.of(self.name)
@@ -82,42 +82,42 @@ class Recorder(Client):
             failure = _FAILURES[answer]("rehearsed")
             failure.request_sent = answer != "connect"
             raise failure
-        return Canned(answer, stand_in_answer(target, data) if answer < 300 else NO_ANSWER)
+        return CannedResponse(answer, stand_in_answer(target, data) if answer < 300 else NO_ANSWER)
 
     @property
     def connections(self) -> tuple[int, int]:
         return 0, 0
 
     def close(self) -> None:
-        """There is no pool."""
+        """Do nothing: there is no pool."""
 
 
 def recorder(requests: list[SentRequest], answers: UpstreamAnswers) -> Any:
-    """A constructor of such clients, in place of Client."""
+    """A constructor of Recorders, to replace Client."""
     return partial(Recorder, requests=requests, answers=answers)
 
 
 class RecordingCounters:
-    """Counters at zero that record what is taken."""
+    """Counters at zero that append the amounts taken to `takes`."""
 
-    def __init__(self, takings: list[QuotaTake]) -> None:
-        self._takings = takings
+    def __init__(self, takes: list[QuotaTake]) -> None:
+        self._takes = takes
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
-        takings = list(zip(limits, costs, strict=True))
-        self._takings.extend(takings)
-        remaining = [max(0, limit.amount - cost) for limit, cost in takings]
+        takes = list(zip(limits, costs, strict=True))
+        self._takes.extend(takes)
+        remaining = [max(0, limit.amount - cost) for limit, cost in takes]
         windows = [window_seconds(limit.window) for limit in limits]
-        over = [index for index, (limit, cost) in enumerate(takings) if cost > limit.amount]
+        over = [index for index, (limit, cost) in enumerate(takes) if cost > limit.amount]
         if over:
             return TakeResult(over[0], remaining, windows, waits=windows)
         return TakeResult(None, remaining, windows)
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        """Nothing was taken."""
+        """Do nothing: nothing was taken."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 def placeholder(credential: Credential, changed: Callable[[], None]) -> LiveCredential:

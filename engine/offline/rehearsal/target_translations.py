@@ -1,4 +1,4 @@
-"""How a request is translated for each of its targets, the ones that are never asked included."""
+"""The translations of a request for all of its targets, also for those that are not attempted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from engine.values.errors import GatewayError
 class TargetTranslation:
     """The request for a target that speaks another language of chat.
 
-    `model` is its name there. `target_request` is None where the request cannot be carried:
-    `refusal` is the reason. `dropped` are the caller's fields that are not carried.
+
+    `model` is the target's name for the model. `target_request` is None if the request cannot be
+    translated; `refusal` is then the reason. `dropped` are the caller's fields that are dropped.
     """
 
     upstream: str
@@ -36,8 +37,8 @@ class TargetTranslation:
 def translate_for_targets(
     plan: Plan, route: Route, exchange: Exchange
 ) -> list[TargetTranslation | None]:
-    """An entry for each target of the exchange, in the order of attempts: None for a target that
-    gets the request as it is. The body of the exchange is still open."""
+    """An entry for each target of the exchange, in the order of attempts; None for a target without
+    a translation. The body of the exchange must still be open."""
     if route.model is None:
         return []
     operations, operation = plan.model_operations(), route.by_model

@@ -1,4 +1,4 @@
-"""What an explained request may have to wait for at an upstream: timeouts, retries, places."""
+"""The settings of an upstream that an explained request depends on: timeouts, retries, queue."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Report = dict[str, Any]
 
 
 def upstream_report(upstream: UpstreamConfig) -> Report:
-    """Timeouts (seconds), retries, breaker, bound of requests in flight with its queue, and source
-    of addresses of an upstream."""
+    """The timeouts (seconds), retries, breaker, bound of requests in flight, queue and source of
+    addresses of an upstream."""
     retry, breaker, queue = upstream.retry, upstream.breaker, upstream.queue
     health = upstream.health
     return {
@@ -29,8 +29,8 @@ def upstream_report(upstream: UpstreamConfig) -> Report:
 
 
 def _addresses(upstream: UpstreamConfig) -> Report:
-    """Where the addresses of an upstream come from: a file, a service or a name of DNS, which is
-    looked up after `every` seconds at most."""
+    """The source of an upstream's addresses: a file, an SRV service, or a DNS name that is looked
+    up at least every `every` seconds."""
     resolve = upstream.resolve
     assert resolve is not None
     name = None if resolve.file or resolve.srv else urlsplit(upstream.url).hostname

@@ -1,4 +1,4 @@
-"""A file of addresses that cannot be used now: until it can, requests to its upstream fail."""
+"""A file of addresses that cannot be read: requests to its upstream fail until it can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target with a larger bound than its upstream: it never counts."""
+"""A target whose bound has no effect, because that of its upstream is not larger."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A failover to a target that cannot be asked what the first target can be: requests with such a
-field are not failed over."""
+"""A failover to a target that lacks features of the first target: requests that use them do not
+fail over."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from engine.offline.audit import AuditCase
 from engine.offline.translation_limits import formats, refused_features
 from engine.translations.features import Feature
 
-_MOST = 20
-_MOST_NAMED = 5
+_MAX_WARNINGS = 20
+_MAX_NAMED = 5
 
 
 def check(case: AuditCase) -> None:
@@ -22,20 +22,20 @@ def check(case: AuditCase) -> None:
         if model.fallback or len(_dialects(case, model)) > 1
         for upstream, features in _losses(case, model)
     )
-    first = list(islice(losing, _MOST + 1))  # each takes some milliseconds to find
-    for number, (model, upstream, features) in enumerate(first[:_MOST], 1):
+    first = list(islice(losing, _MAX_WARNINGS + 1))  # each takes some milliseconds to find
+    for number, (model, upstream, features) in enumerate(first[:_MAX_WARNINGS], 1):
         names = [feature.name for feature in features]
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        message = f"requests to '{model.name}' with {', '.join(names[:_MOST_NAMED])}{more} "
-        message += f"do not fail over to upstream '{upstream}', which cannot be asked with them"
-        if number == _MOST and len(first) > _MOST:
+        more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+        message = f"requests to '{model.name}' with {', '.join(names[:_MAX_NAMED])}{more} "
+        message += f"do not fail over to upstream '{upstream}', which does not support them"
+        if number == _MAX_WARNINGS and len(first) > _MAX_WARNINGS:
             message += "; other models have such failovers as well"
         hint = "`translate: lossy` and `drop` serve them without; `check -v` lists all fields"
         case.warn(model.at, "MW424", message, hint, key=True)
 
 
 def _dialects(case: AuditCase, model: Model) -> set[str]:
-    """The dialects of a model's own targets: those of one dialect can be asked the same."""
+    """The dialects of a model's own targets; targets of one dialect have the same features."""
     return {case.config.upstreams[target.upstream].dialect for target in model.to}
 
 

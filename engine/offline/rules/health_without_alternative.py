@@ -1,4 +1,4 @@
-"""Probes of a server whose targets stand alone: they change nothing about requests."""
+"""Health checks of an upstream that has no alternative: they have no effect on requests."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def check(case: AuditCase) -> None:
 
 
 def _with_alternative(config: Config) -> set[str]:
-    """The upstreams with a target that is asked beside, before or after another one."""
+    """The upstreams with a target for which there is an alternative."""
     models = config.models
     targets = [
         [*model.to, *(target for name in model.fallback for target in models[name].to)]
         for model in models.values()
     ]
     targets += [[*route.to] for route in config.routes]
-    return {target.upstream for each in targets if len(each) > 1 for target in each}
+    return {target.upstream for group in targets if len(group) > 1 for target in group}

@@ -14,5 +14,5 @@ def check(case: AuditCase) -> None:
         if route.hedge is not None and not has_second and at not in noted:
             noted.add(at)
             message = f"requests of {route.operation.id} have no second target, and are not hedged"
-            hint = "add a target to `to`, or take 'hedge' out"
+            hint = "add a target to `to`, or remove 'hedge'"
             case.warn(at, "MW440", message, hint, key=True)

@@ -1,4 +1,4 @@
-"""A secret in the text of a config file, and so in every copy of it."""
+"""A literal secret in a config file, and so in every copy of it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from engine.offline.audit import AuditCase
 from engine.source.problem import Level
 
 _NO_SECRET = frozenset({"not-set", "none", "empty", "dummy", "unused", "ollama", "not-needed"})
-_SHORTEST = 6
+_MIN_LENGTH = 6
 _OTHER_TEMPLATE = re.compile(
     r"(?:Bearer )?(?:\$[A-Z_]+|\{\{.*\}\}|%[A-Z_]+%|\$\([A-Z_]+\)|<[\w -]+>)"
 )
-"""A variable as shells, Helm, Windows or a guide write it."""
+"""A variable in the syntax of shells, Helm, Windows or a guide."""
 
 
 def check(case: AuditCase) -> None:
     for file in case.config_files:
         for literal in literals(file):
             text = file.text[literal.start : literal.end].strip()
-            if len(text) < _SHORTEST or text.lower() in _NO_SECRET:
+            if len(text) < _MIN_LENGTH or text.lower() in _NO_SECRET:
                 continue
             where = ".".join(map(str, literal.path))
             message = f"a secret is written out in '{where}'"

@@ -1,4 +1,4 @@
-"""A token, or an allow list, that names models which do not exist: often a typing mistake."""
+"""A token or an allow list that names models which do not exist: often a typo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents that, read strictly, refuse requests of their vendor's own clients."""
+"""Documents that refuse requests of their vendor's own clients with `validate: strict`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.spec.path_templates import PathMatch, PathTree
 from engine.values.errors import GatewayError
 
 _VERSIONS = ("", "/v1", "/v1beta")
-_MOST_PLACES = 5
+_MAX_PLACES = 5
 
 
 def check(case: AuditCase) -> None:
@@ -21,7 +21,7 @@ def check(case: AuditCase) -> None:
         refusals = dict(_refused(case, spec.dialect, routes))
         if not refusals:
             continue
-        places = list(refusals)[:_MOST_PLACES]
+        places = list(refusals)[:_MAX_PLACES]
         more = len(refusals) - len(places)
         clients = sorted({request.client for request in refusals.values()})
         message = (
@@ -35,9 +35,8 @@ def check(case: AuditCase) -> None:
 def _refused(
     case: AuditCase, dialect: str, routes: list[Route]
 ) -> Iterator[tuple[str, ClientRequest]]:
-    """Operations and places that only a strict reading refuses, each with one request.
-
-    Refusals of a lenient reading too, and of model names, are intended.
+    """Operations and places that are refused only with `validate: strict`, each with one request.
+    Refusals with `lenient`, and of model names, are intended.
     """
     tree = PathTree()
     for route in routes:

@@ -1,4 +1,4 @@
-"""Tokens in query strings that gunicorn's access log contains."""
+"""Tokens in query strings that gunicorn writes to its access log."""
 
 from __future__ import annotations
 

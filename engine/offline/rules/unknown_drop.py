@@ -1,5 +1,5 @@
-"""A field under `drop` that no format has: often a typing mistake. `drop` names the fields of
-requests without indexes, `messages.content.file`."""
+"""A field under `drop` that no format has: often a typo. `drop` names the fields of requests
+without indexes, like `messages.content.file`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from engine.spec.document.node import Node
 from engine.spec.media_types import is_json
 from engine.values.wildcard import matches
 
-_DEEPEST = 4
-_MOST = 20_000
+_MAX_DEPTH = 4
+_MAX_PLACES = 20_000
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 
 
@@ -27,7 +27,7 @@ def check(case: AuditCase) -> None:
                 hint = did_you_mean(
                     name, fields, "fields are written without indexes: tools.strict"
                 )
-                message = f"'{name}' is no field of any format"
+                message = f"'{name}' is not a field of any format"
                 case.warn((*model.at, "drop", index), "MW423", message, hint)
 
 
@@ -45,8 +45,8 @@ def request_fields(plan: Plan) -> frozenset[str]:
 
 
 class _Fields:
-    """The fields of one schema. A schema that contains itself ends at a depth, and a schema is read
-    once for each place."""
+    """The fields of one schema. Recursion is limited by a depth, and each schema is read once per
+    place."""
 
     def __init__(self) -> None:
         self._visited: set[tuple[str, str]] = set()
@@ -58,7 +58,7 @@ class _Fields:
         if not isinstance(schema.value, dict):
             return
         key = schema.pointer, place
-        if depth > _DEEPEST or key in self._visited or len(self._visited) >= _MOST:
+        if depth > _MAX_DEPTH or key in self._visited or len(self._visited) >= _MAX_PLACES:
             return
         self._visited.add(key)
         for name, member in schema.get("properties").items():

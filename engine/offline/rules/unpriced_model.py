@@ -1,4 +1,4 @@
-"""Spending limits that models without a price evade."""
+"""Spending limits that do not count models without a price."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from engine.offline.audit import AuditCase
 from engine.values.price import Price
 from engine.values.wildcard import ByName
 
-_MOST = 20
-_MOST_NAMES = 3
+_MAX_WARNINGS = 20
+_MAX_NAMES = 3
 
 
 def check(case: AuditCase) -> None:
@@ -27,10 +27,10 @@ def check(case: AuditCase) -> None:
         and case.limits_money_of(model)
     ]
     hint = f"add it to `prices`, in {case.config.currency}"
-    for number, (model, words) in enumerate(free[:_MOST], 1):
+    for number, (model, words) in enumerate(free[:_MAX_WARNINGS], 1):
         message = f"spending is limited, but {words}"
-        if number == _MOST and len(free) > _MOST:
-            message += f"; so do {len(free) - _MOST} more"
+        if number == _MAX_WARNINGS and len(free) > _MAX_WARNINGS:
+            message += f"; so do {len(free) - _MAX_WARNINGS} more"
         case.warn(model.at, "MW409", message, hint, key=True)
 
 
@@ -40,7 +40,7 @@ def _free(
     prices: ByName[Price],
     listed: Mapping[str, ListedModel],
 ) -> str:
-    """What of a model without a price in the config counts as free; "" for nothing."""
+    """The sentence that says which names of a model count as free; "" if none do."""
     names: list[str] = []
     for target in model.to:
         if f"{target.upstream}/{target.model or model.name}" in case.config.prices:
@@ -58,14 +58,14 @@ def _free(
             names += [name for name in _unpriced(model, listed) if prices.find(name) is None]
     if not names:
         return ""
-    text = ", ".join(f"'{name}'" for name in names[:_MOST_NAMES])
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    text = ", ".join(f"'{name}'" for name in names[:_MAX_NAMES])
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     verbs = "has no price and counts" if len(names) == 1 else "have no price and count"
     return f"{text}{more} of '{model.name}' {verbs} as free"
 
 
 def _unpriced(model: Model, listed: Mapping[str, ListedModel]) -> Iterator[str]:
-    """The models that a wildcard lists and that their provider has no price of."""
+    """The models that a wildcard lists and that have no price of their provider."""
     for name, entry in listed.items():
         facts = entry.provider_model
         if entry.entry is model and facts is not None and facts.price is None:

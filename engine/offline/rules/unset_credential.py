@@ -1,5 +1,5 @@
-"""A credential whose variable is not set, so that its default is sent; a variable of a provider
-with the placeholder that `modelway init --provider` writes."""
+"""A credential whose variable is not set, so that its default is sent; or a provider's variable
+that still has the placeholder of `modelway init --provider`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from engine.offline.audit import AuditCase, is_loopback
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 
-_LONGEST_PLACEHOLDER = 15
-"""A longer default is a credential in the file: MW402."""
+_MAX_PLACEHOLDER = 15
+"""The longest default that counts as a placeholder; a longer one is a literal secret (MW402)."""
 
 
 def check(case: AuditCase) -> None:
@@ -25,14 +25,14 @@ def check(case: AuditCase) -> None:
 
 
 def _is_local(case: AuditCase, path: Path) -> bool:
-    """Whether it is for an upstream on this machine: local model servers need none."""
+    """Whether a credential is for an upstream on this machine: local model servers need none."""
     upstream = case.config.upstreams.get(str(path[1])) if path[0] == "upstreams" else None
     return upstream is not None and is_loopback(upstream)
 
 
 def _check(case: AuditCase, source: SourceDocument, path: Path) -> None:
     for name, default in defaults_in_use(source.reference(path), case.environ).items():
-        if len(default) > _LONGEST_PLACEHOLDER:
+        if len(default) > _MAX_PLACEHOLDER:
             continue
         subject = f"upstream '{path[1]}'" if path[0] == "upstreams" else "the collector of traces"
         message = f"{name} is not set: {subject} will refuse every request"

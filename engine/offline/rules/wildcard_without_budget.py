@@ -7,13 +7,14 @@ from engine.values.caller import Caller
 
 
 def check(case: AuditCase) -> None:
-    callers = case.config.stores.records is not None
-    callers = callers or any(_unbounded(caller) for caller in case.config.tokens.values())
+    has_unbounded_caller = case.config.stores.records is not None or any(
+        _unbounded(caller) for caller in case.config.tokens.values()
+    )
     for model in case.config.models.values():
         if "*" not in model.name:
             continue
         unbounded = [entry for entry in case.routes_for(model) if not BUDGETS & entry.kinds]
-        if any(callers or entry.route.public for entry in unbounded):
+        if any(has_unbounded_caller or entry.route.public for entry in unbounded):
             message = f"no budget bounds the cost of '{model.name}'"
             hint = "add the policy spend_limit or token_budget, or list the models by name"
             case.warn(model.at, "MW405", message, hint, key=True)

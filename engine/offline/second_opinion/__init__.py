@@ -1,5 +1,4 @@
-"""The second opinion: what openapi-core says of the same requests and answers, offline.
-
-`compare.py` holds both readings side by side; read it first. `verdict.py` says what is compared,
+"""The second opinion: openapi-core validates the same requests and answers, offline. Read
+`compare.py` first, which compares both verdicts. `verdict.py` defines what is compared;
 `openapi_core_reader.py` is the only module that imports openapi-core.
 """

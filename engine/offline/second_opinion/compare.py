@@ -1,6 +1,6 @@
-"""Modelway's reading beside openapi-core's: of the examples in documents, and of one request.
+"""Compares the verdicts of Modelway and openapi-core on the examples in documents and on a request.
 
-openapi-core takes about 0.3 s to import and 3 ms for a value; `serve` never imports it.
+openapi-core takes about 0.3 s to import and 3 ms per value; `serve` never imports it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from engine.values.errors import Malformed
 if TYPE_CHECKING:
     from engine.offline.second_opinion.openapi_core_reader import OpenapiCoreReader
 
-MOST_EXAMPLES = 500
-"""Examples of one document that are compared; of more, every nth."""
+MAX_EXAMPLES = 500
+"""The largest number of examples of one document that are compared; of more, every nth is."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentExample:
-    """An example of a document: of a request body, or of a response where `status` is set."""
+    """An example of a document: of a request body, or of a response if `status` is not 0."""
 
     operation: Operation
     value: Node
@@ -47,9 +47,8 @@ class DocumentExample:
 
 
 def compare_examples(planned: PlanResult) -> None:
-    """Note every example of the served operations that the two readers judge differently.
-
-    One note at most says that openapi-core fails on some.
+    """Add a warning for each example of the served operations on which the two readers disagree,
+    and one note if openapi-core fails on some.
     """
     if planned.plan is None:
         return
@@ -58,7 +57,7 @@ def compare_examples(planned: PlanResult) -> None:
         examples = list(_examples(specification, _served_operations(planned.plan, name)))
         if not examples:
             continue
-        step = ceil(len(examples) / MOST_EXAMPLES)
+        step = ceil(len(examples) / MAX_EXAMPLES)
         reader = _reader(specification)
         for example in examples[::step]:
             try:
@@ -70,9 +69,8 @@ def compare_examples(planned: PlanResult) -> None:
 
 
 def compare_request(plan: Plan, rehearsal: Rehearsal) -> list[str]:
-    """A warning for each difference in reading a rehearsed request, with its code.
-
-    Nothing for a request that no route serves, or whose route validates nothing.
+    """A warning with its code for each disagreement on a rehearsed request; none for a request that
+    no route serves, or whose route does not validate.
     """
     route, exchange = rehearsal.route, rehearsal.exchange
     if route is None or exchange is None or route.validate == "off" or route.operation.websocket:
@@ -110,7 +108,7 @@ def _reader(specification: Specification) -> OpenapiCoreReader:
 
 
 def _served_operations(plan: Plan, spec: str) -> Sequence[Operation]:
-    """The operations of a document that routes serve, read strictly whatever the route says."""
+    """The operations of a document that routes serve, compiled as strict for any route."""
     names = {route.operation.name for route in plan.routes if route.operation.spec == spec}
     operations = plan.specifications[spec].operations
     return [operations[name] for name in operations if name in names]
@@ -146,7 +144,8 @@ def _examples_of(
 
 
 def _status(name: str, names: set[str]) -> int:
-    """A status that this entry of `responses` describes."""
+    """A status code for an entry of `responses`, such as `200`, `4XX` or `default`, of which no
+    other entry is more specific."""
     if name.isdigit():
         return int(name)
     if name[:1].isdigit():
@@ -174,7 +173,7 @@ def _compare_example(
         openapi_core = reader.body(operation, example.media_type, body)
     difference = disagreement(f"this example of {operation.id}", modelway, openapi_core)
     if difference is not None:
-        hint = "one of them misreads the document: say it in words that both read alike"
+        hint = "one of them misreads the document: rewrite it so that both agree"
         findings.note(value.source, value.path, Level.WARNING, "MW421", str(difference), hint)
 
 
@@ -191,7 +190,7 @@ def _note_failures(
 
 
 def _body_schema(operation: Node, media_type: str) -> Node | None:
-    """The schema of a JSON body of this media type; None where bodies are not compared."""
+    """The schema of a JSON body of this media type; None if its bodies are not compared."""
     content = operation.get("requestBody").get("content")
     schemas = {essence(name): media.get("schema") for name, media in content.items()}
     schema = schemas.get(media_type)
@@ -201,7 +200,7 @@ def _body_schema(operation: Node, media_type: str) -> Node | None:
 
 
 def _is_json_text(body: bytes) -> bool:
-    """Whether both readers take a body for JSON (RFC 8259), or it is empty."""
+    """Whether a body is valid JSON (RFC 8259) for both readers, or empty."""
     try:
         orjson.loads(body or b"null")
     except orjson.JSONDecodeError:
@@ -240,7 +239,7 @@ def _compare_parameters(
 
 
 def _is_compared(parameter: Parameter, query: Query, exchange: Exchange) -> bool:
-    """Whether nothing of `NOT_READ` stands in the parameter's text."""
+    """Whether the text of a parameter contains nothing of `NOT_READ`."""
     if parameter.read_decoded is not None and "%2c" in f"{exchange.path}?{query.raw}".lower():
         return False
     if parameter.place != "query":

@@ -1,4 +1,4 @@
-"""Modelway's own reading, as a verdict: the compiled readers and validators that `serve` runs."""
+"""Modelway's verdicts, by the compiled readers and validators that `serve` runs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from engine.values.errors import GatewayError, Malformed
 
 _UNIONS = frozenset({"anyOf", "oneOf"})
 _INTEGER_BOUNDS = frozenset({-(2**31), 2**31 - 1, -(2**63), 2**63 - 1})
-"""Bounds into which a schema's `format: int32` and `int64` are compiled."""
-_MOST_ERRORS = 50
+"""The bounds that `format: int32` and `int64` are compiled to."""
+_MAX_ERRORS = 50
 
 
 def read_body(operation: Operation, schema: Node, media_type: str, body: bytes) -> Verdict:
-    """The verdict on a JSON body of `schema`; an empty one is no body."""
+    """The verdict on a JSON body of `schema`; an empty body counts as none."""
     environ = {"CONTENT_TYPE": media_type}
     exchange = Exchange(operation.method, operation.path, "", environ)
     exchange.body = Body(body)
@@ -40,7 +40,7 @@ def read_body(operation: Operation, schema: Node, media_type: str, body: bytes) 
 
 
 def read_parameter(parameter: Parameter, schema: Node, source: Any) -> Verdict:
-    """The verdict on a parameter, `source` as its reader takes it."""
+    """The verdict on a parameter; `source` is the input of its reader."""
     try:
         parameter.check(source)
     except GatewayError as error:
@@ -69,12 +69,12 @@ def _refusal(error: GatewayError, schema: Node, validator: Any, value: Any) -> V
 
 
 def _keywords_of(validator: Any, schema: Node, value: Any) -> frozenset[str]:
-    errors = list(islice(validator.iter_errors(value), _MOST_ERRORS))
+    errors = list(islice(validator.iter_errors(value), _MAX_ERRORS))
     return frozenset(_keywords(errors, schema))
 
 
 def _keywords(errors: Iterable[Any], schema: Node) -> Iterator[str]:
-    """The keywords on which errors rest: those of the alternatives too where one is a union's."""
+    """The keywords that caused errors; for an error of a union also those of its alternatives."""
     for error in errors:
         name, details = error.kind.name, error.kind.as_dict()
         yield name
@@ -87,11 +87,11 @@ def _keywords(errors: Iterable[Any], schema: Node) -> Iterator[str]:
 
 
 def _has_discriminator(schema: Node, path: Sequence[str | int]) -> bool:
-    """Whether the schema that holds the last keyword of an error's path has a discriminator."""
+    """Whether the schema of the last keyword in an error's path has a discriminator."""
     node = schema
     try:
         for step in path[:-1]:
             node = node.resolved() if step == "$ref" else node.step(step)
-    except KeyError:  # a keyword that the compiled schema has in place of the document's
+    except KeyError:  # the compiled schema has a keyword that the document does not have
         return False
     return isinstance(node.value, dict) and "discriminator" in node.value

@@ -1,6 +1,6 @@
-"""openapi-core's reading of one document: a verdict on a body, a parameter or an answer.
+"""openapi-core's verdicts on bodies, parameters and answers of one document.
 
-Only this module imports openapi-core, and only offline: `compare.py` imports it when it is asked.
+Only this module imports openapi-core; `compare.py` imports it when it is needed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _Response:
 
 @dataclass(frozen=True, slots=True)
 class _OperationFinder:
-    """Finds the operation of a request without searching: it is known already."""
+    """Returns the operation of a request, which is known, instead of searching for it."""
 
     item: SchemaPath
     operation: SchemaPath
@@ -76,7 +76,7 @@ class _OperationFinder:
 
 
 class OpenapiCoreReader:
-    """Reads values as openapi-core does. Its methods raise NotComparable if openapi-core fails."""
+    """Validates values with openapi-core. The methods raise NotComparable if openapi-core fails."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -85,7 +85,7 @@ class OpenapiCoreReader:
         )
 
     def body(self, operation: Operation, media_type: str, body: bytes) -> Verdict:
-        """The verdict on a request body; an empty one is no body."""
+        """The verdict on a request body; an empty body counts as none."""
         kind = V30RequestBodyValidator if self._library.is_30 else V31RequestBodyValidator
         request = _Request(operation.method.lower(), body, media_type)
         with _failures():
@@ -135,7 +135,7 @@ class OpenapiCoreReader:
         return kind(self._document, path_finder_cls=partial(_finder, finder))
 
     def _file(self, uri: str) -> Any:
-        """A file that the document refers to, as Modelway read and repaired it."""
+        """A file that the document refers to, with Modelway's repairs."""
         return self._library.files[Path(unquote(uri.removeprefix("file://")))].value
 
     def _verdict(self, errors: Sequence[Exception]) -> Verdict:
@@ -153,13 +153,13 @@ class OpenapiCoreReader:
 
 
 def _finder(finder: _OperationFinder, spec: SchemaPath, base_url: str | None) -> _OperationFinder:
-    """openapi-core makes its path finder itself; this one is made already."""
+    """Called by openapi-core to make its path finder: returns the given one."""
     return finder
 
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Any exception of openapi-core becomes NotComparable; its warnings are not shown."""
+    """Convert any exception of openapi-core to NotComparable, and hide its warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -170,7 +170,7 @@ def _failures() -> Iterator[None]:
 
 
 def _keywords(error: ValidationError, library: Library) -> Iterator[str]:
-    """The keywords on which an error rests: those of the alternatives too where it is a union's."""
+    """The keywords that caused an error; for an error of a union also those of its alternatives."""
     if _by_discriminator(error):
         yield "discriminator"
     elif error.validator == "required":
@@ -181,7 +181,7 @@ def _keywords(error: ValidationError, library: Library) -> Iterator[str]:
 
 
 def _by_discriminator(error: ValidationError) -> bool:
-    """Whether the discriminator of a union chose what is refused: no index follows the union."""
+    """Whether a discriminator chose the schema that refuses: no index follows the union."""
     if error.validator in _UNIONS:
         return isinstance(error.schema, dict) and "discriminator" in error.schema
     steps = list(error.schema_path)
@@ -189,7 +189,7 @@ def _by_discriminator(error: ValidationError) -> bool:
 
 
 def _required(error: ValidationError, library: Library) -> Iterator[str]:
-    """`readOnly` or `writeOnly` if a missing property is."""
+    """`readOnly` or `writeOnly`, if a missing property has the keyword."""
     if not isinstance(error.schema, dict) or not isinstance(error.instance, dict):
         return
     properties = error.schema.get("properties", {})
@@ -200,7 +200,7 @@ def _required(error: ValidationError, library: Library) -> Iterator[str]:
 
 
 def _resolved(schema: dict[str, Any], library: Library) -> dict[str, Any]:
-    """A property's schema with the keywords of the schema that it refers to."""
+    """A property's schema, with the keywords of the schema behind its `$ref`."""
     try:
         value = Node(library, library.root, (), schema).resolved().value
     except KeyError:  # a reference from another file, which only openapi-core resolves here

@@ -1,8 +1,8 @@
 """Verdicts of the two readers, and which of their differences count.
 
-The law: two verdicts differ if one reader accepts a value that the other refuses, unless the
-refusal, or an alternative of a union in it, rests on a keyword of `NOT_COMPARED`. What is not read
-by openapi-core at all stands in `NOT_READ`.
+The law: two verdicts differ if one reader accepts a value that the other refuses, unless a keyword
+of `NOT_COMPARED` caused the refusal, or one in an alternative of a union. `NOT_READ` lists the
+parts that are not compared at all.
 """
 
 from __future__ import annotations
@@ -38,14 +38,13 @@ NOT_READ: Final[Mapping[str, str]] = {
 }
 """Parts of requests and documents that are not compared, with the reason."""
 
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one reader says of a value: `refusal` is its reason, "" where it accepts.
-
-    `keywords` are the JSON Schema keywords on which the refusal rests.
+    """The verdict of one reader on a value: `refusal` is the reason, "" if it accepts.
+    `keywords` are the JSON Schema keywords that caused the refusal.
     """
 
     refusal: str = ""
@@ -54,7 +53,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two verdicts that differ. `subject` is what was read: `the body`, `query parameter 'n'`."""
+    """Two verdicts that differ. `subject` is for example `the body` or `query parameter 'n'`."""
 
     subject: str
     modelway: Verdict
@@ -68,7 +67,7 @@ class Disagreement:
 
 
 class NotComparable(Exception):
-    """openapi-core fails on a document or value; the words are its own."""
+    """openapi-core fails on a document or value; the message is openapi-core's."""
 
 
 def disagreement(subject: str, modelway: Verdict, openapi_core: Verdict) -> Disagreement | None:
@@ -84,5 +83,5 @@ def _reading(verdict: Verdict) -> str:
     if not verdict.refusal:
         return "accepts it"
     words = " ".join(verdict.refusal.split())
-    shortened = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
+    shortened = words if len(words) <= _MAX_LENGTH else f"{words[:_MAX_LENGTH]}..."
     return f"refuses it ({shortened})"

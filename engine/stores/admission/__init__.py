@@ -1,3 +1,3 @@
-"""Who may send to an upstream with `max_in_flight`, and who waits, over all workers of a machine:
-`queue.py` is the law, on values; `shared_queue.py` keeps it in shared memory.
+"""Admission control of upstreams with `max_in_flight`, over all workers of a machine: `queue.py` is
+the law, on values; `shared_queue.py` keeps its state in shared memory.
 """

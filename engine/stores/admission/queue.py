@@ -1,19 +1,19 @@
-"""The law of bounded places with a queue, as a value that is read from bytes and written to them.
+"""A bounded number of places with a priority queue, as a value that is stored as bytes. The law:
+
 
     place      A request takes a place if fewer requests wait ahead of it than places are free.
-    order      Ahead of a request are those of higher priority, then those of its own that came
-               before it, of whichever worker. A new request stands behind all of its priority.
-    full       Into a full queue comes only a request of higher priority than the last in it, whose
-               ticket ends. The last is the one that came last of those of the lowest priority.
-    starving   A higher priority always goes first, so a lower one may get no place at all while
-               higher ones take every place; it then waits until its time is over and no longer.
-    leaving    A place that is given back, a request that waits no longer and whatever a dead worker
-               held is free at once. A ticket ends with its time, even if nobody takes it back.
-    stalled    A place that is free for STALL_SECONDS while others are ahead goes to whoever asks: a
-               worker that runs and does nothing holds up nobody.
+    order      Requests are ordered by priority, then by arrival, over all workers.
+    full       A full queue accepts a request only if its priority is higher than that of the last
+               one. The ticket of the last one then ends: of the lowest priority, the newest.
+    starving   A higher priority always goes first. A lower one may get no place until its time is
+               over.
+    leaving    A place that is given back, the ticket of a request that stops waiting, and all that
+               a dead worker held are free at once. A ticket also ends with its time.
+    stalled    A place that is free for STALL_SECONDS while others are ahead goes to any request, so
+               that a worker that runs but does not react blocks no other.
 
-Nothing here knows of processes or clocks: each call gets the number of the worker, which workers
-are alive, and the time in microseconds.
+Pure: each call gets the number of the worker, which workers are alive, and the time in
+microseconds.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _HOLDER = Struct("<QQ")
 class QueueState:
     """The places and the queue of one bound.
 
-    `holders` are the requests in flight by worker, `waiting` the tickets in the order of their
-    turns. `last` is the number of the last ticket that was given out; `idle_since` is when a place
-    became free that somebody waits for, 0 if there is none.
+
+    `holders` are the requests in flight by worker, `waiting` the tickets in order. `last` is the
+    number of the newest ticket. `idle_since` is when a place became free while tickets wait, 0 if
+    no place is free.
     """
 
     __slots__ = ("holders", "idle_since", "last", "waiting")
@@ -60,7 +61,7 @@ class QueueState:
         return sum(self.holders.values())
 
     def drop_dead(self, alive: Callable[[int], bool], now: int) -> None:
-        """Forget what workers held that are dead, and tickets whose time is over."""
+        """Free the places and tickets of dead workers, and the tickets whose time is over."""
         workers = {*self.holders, *self.waiting.workers}
         living = {worker for worker in workers if alive(worker)}
         self.holders = {w: count for w, count in self.holders.items() if count and w in living}
@@ -77,7 +78,7 @@ class QueueState:
         return True
 
     def join(self, worker: int, rank: int, size: int, until: int) -> int | None:
-        """Let a request wait. Returns its ticket, None if the queue is full for it."""
+        """Add a request to the queue. Returns its ticket, None if the queue is full for it."""
         waiting = self.waiting
         if len(waiting) >= size:
             if not waiting or waiting.orders[-1] <= -rank:
@@ -88,7 +89,7 @@ class QueueState:
         return self.last
 
     def admit(self, numbers: Iterable[int], bound: int, now: int) -> list[int]:
-        """Give places to those of these tickets whose turn it is. Returns their numbers."""
+        """Give places to these tickets if it is their turn. Returns the numbers of the admitted."""
         wanted, admitted, waiting = set(numbers), list[int](), self.waiting
         stalled = self.idle_since and now - self.idle_since >= _STALL
         free, ahead, index = bound - self.in_flight, 0, 0
@@ -109,7 +110,7 @@ class QueueState:
         return admitted
 
     def leave(self, number: int) -> None:
-        """End a ticket; one that has ended already stays so."""
+        """End a ticket; idempotent."""
         index = self.waiting.index(number)
         if index is not None:
             self.waiting.remove_at(index)
@@ -123,6 +124,6 @@ class QueueState:
         return self.holders.get(worker, 0)
 
     def add(self, worker: int, places: int) -> None:
-        """Count more places of a worker, or fewer, down to none, whatever the bound."""
+        """Change the number of places of a worker, down to 0 and without regard to the bound."""
         if places:
             self.holders[worker] = max(0, self.places(worker) + places)

@@ -1,7 +1,7 @@
 """Places and queues in the shared memory of one machine: exact over all its workers.
 
-Each call is one transaction of an LMDB database of its own, of some microseconds. A worker that
-dies holds nothing any more; another one that finds no place looks for such.
+Each call is one transaction of an LMDB database, which takes some microseconds. A worker that finds
+no free place frees the places of dead workers.
 """
 
 from __future__ import annotations
@@ -71,17 +71,16 @@ class QueueFolder:
 
 
 class SharedQueue:
-    """The AdmissionQueue of one bound. Where shared memory fails, requests pass, and the log says
-    so.
+    """The AdmissionQueue of one bound. If shared memory fails, requests pass, which is logged.
 
-    The places that were taken or given back meanwhile are counted with the next change that
-    succeeds, and so are all of them in a database that replaces another one.
+    Places that were taken or given back during a failure are counted with the next successful
+    change. If the database was replaced, all places of this worker are counted again.
     """
 
     def __init__(self, folder: QueueFolder, key: bytes) -> None:
         self._folder, self._key = folder, key
         self._held = 0  # places of this worker
-        self._counted = 0  # of those, the ones in the database `_memory`
+        self._counted = 0  # of those, counted in the database `_memory`
         self._memory: SharedMemory | None = None
 
     def enter(self, rank: int, bound: int) -> bool:
@@ -101,8 +100,8 @@ class SharedQueue:
         def serve(state: QueueState, memory: SharedMemory, now: int) -> Served:
             state.drop_dead(memory.alive, now)
             admitted = state.admit(tickets, bound, now)
-            rest = {*state.waiting.numbers, *admitted}
-            return Served(admitted, [ticket for ticket in tickets if ticket not in rest])
+            current = {*state.waiting.numbers, *admitted}
+            return Served(admitted, [ticket for ticket in tickets if ticket not in current])
 
         return self._change(serve, Served(tickets, ()), extra=len(tickets))
 
@@ -124,8 +123,8 @@ class SharedQueue:
     @overload
     def _change(self, change: _Change[T], failed: None = None, *, extra: int = 0) -> T | None: ...
     def _change(self, change: _Change[T], failed: T | None = None, *, extra: int = 0) -> T | None:
-        """The result of a change of the state, within a transaction. If that fails, `failed`, and
-        `extra` places more are held than are counted."""
+        """Change the state in a transaction, and return the result. If the transaction fails, count
+        `extra` places as held by this worker, and return `failed`."""
         try:
             memory = self._folder.memory()
             with memory.begin() as txn:
@@ -135,7 +134,7 @@ class SharedQueue:
                 state.add(memory.worker, self._held - counted)
                 places = state.places(memory.worker)
                 result = change(state, memory, self._folder.clock())
-                own = self._held + state.places(memory.worker) - places
+                held = self._held + state.places(memory.worker) - places
                 after = state.record()
                 if after != before:
                     if len(after) > len(before or b"") and not memory.has_room(txn):
@@ -145,5 +144,5 @@ class SharedQueue:
             self._held = max(0, self._held + extra)
             self._folder.warn(error)
             return failed
-        self._memory, self._held, self._counted = memory, own, own
+        self._memory, self._held, self._counted = memory, held, held
         return result

@@ -1,7 +1,7 @@
-"""The tickets of a queue in the order of their turns, as columns of numbers.
+"""The tickets of a queue in order, stored as arrays by column.
 
-One of many is found by bisection, and to change one moves bytes: a queue of 10,000 costs little
-more than one of ten. What has to look at each ticket looks at one column.
+A ticket is found by bisection, and a change moves bytes, so a queue of 10,000 costs little more
+than one of ten. A scan of all tickets reads one column.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 
 class Ticket(NamedTuple):
-    """A request that waits: `order` is the negated rank, so that tickets sort by their turn;
-    `until` is when it ends, in microseconds."""
+    """A request that waits. `order` is the negated rank, so that the highest priority sorts first;
+    `until` is when the ticket ends, in microseconds."""
 
     order: int
     number: int
@@ -43,7 +43,7 @@ class Tickets:
         return map(Ticket, *self.columns)
 
     def add(self, ticket: Ticket) -> None:
-        """Add the ticket behind all of its order; its number is the highest."""
+        """Add a ticket after those of equal order. Its number must be the highest of all."""
         at = bisect_right(self.orders, ticket.order)
         for column, value in zip(self.columns, ticket, strict=True):
             column.insert(at, value)
@@ -53,7 +53,7 @@ class Tickets:
             column.pop(index)
 
     def index(self, number: int) -> int | None:
-        """Where the ticket of a number is, None if there is none."""
+        """The index of the ticket with this number, None if there is none."""
         start = 0
         while start < len(self):
             end = bisect_right(self.orders, self.orders[start], start)
@@ -64,11 +64,11 @@ class Tickets:
         return None
 
     def first_end(self) -> int:
-        """When the first of them ends."""
+        """When the first ticket ends."""
         return min(self.untils)
 
     def keep(self, workers: Set[int], now: int) -> None:
-        """Remove the tickets of other workers, and those whose time is over."""
+        """Keep the tickets of these workers whose time is not over."""
         living = [ticket.worker in workers and ticket.until > now for ticket in self]
         for column in self.columns:
             column[:] = array(column.typecode, compress(column, living))

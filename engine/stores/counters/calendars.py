@@ -1,16 +1,15 @@
-"""Fixed windows of the calendar: how much was taken within one, as a small record of bytes.
+"""Fixed windows of the calendar: the amount taken within one, as a small record of bytes.
 
-The laws, whatever the time zone and whenever it changes (in the config, or by a new version of the
-time zone database):
+The laws, for any time zone and any change of it (in the config, or in the time zone database):
 
-- What is taken counts in one window, and no more than the amount passes in a window.
-- A window does not end before it has ended both in the time zone in which it began and in the
-  present one. It is the same window as the one of the present time zone that holds its middle.
-- Where the clock was set back by more than a window, the count moves to the present window.
-- A window in which nothing counts is not remembered.
+- Each request counts in one window, and no more than the amount passes in a window.
+- A window ends when it has ended both in the time zone in which it began and in the current one. It
+  is the same window as the one of the current time zone that contains its middle.
+- If the clock was set back by more than a window, the count moves to the current window.
+- An empty window is not stored.
 
 A record is three int64: the total, and the start and end of the window. Times are Unix
-microseconds. `window` is the start and end of the present window of the calendar. All functions
+microseconds. `window` is the start and end of the current window of the calendar. All functions
 take and return values.
 """
 
@@ -18,7 +17,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from engine.stores.counters.windows import MOST
+from engine.stores.counters.windows import MAX_TOTAL
 from engine.values.counters import LimitState
 
 Window = tuple[int, int]
@@ -27,7 +26,7 @@ _RECORD = Struct("<qqq")
 
 
 def read(record: bytes | None, window: Window, now: int) -> tuple[int, int, int]:
-    """The total that counts now, and the start and end of the window in which it does."""
+    """The current total, and the start and end of its window."""
     start, end = window
     if record is None:
         return 0, start, end
@@ -46,8 +45,7 @@ def start_of(record: bytes) -> int:
 
 
 def is_expired(record: bytes, now: int) -> bool:
-    """Whether a record counts in no window any more, whatever the time zone: its window ended as
-    long ago as it lasted."""
+    """Whether a record is expired in every time zone: its window ended as long ago as it lasted."""
     _, first, last = _RECORD.unpack(record)
     return bool(now >= 2 * last - first)
 
@@ -55,8 +53,8 @@ def is_expired(record: bytes, now: int) -> bool:
 def take(
     record: bytes | None, amount: int, cost: int, window: Window, now: int
 ) -> tuple[bytes, int, float] | None:
-    """The record after `cost` was taken, what is left, and the seconds until the window ends; None
-    when the limit denies."""
+    """The record after `cost` was taken, the amount left, and the seconds until the window ends;
+    None if the limit denies."""
     total, start, end = read(record, window, now)
     after = total + cost
     if after > amount or (not cost and after == amount):
@@ -65,7 +63,7 @@ def take(
 
 
 def look(record: bytes | None, amount: int, cost: int, window: Window, now: int) -> LimitState:
-    """The state of a limit when nothing is taken; `wait` is 0 when `cost` would pass."""
+    """The state of a limit without taking; `wait` is 0 if `cost` would pass."""
     total, start, end = read(record, window, now)
     wait = 0
     if total + (cost or 1) > amount:
@@ -76,13 +74,13 @@ def look(record: bytes | None, amount: int, cost: int, window: Window, now: int)
 def correct(
     record: bytes | None, window: Window, now: int, charge_start: int, change: int
 ) -> bytes | None:
-    """The record with its total changed by `change`, None when it is empty.
+    """The record with its total changed by `change`, None if it is empty.
 
-    Where the window that began at `charge_start` has ended, an increase counts in the present one,
-    and a decrease does nothing.
+    If the window that began at `charge_start` has ended, an increase counts in the current one, and
+    a decrease does nothing.
     """
     total, start, end = read(record, window, now)
     if start != charge_start and change <= 0:
         return record
-    total = min(max(total + change, 0), MOST)
+    total = min(max(total + change, 0), MAX_TOTAL)
     return _RECORD.pack(total, start, end) if total else None

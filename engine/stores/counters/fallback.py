@@ -1,14 +1,14 @@
-"""Counters in Redis with a fallback: this machine decides what Redis does not decide in time.
+"""Counters in Redis, with counters of this machine as a fallback while Redis does not answer.
 
 The guarantees, for any window of a limit (and for slots, at any time):
 
 - Redis never lets more than the amount pass. While Redis does not answer, each of `machines` lets
   at most its share of the amount pass. Together that is at most twice the amount.
-- Redis may lose its data (killed without persistence). What it passes anew after that is counted on
-  this machine as well, against the full amount, for as long as the lost counts would have lasted.
-  So one machine never lets more than twice the amount pass, however often Redis loses its data.
+- Redis may lose its data (killed without persistence). Afterwards requests are counted on this
+  machine as well, against the full amount, for as long as the lost counts would have lasted. So one
+  machine never lets more than twice the amount pass, however often Redis loses its data.
 
-Each request is decided once; local counts are not added to Redis later, and expire as they would
+Each request is decided once. Local counts are not added to Redis later; they expire as they would
 there.
 """
 
@@ -27,11 +27,11 @@ class SharedCounters(Counters, Protocol):
     """Counters that several machines share, in Redis."""
 
     def in_doubt(self, limits: tuple[Limit, ...]) -> tuple[int, ...]:
-        """The indices of limits whose counts may be lost: they are counted on this machine too."""
+        """The indices of limits whose counts may be lost, to be counted on this machine as well."""
         ...
 
     def ping(self) -> None:
-        """Raises CountersAway when they do not answer."""
+        """Raise CountersAway if a server does not answer."""
         ...
 
 
@@ -44,8 +44,8 @@ class _DoubleReceipt(NamedTuple):
 
 
 class FallbackCounters:
-    """Counters in `redis`; in `local` while Redis is away, against the share of each limit that one
-    of `machines` has. `counted_locally` counts the requests that were decided locally."""
+    """Counters in `redis`; in `local` while Redis is away, where the amount of each limit is
+    divided by `machines`. `counted_locally` counts the requests that were decided locally."""
 
     def __init__(self, redis: SharedCounters, local: MemoryCounters, *, machines: int = 1) -> None:
         self._redis, self._local, self._machines = redis, local, machines
@@ -90,7 +90,7 @@ class FallbackCounters:
         result: TakeResult,
         indices: tuple[int, ...],
     ) -> TakeResult:
-        """Take of the limits at `indices` on this machine as well, against their full amounts."""
+        """Also take from the limits at `indices` on this machine, against their full amounts."""
         try:
             local = self._local.take(
                 tuple(limits[at] for at in indices), [costs[at] for at in indices]
@@ -116,5 +116,5 @@ class FallbackCounters:
 
 @lru_cache(maxsize=4096)
 def machine_shares(limits: tuple[Limit, ...], machines: int) -> tuple[Limit, ...]:
-    """The limits with the amounts of one of so many machines, rounded down and at least 1."""
+    """The limits with their amounts divided by `machines`, rounded down and at least 1."""
     return tuple(limit._replace(amount=max(1, limit.amount // machines)) for limit in limits)

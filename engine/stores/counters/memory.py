@@ -1,8 +1,8 @@
 """Counters in the shared memory of one machine: exact across all its workers, without a server.
 
 Each `take` and each `settle` is one transaction of the LMDB database of `shared_memory`. Expired
-records are deleted a few at a time, when new ones are made. When there is no room for a new record,
-its limit passes uncounted, and the log says so once a minute.
+records are deleted a few at a time, when new ones are made. If there is no room for a new record,
+requests pass its limit uncounted, which is logged once a minute.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
 
 
 def clock() -> int:
-    """Microseconds of a clock that all processes of a machine share; monotonic where the system has
-    such a clock."""
+    """Microseconds of a clock that all processes of a machine share, monotonic if the system has
+    one."""
     return time.clock_gettime_ns(_CLOCK) // 1000
 
 
@@ -48,9 +48,10 @@ def wall_clock() -> int:
 
 
 class _MemoryReceipt:
-    """What a request took at `time` (microseconds), in which database and by which worker; nothing
-    of the records in `uncounted`, for which there was no room. `starts` are those of the calendars'
-    windows by the key of their record. `locations` is () once settled."""
+    """The costs that a request took at `time` (microseconds), with the database `file` and the
+    worker. Nothing was taken of the records in `uncounted`, for which there was no room. `starts`
+    are those of the calendars' windows, by the key of their record. `locations` is () after
+    `settle`."""
 
     uncounted: frozenset[bytes] = frozenset()
     starts: Mapping[bytes, int] = MappingProxyType({})
@@ -102,7 +103,7 @@ class MemoryCounters:
             result = TakeResult(None, amounts, [0.0] * len(amounts))
         except lmdb.Error as error:
             raise CountersAway(f"{self._path}: {error}") from error
-        if self._full:  # logged after the transaction, for which other workers wait
+        if self._full:  # logged after the transaction, because other workers wait for its end
             self._full = False
             self._warn(f"counters are full ({self._size} bytes), some requests pass uncounted")
         return result
@@ -141,7 +142,7 @@ class MemoryCounters:
         locations: Sequence[Location],
         costs: Sequence[int],
     ) -> TakeResult:
-        # The clock is read within the transaction, so that time never runs backwards in a record.
+        # Read within the transaction, so that the time of a record never decreases.
         now = self._clock()
         receipt = _MemoryReceipt(locations, costs, now, memory.file, memory.worker)
         remaining: list[int] = []
@@ -220,7 +221,7 @@ class MemoryCounters:
                 txn.delete(key)
 
     def _window(self, calendar: Calendar) -> tuple[calendars.Window, int]:
-        """The present window of a calendar, and the time."""
+        """The current window of a calendar, and the time."""
         now = self._wall_clock()
         return self._windows.around(calendar, now)[1:3], now
 
@@ -252,7 +253,7 @@ class MemoryCounters:
                     txn.put(key, adjusted)
                 expired = not windows.read(record, now // tick)[0]
             else:
-                expired = not slots.living(slots.read(record), memory.alive)
+                expired = not slots.alive_slots(slots.read(record), memory.alive)
             if expired:
                 txn.delete(key)
 

@@ -1,4 +1,4 @@
-"""Where the records of limits are in the shared memory."""
+"""The keys of limits' records in shared memory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from engine.values.calendar import Calendar
 from engine.values.counters import Limit
 
 _MAX_NAME = 400
-"""Bytes of a key that are stored as they are: LMDB takes 511."""
+"""The longest name in bytes that is stored unhashed; LMDB's keys have at most 511 bytes."""
 CALENDAR = b"\xfe" * 8
-"""Begins the key of a record of `calendars`; others begin with their tick."""
+"""The prefix of the keys of `calendars`; other keys begin with their tick."""
 
 Location = tuple[bytes, int, int, Calendar | None]
 """The key of a limit's record, its tick in microseconds (0 for slots and calendars), its amount,
@@ -21,7 +21,7 @@ and its calendar."""
 
 @lru_cache(maxsize=4096)
 def locations_of(limits: tuple[Limit, ...]) -> tuple[Location, ...]:
-    """Where the records of these limits are."""
+    """The locations of the records of these limits."""
     return tuple(_location(limit) for limit in limits)
 
 
@@ -37,5 +37,5 @@ def _location(limit: Limit) -> Location:
 
 
 def is_slots(location: Location) -> bool:
-    """Whether the limit is of slots: an amount at one time."""
+    """Whether the limit is one of concurrency slots, without a window."""
     return not location[1] and location[3] is None

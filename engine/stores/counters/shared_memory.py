@@ -1,13 +1,14 @@
 """An LMDB database in shared memory, open in all workers of one machine.
 
-LMDB copies pages before it changes them, and its lock is released when its holder dies: a worker
-killed within a transaction changes nothing and blocks no worker. (A worker that is stopped within
-the few microseconds of a transaction, by a debugger or SIGSTOP, does block the others.) Memory is
-reserved before pages are written, because writing a page for which the file system has no room ends
-the process with SIGBUS.
 
-A worker has a number that is never given twice. It is alive as long as it holds the lock on the
-byte of that number in the file `workers`; the system releases the lock however the process ends.
+LMDB copies pages before it changes them, and its lock is released when its holder dies: a worker
+that is killed within a transaction changes nothing and blocks no other. (A worker that is stopped
+within the few microseconds of a transaction, by a debugger or SIGSTOP, does block the others.)
+Memory is reserved before pages are written, because a write to a page without room in the file
+system kills the process with SIGBUS.
+
+A worker has a unique number, which is never reused. It is alive while it holds the lock on the byte
+of that number in the file `workers`; the system releases the lock however the process ends.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ import lmdb
 from engine.values.runtime_dir import prepare
 
 Transaction = Any
-"""lmdb.Transaction. Its stubs declare that values may be buffers, which happens only on request."""
+"""lmdb.Transaction. Its stubs declare buffers as values, which LMDB returns only on request."""
 
 WORKER_NUMBER = b"\xff" * 8 + b"workers"
-"""The key of the number that was last given to a worker."""
+"""The key of the last worker number."""
 _RESERVE_STEP = 1 << 20
 _RESERVE_AHEAD = 1 << 20
 
@@ -33,9 +34,9 @@ _RESERVE_AHEAD = 1 << 20
 class SharedMemory:
     """The database at `path`, opened by this process; `size` is its upper bound in bytes.
 
-    `file` identifies the database, also after it was removed and another was made at the same path.
-    `worker` is this process's number, `usable` False once it is closed and in child processes.
-    OSError when there is no room.
+    `file` (device and inode) tells the database from one that replaces it at the same path.
+    `worker` is this process's number. `usable` is False after `close` and in child processes.
+    Raises OSError without room in the file system.
     """
 
     def __init__(self, path: Path, size: int) -> None:
@@ -58,7 +59,7 @@ class SharedMemory:
         self.worker = self._new_worker_number()
 
     def begin(self) -> Transaction:
-        """A write transaction. It waits while another worker has one, commonly microseconds."""
+        """Begin a write transaction, after a wait for that of another worker: some microseconds."""
         return self._env.begin(write=True)
 
     def alive(self, worker: int) -> bool:
@@ -76,9 +77,8 @@ class SharedMemory:
         """Whether there is room for one more record. Call it before the record is written."""
         stat = txn.stat()
         used_bytes = (stat["leaf_pages"] + stat["branch_pages"]) * self._page_size
-        if (
-            used_bytes > self.size * 3 // 4
-        ):  # copies need pages, and freed ones are reusable only later
+        # A quarter is left for copies of pages: freed pages are reusable only later.
+        if used_bytes > self.size * 3 // 4:
             return False
         end = min(self.written_size() + _RESERVE_AHEAD, self.size)
         return end <= self._reserved or self._reserve(min(end + _RESERVE_STEP, self.size))
@@ -89,7 +89,7 @@ class SharedMemory:
         return (last_page + 1) * self._page_size
 
     def is_current(self) -> bool:
-        """Whether this database is the one that other processes find at the path."""
+        """Whether the file at the path is still this database."""
         try:
             return os.path.samestat(os.stat(self.path / "data.mdb"), os.fstat(self._data))
         except FileNotFoundError:
@@ -122,8 +122,8 @@ _attached: dict[Path, SharedMemory] = {}
 
 
 def attach(path: Path, size: int) -> SharedMemory:
-    """The database at a path. A process opens it once for all users; a child process opens it
-    again, and so does a process whose database was removed. OSError, lmdb.Error."""
+    """The database at a path, opened once per process; again in a child process, or if it was
+    removed. Each call needs a `detach`. Raises OSError, lmdb.Error."""
     memory = _attached.get(path)
     if memory is not None and not (memory.usable and memory.is_current()):
         del _attached[path]
@@ -136,7 +136,7 @@ def attach(path: Path, size: int) -> SharedMemory:
 
 
 def detach(memory: SharedMemory) -> None:
-    """End one use by `attach`; the last one closes the database."""
+    """End the use of an `attach`; the last one closes the database."""
     if not memory.usable:
         return
     memory.users -= 1

@@ -1,8 +1,8 @@
-"""Concurrency slots: which workers hold how many, as a small record of bytes.
+"""Concurrency slots by worker, as a small record of bytes.
 
 A record is a pair of uint64 for each worker that holds slots: the worker's number and its count.
-Slots of a dead worker are free: `take` asks which workers are alive when the record is full, or
-when the worker is not in it. All functions take and return values.
+Slots of a dead worker are free: `take` checks which workers are alive if the record is full, or if
+the worker is not in it. All functions take and return values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def write(counts: Mapping[int, int]) -> bytes:
     return b"".join([PAIR.pack(worker, count) for worker, count in counts.items()])
 
 
-def living(counts: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
+def alive_slots(counts: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
     """The slots of workers that are alive."""
     return {worker: count for worker, count in counts.items() if count and alive(worker)}
 
@@ -33,8 +33,8 @@ def living(counts: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int,
 def take(
     record: bytes | None, amount: int, cost: int, worker: int, alive: Callable[[int], bool]
 ) -> tuple[bytes, int, float] | None:
-    """The record after a worker took slots, what is left, and a reset of 0.0 seconds (as
-    `windows.take` returns them); None when the limit denies."""
+    """The record after a worker took slots, the slots left, and a reset of 0.0 seconds, like
+    `windows.take`; None if the limit denies."""
     need = cost or 1
     if record is not None and len(record) == PAIR.size:
         holder, count = PAIR.unpack(record)
@@ -43,7 +43,7 @@ def take(
             return PAIR.pack(worker, count), amount - count, 0.0
     counts = read(record)
     if worker not in counts or sum(counts.values()) + need > amount:
-        counts = living(counts, alive)
+        counts = alive_slots(counts, alive)
     free = amount - sum(counts.values())
     if free < need:
         return None
@@ -52,14 +52,14 @@ def take(
 
 
 def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bool]) -> LimitState:
-    """The state of a limit when nothing is taken; `wait` is 0 when `cost` would pass."""
-    free = amount - sum(living(read(record), alive).values())
+    """The state of a limit without taking; `wait` is 0 if `cost` would pass."""
+    free = amount - sum(alive_slots(read(record), alive).values())
     return LimitState(max(free, 0), 0.0, 0.0 if free >= (cost or 1) else SLOT_RETRY)
 
 
 def give_back(record: bytes, worker: int, count: int) -> bytes:
-    """The record without `count` slots of a worker. An empty record stays: the next take is likely
-    to be soon."""
+    """The record without `count` slots of a worker. An empty record is kept, because the next take
+    is likely to be soon."""
     if record == PAIR.pack(worker, count):  # the last slots of the only worker
         return PAIR.pack(worker, 0)
     counts = read(record)

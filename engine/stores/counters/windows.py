@@ -1,9 +1,9 @@
-"""Sliding windows: how much was taken within the last `window`, as a small record of bytes.
+"""Sliding windows: the amount taken within the last `window`, as a small record of bytes.
 
-A window is cut into 32 buckets of `tick` microseconds (rounded up); `bucket` is a time divided by
-`tick`, rounded down. The last `window` lies within the current bucket and the 32 before it, and all
-of those count in full. Hence: never more than `amount` pass in any window, and what was taken is
-free again at most one tick later than a log of every request would show.
+A window is divided into 32 buckets of `tick` microseconds (rounded up); `bucket` is a time divided
+by `tick`, rounded down. The last `window` is within the current bucket and the 32 before it, all of
+which count in full. So never more than `amount` passes in any window, and what was taken is free
+again at most one tick later than with an exact log of all requests.
 
 A record is three int64 (`HEAD`: the total, the newest bucket, the count of the newest bucket), then
 the older buckets that are not empty, oldest first, nine bytes each (`PAIR`: the bucket modulo 256,
@@ -19,8 +19,8 @@ from engine.values.counters import LimitState
 
 BUCKETS = 32
 FREE = BUCKETS + 1
-"""What was taken in a bucket is free again when this many buckets have begun after it."""
-MOST = 2**53
+"""The amount of a bucket is free again when this many buckets have begun after it."""
+MAX_TOTAL = 2**53
 """The greatest total: every store counts up to it exactly (Lua's numbers are doubles)."""
 
 HEAD = Struct("<qqq")
@@ -38,8 +38,8 @@ def tick_of(window: float) -> int:
 def read(record: bytes | None, bucket: int) -> tuple[int, int, bytes]:
     """The total as of a bucket, the count of that bucket, and the older buckets that still count.
 
-    Where the clock was set back, all counts move to the current bucket: they then deny for one
-    window, not until the clock has caught up.
+    If the clock was set back, all counts move to the current bucket, so that they deny for one
+    window and not until the clock has caught up.
     """
     if record is None:
         return 0, 0, b""
@@ -56,7 +56,7 @@ def read(record: bytes | None, bucket: int) -> tuple[int, int, bytes]:
     expired = 0
     while expired < len(older):
         bucket_mod, count = _pair_of(older, expired)
-        if (bucket - bucket_mod) & 255 <= BUCKETS:  # no older bucket is more than 64 behind
+        if (bucket - bucket_mod) & 255 <= BUCKETS:  # unambiguous: at most 64 buckets behind
             break
         total -= count
         expired += 9
@@ -64,8 +64,8 @@ def read(record: bytes | None, bucket: int) -> tuple[int, int, bytes]:
 
 
 def set_back(record: bytes | None, bucket: int) -> bytes | None:
-    """The replacement of a record that is ahead of the clock, None for any other. A reader that
-    takes nothing writes it too, so that the window begins to expire."""
+    """The replacement of a record that is ahead of the clock, None for any other. A reader writes
+    it too, so that the window begins to expire."""
     if record is None or _head_of(record)[1] <= bucket:
         return None
     total, count, older = read(record, bucket)
@@ -75,8 +75,8 @@ def set_back(record: bytes | None, bucket: int) -> bytes | None:
 def take(
     record: bytes | None, amount: int, cost: int, tick: int, now: int
 ) -> tuple[bytes, int, float] | None:
-    """The record after `cost` was taken at `now` (microseconds), what is left, and the seconds
-    until the full amount is available again; None when the limit denies."""
+    """The record after `cost` was taken at `now` (microseconds), the amount left, and the seconds
+    until the full amount is available again; None if the limit denies."""
     bucket = now // tick
     if record is not None:
         total, newest, count = _head_of(record)
@@ -94,7 +94,7 @@ def take(
 
 
 def look(record: bytes | None, amount: int, cost: int, tick: int, now: int) -> LimitState:
-    """The state of a limit when nothing is taken; `wait` is 0 when `cost` would pass."""
+    """The state of a limit without taking; `wait` is 0 if `cost` would pass."""
     bucket = now // tick
     total, count, older = read(record, bucket)
     reset = (_newest(count, older, bucket) + FREE) * tick - now if total else 0
@@ -114,7 +114,7 @@ def _newest(count: int, older: bytes, bucket: int) -> int:
 
 
 def _frees(older: bytes, bucket: int, over: int) -> int:
-    """The bucket whose end frees the last of `over`, counted from the oldest."""
+    """The bucket whose expiry frees the last part of `over`, from the oldest bucket on."""
     bucket_mod: int
     for bucket_mod, count in PAIR.iter_unpack(older):
         over -= count
@@ -124,19 +124,18 @@ def _frees(older: bytes, bucket: int, over: int) -> int:
 
 
 def correct(record: bytes | None, bucket: int, charge_bucket: int, change: int) -> bytes | None:
-    """The record as of `bucket` with the count of the bucket `charge_bucket` changed by `change`.
-
-    Where the bucket `charge_bucket` has expired, an increase counts in the current one, and a
-    decrease does nothing. None when the record is empty.
+    """The record as of `bucket` with the count of the bucket `charge_bucket` changed by `change`;
+    None if it is empty. If `charge_bucket` has expired, an increase counts in the current one, and
+    a decrease does nothing.
     """
     if record is not None:
         total, newest, count = _head_of(record)
         in_newest = newest == bucket == charge_bucket
-        if in_newest and count + change > 0 and total + change <= MOST:  # the usual case
+        if in_newest and count + change > 0 and total + change <= MAX_TOTAL:  # the usual case
             return _head(total + change, bucket, count + change) + record[24:]
     total, count, older = read(record, bucket)
-    if total + change > MOST:
-        change = MOST - total
+    if total + change > MAX_TOTAL:
+        change = MAX_TOTAL - total
     age = bucket - charge_bucket
     at = older[::9].find(charge_bucket & 255) * 9 if 0 < age <= BUCKETS else -1
     if at >= 0:

@@ -1,4 +1,4 @@
-"""The ledger entry of a request: what it was, used and cost; and its line in the journal."""
+"""The ledger entry of a request, with its usage and cost, and its line in the journal."""
 
 from __future__ import annotations
 
@@ -102,8 +102,9 @@ def entry_of(exchange: Exchange, currency: str) -> Entry:
 
 
 def cancelled_entries(exchange: Exchange, currency: str) -> list[Entry]:
-    """The entries of attempts that were cancelled because another one was first. They name what the
-    upstream reported: nothing. Their id is that of the request with the number of the attempt."""
+    """The entries of attempts that were cancelled because another one won. They have no usage,
+    because the upstream reported none. Their id is that of the request with the number of the
+    attempt."""
     entry = entry_of(exchange, currency)
     start = exchange.record.time - exchange.record.start
     return [
@@ -127,8 +128,8 @@ def cancelled_entries(exchange: Exchange, currency: str) -> list[Entry]:
 
 
 def encode(entry: Entry) -> bytes:
-    """The journal's line for an entry: an array of JSON and the line end. Raises nothing, whatever
-    the fields hold."""
+    """The journal's line for an entry: a JSON array and the line end. Invalid values are repaired,
+    so it raises nothing."""
     try:
         line = orjson.dumps(tuple(entry), option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # text that is not Unicode, a number beyond 64 bits, another type
@@ -139,9 +140,9 @@ def encode(entry: Entry) -> bytes:
 
 
 def decode(line: bytes) -> Entry | None:
-    """The entry of a line, or None for a line that is not one: torn, zeros, other content.
+    """The entry of a line, or None for a line without an entry: torn, zeros, other content.
 
-    Older versions wrote objects, and fewer fields; newer ones may write more fields, at the end.
+    Older versions wrote objects and fewer fields; newer ones may write more fields, at the end.
     """
     try:
         row = orjson.loads(line)
@@ -158,7 +159,8 @@ def decode(line: bytes) -> Entry | None:
 
 
 def repaired(entry: Entry) -> Entry:
-    """An entry that every database takes: every value of its field's type and within its bounds."""
+    """The entry with every value converted to its field's type and bounds, so that every database
+    accepts it."""
     fields = zip(_TYPES.items(), entry, strict=True)
     return Entry._make(_repaired_value(name, kind, value) for (name, kind), value in fields)
 

@@ -1,9 +1,9 @@
 """The ledger's journal: files to which a worker appends entries before any database sees them.
 
-A file holds lines of JSON. The process that holds its lock (flock) owns it, writes it and ships it;
-the kernel releases the lock when the owner dies, and then any living worker may claim the file. An
-entry is with the kernel when `append` returns, so that killing the worker loses nothing. A power
-cut may lose what the kernel has not written yet, commonly the last 30 seconds.
+A file contains lines of JSON. The process that holds its lock (flock) owns it, writes it and ships
+it. The kernel releases the lock when the owner dies; any worker may then claim the file. When
+`append` returns, the kernel has the entry, so that killing the worker loses nothing. A power cut
+loses what the kernel has not written to the disk, usually the last 30 seconds.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from engine.values.throttle import LogThrottle
 
 SUFFIX = ".rows"
 _SUFFIXES = (".journal", SUFFIX)
-"""Older versions wrote objects into `.journal`. They ignore `.rows`, whose arrays would be torn
-lines to them."""
+"""Older versions wrote objects to `.journal`. They ignore `.rows`, whose arrays they cannot
+read."""
 _CHUNK = 256 * 1024
 _CREATE_RETRY = 1.0
 """Seconds after a file could not be created until the next attempt."""
@@ -36,8 +36,8 @@ class JournalError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JournalBatch:
-    """Entries read from a segment, up to the offset `end`. Of the `lines` read, `torn`
-    were not entries."""
+    """The entries in a part of a segment that ends at the offset `end`; `torn` of its `lines` were
+    not entries."""
 
     entries: list[Entry]
     lines: int
@@ -48,9 +48,10 @@ class JournalBatch:
 class Segment:
     """A file that this process owns, created at `created` (Unix seconds).
 
-    `size` is its length and `offset` what of it is in the database, in bytes; `rows` is how many
-    lines this process wrote to it, `shipped_rows` how many it shipped. `waiting_since` is when the
-    oldest entry that is not shipped was written, in Unix seconds, or None.
+
+    In bytes, `size` is its length and `offset` the length that is in the database. `rows` counts
+    the lines that this process wrote to it, `shipped_rows` those that it shipped. `waiting_since`
+    is when the oldest entry that is not shipped was written, in Unix seconds, or None.
     """
 
     __slots__ = ("created", "fd", "offset", "path", "rows", "shipped_rows", "size", "waiting_since")
@@ -66,8 +67,8 @@ class Segment:
         self.waiting_since: float | None = None
 
     def read(self, limit: int, closed: bool) -> JournalBatch:
-        """At most `limit` lines from `offset` on. `closed`: no process writes to the file, so
-        that a last line without a line end counts as a line. Raises OSError."""
+        """Read at most `limit` lines from `offset` on. `closed`: no process writes to the file, so
+        that a last line without a line end is complete. Raises OSError."""
         data = os.pread(self.fd, _CHUNK, self.offset)
         lines = data.split(b"\n")
         tail = lines.pop()
@@ -83,12 +84,12 @@ class Segment:
         return JournalBatch(entries, len(lines), len(lines) - len(entries), end)
 
     def discard(self) -> None:
-        """Delete the file and close it, when all of it is shipped."""
+        """Delete and close the file, after all of it is shipped."""
         self.path.unlink(missing_ok=True)
         self.close()
 
     def close(self) -> None:
-        """Release the file, for any worker to claim."""
+        """Release the file, so that any worker can claim it."""
         os.close(self.fd)
         self.fd = -1
 
@@ -109,7 +110,7 @@ class Journal:
         max_age: float = 600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Raises JournalError when the folder cannot be made or not be written to."""
+        """Raises JournalError if the folder cannot be made or written to."""
         self.folder = folder
         self.lost_rows = 0
         self.live: Segment | None = None
@@ -122,7 +123,8 @@ class Journal:
         _prepare(folder)
 
     def append(self, entry: Entry) -> None:
-        """Write an entry. Never waits and never raises: what cannot be written counts as lost."""
+        """Write an entry. Never waits and never raises: an entry that cannot be written is counted
+        in `lost_rows`."""
         line = encode(entry)
         try:
             segment = self.live
@@ -146,7 +148,9 @@ class Journal:
             segment.waiting_since = self._clock()
 
     def rotate(self, now: float | None = None) -> None:
-        """Begin a new file with the next entry: with `now`, only when this one is old enough."""
+        """Begin a new file with the next entry; with `now` only if this one is older than
+        `max_age`.
+        """
         live = self.live
         if live is None or (now is not None and now - live.created < self._max_age):
             return
@@ -154,7 +158,7 @@ class Journal:
         self.live = None
 
     def release(self) -> None:
-        """Release all rotated files, for any worker to claim. Raises OSError."""
+        """Release all rotated files, so that any worker can claim them. Raises OSError."""
         while self.rotated:
             self.rotated.pop().close()
 
@@ -164,7 +168,7 @@ class Journal:
         self.release()
 
     def _next_segment(self, now: float) -> Segment:
-        """A new file or, where none can be created, the current one."""
+        """A new file; the current one if none can be created. Raises OSError without either."""
         if self.live is None and now < self._next_create:
             raise OSError(errno.EIO, "no file can be created there")
         try:
@@ -182,7 +186,8 @@ class Journal:
         return segment
 
     def _truncate(self, segment: Segment) -> None:
-        """Remove half a line; where that fails, leave the file to readers, who skip such lines."""
+        """Remove an incomplete line. If that fails, begin a new file: readers skip such a line at
+        the end."""
         try:
             os.ftruncate(segment.fd, segment.size)
         except OSError:
@@ -196,7 +201,7 @@ def _prepare(folder: Path) -> None:
         create(folder, 0).discard()
     except OSError as error:
         if error.errno in _FULL:
-            return  # requests go on, as they do when the disk fills up later
+            return  # a full disk stops no requests, neither at the start nor later
         raise JournalError(
             f"the ledger's journal cannot be kept in {folder} ({error.strerror}): let this user "
             "write there, or name another folder as `stores.journal`"
@@ -208,13 +213,13 @@ def create(folder: Path, now: float) -> Segment:
     while True:
         path = folder / f"{os.getpid()}-{int(now)}-{secrets.token_hex(8)}{SUFFIX}"
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        # Another worker may have claimed the empty file between these two steps.
+        # Another worker may have claimed the empty file before this lock.
         if _lock_or_close(fd):
             return Segment(path, fd, now)
 
 
 def claim(path: Path) -> Segment | None:
-    """The file, if no process owns it. Raises OSError when it cannot be opened."""
+    """Lock a file of the journal; None if another process owns it. Raises OSError."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -234,8 +239,9 @@ def files(folder: Path) -> list[Path]:
 
 
 def lock(fd: int) -> bool:
-    """Take the file's lock, until the file is closed. False when another process has it. Raises
-    OSError."""
+    """Take the lock of a file until it is closed. False if another process holds it. Raises
+    OSError.
+    """
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -244,7 +250,7 @@ def lock(fd: int) -> bool:
 
 
 def _lock_or_close(fd: int) -> bool:
-    """Lock a file that still has a name; otherwise close it and return False."""
+    """Lock a file that was not deleted. If that fails, close it and return False."""
     locked = False
     try:
         locked = lock(fd) and os.fstat(fd).st_nlink > 0

@@ -1,4 +1,4 @@
-"""A journal's folder as commands use it: count what is not shipped, ship a whole folder."""
+"""A journal's folder, for commands: count the entries that are not shipped, ship all of them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ _BATCH = 512
 
 
 class FolderInUse(Exception):
-    """A running process owns a file of the folder."""
+    """A running process owns a file of the folder; the message is its name."""
 
 
 @dataclass(slots=True)
 class ShippedFolder:
-    """Counts of `ship_folder`: `files` shipped and deleted, `new` rows in the database,
-    `duplicates` that it had before, `refusals` of rows that it does not take, `torn` lines that
-    were not entries."""
+    """Counts of `ship_folder`: `files` shipped and deleted, `new` rows, `duplicates` that the
+    database had before, `refusals` of rows that it rejected, `torn` lines that were not entries."""
 
     files: int = 0
     new: int = 0
@@ -32,10 +31,8 @@ class ShippedFolder:
 
 
 def count_unshipped(folder: Path, in_database: Callable[[Sequence[str]], set[str]]) -> int:
-    """How many entries of a folder are not in the database; `in_database` returns those of some ids
-    that are.
-
-    Raises OSError, and what `in_database` raises.
+    """The number of entries of a folder that are not in the database. `in_database` returns those
+    of the given ids that are in it. Raises OSError, and what `in_database` raises.
     """
     count = 0
     for path in files(folder):
@@ -50,9 +47,9 @@ def count_unshipped(folder: Path, in_database: Callable[[Sequence[str]], set[str
 
 
 def ship_folder(folder: Path, writer: LedgerWriter) -> ShippedFolder:
-    """Write all entries of a folder to the database; delete each file when all of it is there.
+    """Write all entries of a folder to the database; delete each file after all of it is written.
 
-    Raises FolderInUse, before anything is written, when a running process owns one of the files.
+    Raises FolderInUse, before anything is written, if a running process owns one of the files.
     Raises RecordsError and OSError; files that were not shipped stay for the next call.
     """
     paths = files(folder)
@@ -76,7 +73,7 @@ def ship_folder(folder: Path, writer: LedgerWriter) -> ShippedFolder:
 
 
 def _claim(path: Path) -> Segment | None:
-    """A file, or None when it no longer exists."""
+    """Lock a file; None if it no longer exists. Raises FolderInUse."""
     segment = claim(path)
     if segment is None and path.exists():
         raise FolderInUse(path.name)

@@ -1,4 +1,4 @@
-"""Retention: rows of the ledger that are too old are deleted, once an hour by one process."""
+"""Retention: one process deletes old rows of the ledger once an hour."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Retention:
         self._next_check = -1e300
 
     def run(self, now: float, between_batches: Callable[[], None]) -> None:
-        """Delete what is too old at `now` (Unix seconds), if that is due. Raises RecordsError and
-        OSError."""
+        """Delete the rows that are too old at `now` (Unix seconds), if the hourly run is due;
+        `between_batches` is called after each batch. Raises RecordsError and OSError."""
         if now < self._next_check:
             return
         self._next_check = now + _CHECK_INTERVAL
@@ -46,11 +46,11 @@ class Retention:
 
 @contextmanager
 def hourly(lock_file: Path, now: float) -> Iterator[bool]:
-    """Whether this process is to do an hourly task now. The task counts as done when the block ends
+    """Whether this process is to run an hourly task now. The run is recorded if the block ends
     without an exception.
 
-    The process that has the file's lock does the task; the file's time is the time of the last run.
-    Raises OSError.
+    The process that holds the file's lock runs the task; the file's mtime is the time of the last
+    run. Raises OSError.
     """
     fd = os.open(lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -1,7 +1,7 @@
-"""Ships the journal's entries to the database, in a greenlet beside the requests.
+"""Ships the journal's entries to the database, in a background greenlet.
 
-After a failure the same entries are written again; their ids make sure that each counts once. So
-nothing is lost or counted twice when the database goes away, even if only its answer was lost.
+After a failure the same entries are written again; by their ids each is counted once. So nothing is
+lost or counted twice if the database goes away, even if only its answer was lost.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from engine.values.throttle import LogThrottle
 log = logging.getLogger("modelway")
 
 _LINE = 200
-"""Bytes of an average line, for estimates before one was written."""
+"""The average length of a line in bytes, for estimates before the first line is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """What is not in the database yet: `rows` (of files without an owner an estimate), and the age
-    of the oldest row in seconds."""
+    """The backlog: the number of `rows` that are not in the database (estimated for files without
+    an owner), and the age of the oldest one in seconds."""
 
     rows: int
     seconds: float
@@ -87,11 +87,11 @@ class Shipper:
 
     @property
     def refusals(self) -> int:
-        """Rows that the database does not take; they are in `refused.jsonl`."""
+        """The number of rows that the database rejected; they are in `refused.jsonl`."""
         return 0 if self._writer is None else self._writer.refusals
 
     def lag(self) -> Lag:
-        """What waits now: rows of this worker, and those without an owner as of the last search."""
+        """The backlog of this worker now, and of files without an owner at the last search."""
         now = self._clock()
         segments = [*self.journal.rotated, *filter(None, [self.journal.live])]
         rows, size = sum(s.rows for s in segments), sum(s.size for s in segments)
@@ -103,12 +103,12 @@ class Shipper:
         return Lag(round(waiting), max(0.0, now - min(since, default=now)))
 
     def start(self) -> None:
-        """Ship in the background from now on. Call it in the worker, after the fork."""
+        """Start shipping in the background. Call it in the worker, after the fork."""
         self._background.start()
 
     def close(self, timeout: float = 3.0) -> None:
-        """Stop the background greenlet and ship the rest, each within `timeout` seconds; what is
-        not shipped then stays in the journal."""
+        """Stop the background greenlet and ship the rest, each within `timeout` seconds. Entries
+        that are not shipped by then stay in the journal."""
         self._background.stop(timeout)
         self.journal.rotate()
         with gevent.Timeout(timeout, False):  # type: ignore[arg-type]  # its stubs do not know
@@ -116,7 +116,7 @@ class Shipper:
         self.journal.close()
 
     def round(self) -> None:
-        """Ship what there is. Raises RecordsError and OSError; the next round continues there."""
+        """Ship all entries. Raises RecordsError and OSError; the next round then continues."""
         now = self._clock()
         self.journal.rotate(now)
         if self._writer is None:
@@ -131,8 +131,8 @@ class Shipper:
             self._retention.run(now, self._ship_own_files)
 
     def attempt(self, waited: float) -> float:
-        """A round whose failure is logged. Takes the seconds before it, returns those until the
-        next one: `interval`, or twice `waited` after a failure."""
+        """Run a round and log its failure. `waited` is the wait before it in seconds. Returns the
+        wait until the next one: `interval`, or twice `waited` after a failure."""
         return self._attempt(self.round, waited)
 
     def _attempt(self, work: Callable[[], None], waited: float) -> float:
@@ -180,7 +180,7 @@ class Shipper:
                 return
 
     def _fill(self, start: float) -> None:
-        """Make sums of old rows; after `interval` seconds the next round continues."""
+        """Compute the sums of old rows; after `interval` seconds the next round continues."""
         assert self._writer is not None
         while self._writer.query(self._writer.table.fill):
             if self._clock() - start > self._interval:
@@ -188,7 +188,7 @@ class Shipper:
                 return
 
     def _ship(self, segment: Segment, closed: bool) -> None:
-        """Ship a file to its end or, while it is being written, to its current end."""
+        """Ship a file up to its end; up to its present end while it is being written."""
         assert self._writer is not None
         size_at_start = segment.size
         while closed or segment.offset < size_at_start:
@@ -218,18 +218,18 @@ class Shipper:
         return segment
 
     def _release_rotated(self) -> None:
-        """Release rotated files that are not shipped, so that none stays open for long."""
+        """Release the rotated files that are not shipped, so that no file stays open for long."""
         while self.journal.rotated:
             segment = self.journal.rotated.pop()
             self._offsets[segment.path.name] = segment.offset
             try:
-                # Only here: a file that is shipped at once need not be on the disk.
+                # Not for every file: one that is shipped at once is deleted.
                 in_thread(partial(os.fsync, segment.fd))
             finally:
                 segment.close()
 
     def _measure_unowned_files(self) -> None:
-        """See how much is in files without an owner."""
+        """Measure the backlog in files without an owner."""
         unowned = []
         for path in files(self.journal.folder):
             segment = self._claim(path)

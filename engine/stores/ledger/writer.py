@@ -1,4 +1,4 @@
-"""Writes entries to the ledger's table from a worker, without blocking its other requests."""
+"""Writes entries to the ledger's table from a worker, without blocking its requests."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ T = TypeVar("T")
 
 
 class LedgerWriter:
-    """Writes to `table`. A query that blocks its thread runs in gevent's thread pool; any other one
-    may take `timeout` seconds.
+    """Writes to `table`. A query that blocks its thread runs in gevent's thread pool; others have a
+    timeout of `timeout` seconds.
 
-    `refusals` counts entries that the database does not take; they are appended to `refused_file`
-    as lines of JSON.
+    `refusals` counts entries that the database rejected; they are appended to `refused_file` as
+    lines of JSON.
     """
 
     def __init__(self, table: UsageTable, refused_file: Path, timeout: float) -> None:
@@ -34,9 +34,8 @@ class LedgerWriter:
         self._timeout = timeout
 
     def write(self, entries: Sequence[Entry]) -> int:
-        """Write entries, or append them to the file of refused ones; how many were new.
-
-        Raises RecordsError and OSError.
+        """Write entries; append those that the database rejects to `refused_file`. Returns the
+        number of new rows. Raises RecordsError and OSError.
         """
         try:
             return self.query(lambda: self.table.insert(entries))
@@ -59,7 +58,7 @@ class LedgerWriter:
             timer.close()
 
     def _write_parts(self, entries: Sequence[Entry]) -> int:
-        """Find the entries at fault by halving, and write all others."""
+        """Find the rejected entries by bisection, and write all others."""
         try:
             return self.query(lambda: self.table.insert(entries))
         except RowsRefused as error:
@@ -77,7 +76,8 @@ class LedgerWriter:
 
 
 def in_thread(function: Callable[[], T]) -> T:
-    """Run a blocking function in gevent's thread pool; return or raise what it does."""
+    """Run a blocking function in gevent's thread pool. Returns its result or raises its
+    exception."""
     results: list[T] = []
 
     def run() -> Exception | None:

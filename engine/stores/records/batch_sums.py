@@ -1,8 +1,9 @@
-"""SQLite: the sums of a batch of rows, added at once.
+"""SQLite: the sums of a batch of rows, added with one statement per table.
 
-The trigger of the migration adds each row by itself, whichever program inserts it, which takes
-twice as long as the row. While `ledger_state` has BATCH, it adds nothing, and who has put it there
-adds the rows of the transaction up. No other program sees BATCH: one writes at a time.
+The trigger of the migration adds each inserted row to the sums, which takes twice as long as the
+insert. While `ledger_state` has a row BATCH, the trigger does nothing, and the program that
+inserted BATCH adds the rows of its transaction. No other program sees BATCH, because SQLite has one
+writer at a time.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ _ROWS = (
     f"WITH hours AS MATERIALIZED (SELECT {_HOUR} AS hour, {_LISTED}, {_SUMS} "  # noqa: S608
     f"FROM usage WHERE rowid > ? GROUP BY hour, {_LISTED})"
 )
-"""The rows behind a rowid, added up by the hour."""
+"""The sums by hour of the rows after a rowid."""
 
 
 def _addition(table: str, periods: str, names: tuple[str, ...], start: str) -> str:
-    """Adds the rows behind a rowid to a table."""
+    """The statement that adds the rows after a rowid to a table of sums."""
     period = "period, " if periods else ""
     key = " || ".join(f"quote({name})" for name in names)
     columns = ", ".join(("start", "key", *names, *SUMS))
@@ -65,8 +66,8 @@ _ADDITIONS = (
 
 
 @contextmanager
-def added_at_once(connection: Connection) -> Iterator[None]:
-    """Add the rows that are inserted within to the sums, at the end."""
+def sum_batch(connection: Connection) -> Iterator[None]:
+    """Add the rows that the block inserts to the sums, at its end."""
     execute = connection.exec_driver_sql
     execute("INSERT INTO ledger_state VALUES (?, 1)", (BATCH,))
     last = execute("SELECT coalesce(max(rowid), 0) FROM usage").scalar()

@@ -1,4 +1,4 @@
-"""Connects to PostgreSQL: to the host that can be written, of several, and through poolers."""
+"""Connects to PostgreSQL: to the primary of several hosts, and through poolers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from engine.stores.records.failures import READ_ONLY_SESSION
 from engine.stores.records.postgresql_url import PRIMARY
 
 SESSION_LIMITS = "-c statement_timeout=2000 -c lock_timeout=2000"  # ms
-"""Time limits of statements, which a pooler in transaction mode refuses."""
+"""Time limits of statements; a pooler in transaction mode rejects them."""
 _POOLER_REFUSES = "unsupported startup parameter"
 
 
 class Connector:
-    """Connects to the hosts in turn: first to the one of the last connection, and after a failure
-    or a timeout to the next one, so that a host that does not answer delays one attempt.
+    """Tries the hosts in turn: first the one of the last connection, then the next one after a
+    failure or a timeout, so that a host that does not answer delays one attempt.
+
 
     `pooled` is True once a pooler in transaction mode, such as PgBouncer, was detected.
     """
@@ -54,7 +55,7 @@ class Connector:
         options = {name: value for name, value in options.items() if name != "options"}
         if options.get("target_session_attrs") != PRIMARY:
             return dialect.connect(*arguments, **options)
-        # The driver would ask the pooler, which knows what its server was, not what it is.
+        # The driver would ask the pooler, which remembers the former role of its server.
         connection = dialect.connect(*arguments, **options | {"target_session_attrs": "any"})
         try:
             row = connection.execute("SHOW transaction_read_only").fetchone()

@@ -1,7 +1,7 @@
 """The database of the records: connections, transactions, and errors with plain messages.
 
-Open it in the worker that uses it, after the fork. SQLite answers a look-up in microseconds, so its
-queries block; the driver of PostgreSQL waits in `select`, which gevent makes cooperative.
+Open it in the worker that uses it, after the fork. Queries of SQLite block, because a look-up takes
+microseconds; the driver of PostgreSQL waits in `select`, which gevent makes cooperative.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CONNECTION_LIMITS = {
 }
 """Time limits of connections to PostgreSQL; the URL overrides them."""
 _TRANSACTION_LIMITS = "SET LOCAL statement_timeout = 2000; SET LOCAL lock_timeout = 2000"
-"""The limits of a transaction through a pooler, which refuses `options` and shares sessions."""
+"""The limits of a transaction through a pooler, which rejects `options` and shares sessions."""
 _MAINTENANCE_LIMITS = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 2000"
 _CONSISTENT = {
     "sqlite": "BEGIN",
@@ -48,13 +48,13 @@ _CONSISTENT = {
         "WHERE name = 'effective_io_concurrency' AND setting <> '0'"  # 0: it cannot read ahead
     ),
 }
-"""The beginning of a transaction whose statements see the database at one moment. Sums of a report
-fit into that memory, compiling its query takes longer than running it, and pages that are not in
-memory are asked for ahead: the sums of a token lie on a page for each of them."""
+"""The beginning of a transaction whose statements read one snapshot. The sums of a report fit into
+`work_mem`; JIT compilation would take longer than the query. Pages are prefetched, because each sum
+of a token is on a page of its own."""
 
 
 class Database:
-    """Runs functions on connections, whatever the database is. Made by `open_database`.
+    """Runs functions on connections of SQLite or PostgreSQL. Made by `open_database`.
 
     `display_url` is the URL without its password; `kind` is `sqlite` or `postgresql`; `file` is
     SQLite's, None for a server.
@@ -77,9 +77,8 @@ class Database:
         return self._connector.pooled
 
     def read(self, query: Callable[[Connection], T]) -> T:
-        """Run a query outside of transactions. Raises RecordsError.
-
-        Runs the query again, once, when an idle connection turns out to be broken.
+        """Run a query outside of transactions; once more if an idle connection was broken. Raises
+        RecordsError.
         """
         for last in (False, True):
             try:
@@ -90,8 +89,8 @@ class Database:
         raise AssertionError("the second time returns or raises")
 
     def read_consistently(self, query: Callable[[Connection], T], *, timeout: int) -> T:
-        """Run a query whose statements see the database at one moment; PostgreSQL ends a statement
-        after `timeout` seconds. Raises RecordsError."""
+        """Run a query whose statements read one snapshot; PostgreSQL cancels a statement after
+        `timeout` seconds. Raises RecordsError."""
 
         def read(connection: Connection) -> T:
             connection.exec_driver_sql(_CONSISTENT[self.kind].format(timeout=timeout))
@@ -100,16 +99,14 @@ class Database:
         return self._run((self._reader if self.file else self.engine).connect, read)
 
     def write(self, change: Callable[[Connection], T]) -> T:
-        """Run `change` in one transaction, which commits all of it or nothing. Raises RecordsError.
-
-        When the database goes away during the commit, the result is unknown: `change` must be
-        idempotent.
+        """Run `change` in one transaction. Raises RecordsError. `change` must be idempotent: if the
+        database goes away during the commit, the result is unknown.
         """
         return self._run(self.engine.begin, change)
 
     def maintain(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` on a connection to PostgreSQL whose statements may take any time, and wait
-        2 s for a lock. `work` commits its transactions. Raises RecordsError."""
+        """Run `work` on a connection to PostgreSQL without a time limit for statements; a lock is
+        awaited for 2 s. `work` commits its transactions. Raises RecordsError."""
 
         def run(connection: Connection) -> T:
             try:
@@ -118,7 +115,7 @@ class Database:
                     connection.commit()
                 return work(connection)
             finally:
-                connection.invalidate()  # with its settings
+                connection.invalidate()  # not reused: its settings differ
 
         engine = self.engine.execution_options(limits=_MAINTENANCE_LIMITS)
         return self._run(engine.connect, run)
@@ -132,7 +129,7 @@ class Database:
 
         @event.listens_for(self.engine, "handle_error")
         def handle_error(context: ExceptionContext) -> None:
-            # The primary became a standby: connections are made again, to the new primary.
+            # The primary became a standby: reconnect, to the new primary.
             if getattr(context.original_exception, "sqlstate", None) == READ_ONLY:
                 context.is_disconnect = True
 
@@ -154,12 +151,12 @@ class Database:
 
 
 def open_database(url: str, *, busy: float = 5.0, pool: int = 5) -> Database:
-    """The database of a URL, without a connection yet. Raises BadUrl.
+    """The database of a URL; it connects at the first use. Raises BadUrl.
 
-    `sqlite:////absolute/path.db` or `postgresql+psycopg://user:password@host/name`; of several
-    hosts, `host1:5432,host2:5432`, the one that can be written is used. `busy` is the
-    seconds that a write to SQLite waits for other writers (it blocks the worker, so workers wait
-    less), `pool` the maximum of idle connections.
+    The URL is `sqlite:////absolute/path.db` or `postgresql+psycopg://user:password@host/name`; of
+    several hosts, `host1:5432,host2:5432`, the primary is used. `busy` is the time in seconds that
+    a write to SQLite waits for other writers (it blocks the worker, so workers use less), `pool`
+    the largest number of idle connections.
     """
     try:
         parsed = parse_url(url)
@@ -193,7 +190,7 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
 
     @event.listens_for(engine, "connect")
     def connected(connection: sqlite3.Connection, record: object) -> None:
-        # SQLAlchemy begins transactions, not the driver.
+        # Not the driver but SQLAlchemy begins transactions.
         connection.isolation_level = None
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
@@ -223,9 +220,8 @@ def _postgresql(url: URL, pool: int) -> Engine:
 
 
 def _cooperative() -> None:
-    """Make the driver wait through gevent even when it was imported before the monkey patches.
-
-    gunicorn's master imports it unpatched when it looks at the database before it forks.
+    """Make the driver wait through gevent, even if it was imported before the monkey patches, as in
+    gunicorn's master, which checks the database before it forks.
     """
     waiting = importlib.import_module("psycopg.waiting")
     if monkey.is_module_patched("select") and waiting.wait is getattr(waiting, "wait_c", None):

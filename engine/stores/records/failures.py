@@ -1,4 +1,4 @@
-"""Errors of the database, with messages that say what to do."""
+"""Errors of the database, with messages that tell an operator what to do."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 
 class RecordsError(Exception):
-    """The records cannot be used. The message names the database, never its password."""
+    """The records cannot be used. The message names the database, without its password."""
 
 
 class BadUrl(RecordsError):
-    """A URL that is not that of a supported database."""
+    """The URL of no supported database."""
 
 
 class WrongVersion(RecordsError):
-    """The tables are of a version that this program cannot use."""
+    """The tables have a version that this program cannot use."""
 
 
 class Clash(RecordsError):
@@ -26,7 +26,7 @@ class Clash(RecordsError):
 
 
 class DatabaseAway(RecordsError):
-    """The database does not answer, or not in time; it may recover without a restart.
+    """The database does not answer in time; it may recover without a restart.
 
     `stale`: an idle connection was broken, so that another attempt is likely to succeed.
     """
@@ -37,7 +37,7 @@ class DatabaseAway(RecordsError):
 
 
 class DatabaseRefuses(RecordsError):
-    """The database answers with an error that an operator has to fix."""
+    """The database answers with an error that an operator must fix."""
 
 
 _SQLITE = (
@@ -46,22 +46,22 @@ _SQLITE = (
     ("readonly database", "it cannot be written: this user needs to write the file and its folder"),
     ("file is not a database", "the file is no SQLite database"),
     ("malformed", "the file is damaged: put back a copy, or mend it with sqlite3's .recover"),
-    ("no such table", "it has no tables yet: `modelway serve` or `modelway token` make them"),
+    ("no such table", "it has no tables yet: `modelway serve` or `modelway token` creates them"),
     ("no such column", "its tables are of another version"),
     ("database or disk is full", "its disk is full"),
 )  # fmt: skip
 _POSTGRES = {
-    "28": "it does not let this user in: check the user, the password and pg_hba.conf",
+    "28": "the login is refused: check the user, the password and pg_hba.conf",
     "3D": "there is no database of that name: make it with `createdb`",
-    "42501": "this user may not do that there: let it own the database, or GRANT it what it needs",
-    "42P01": "it has no tables yet: `modelway serve` or `modelway token` make them",
+    "42501": "this user lacks a privilege: make it the owner of the database, or GRANT it",
+    "42P01": "it has no tables yet: `modelway serve` or `modelway token` creates them",
     "42703": "its tables are of another version",
     "53100": "its disk is full",
 }
 READ_ONLY = "25006"
 """PostgreSQL's SQLSTATE of a write to a standby."""
 READ_ONLY_SESSION = "session is read-only"
-"""The driver's message about a connection to one, where a primary is wanted."""
+"""The driver's message about a connection to a standby if a primary is required."""
 _CONNECTING = (
     ("authentication failed", "28"),
     ("no pg_hba.conf entry", "28"),
@@ -69,7 +69,7 @@ _CONNECTING = (
     (r'role "[^"]*" does not exist', "28"),
     (r'database "[^"]*" does not exist', "3D"),
 )
-"""Errors while connecting have no code: part of the message, and the code to use."""
+"""Errors while connecting have no SQLSTATE: a pattern of the message, and the SQLSTATE to use."""
 
 
 def failure(error: DBAPIError | PoolTimeout, display_url: str) -> RecordsError:
@@ -78,7 +78,7 @@ def failure(error: DBAPIError | PoolTimeout, display_url: str) -> RecordsError:
         return DatabaseAway(f"{display_url}: all its connections are busy")
     original = error.orig
     if isinstance(error, IntegrityError):
-        return Clash(f"{display_url}: what is to be written is there already")
+        return Clash(f"{display_url}: a row with the same key exists already")
     if isinstance(original, sqlite3.Error):
         return _sqlite(str(original), display_url)
     state = getattr(original, "sqlstate", None) or _state(str(original))

@@ -1,6 +1,6 @@
 """Migrates the tables to the version of this program.
 
-Many processes may start at once: one of them migrates, the others wait for it.
+Many processes may start at once: one of them migrates, and the others wait.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ _OLDEST_TABLE = "alembic_version"
 
 
 def upgrade(database: Database) -> None:
-    """Create the tables, or migrate them. Raises WrongVersion and other RecordsErrors.
-
-    SQLite's file is created as well, with its folder, with mode 0600.
+    """Create the tables, or migrate them; also SQLite's file, with its folder, in mode 0600. Raises
+    WrongVersion and other RecordsErrors.
     """
     _make_file(database)
     if check_version(database):
@@ -53,9 +52,8 @@ def upgrade(database: Database) -> None:
 
 
 def check_version(database: Database) -> bool:
-    """Whether this program can use the tables; False when `upgrade` has work to do.
-
-    Raises WrongVersion when a newer program has changed them so that this one cannot.
+    """Whether the tables are up to date; False if `upgrade` must be called. Raises WrongVersion if
+    a newer program has changed them so that this one cannot use them.
     """
     return _is_usable(*database.read(_versions), database)
 
@@ -73,7 +71,7 @@ def _is_usable(revision: str | None, oldest: str | None, database: Database) -> 
 
 
 def _versions(connection: Connection) -> tuple[str | None, str | None]:
-    """The last step that was taken, and the oldest program that can use the tables."""
+    """The last migration of the tables, and the oldest program that can use them."""
 
     def version(table: str) -> str | None:
         if not inspect(connection).has_table(table):
@@ -92,9 +90,8 @@ def _upgrade_sqlite(database: Database, connection: Connection) -> None:
 
 
 def _upgrade_postgresql(database: Database, lock: Connection) -> None:
-    """Take the steps on another connection, while the transaction of this one holds the lock.
-
-    Waits by asking: a statement that waits would delay `CREATE INDEX CONCURRENTLY` for ever.
+    """Run the migrations on another connection, while the transaction of this one holds the lock.
+    The lock is polled: a statement that waits for it would block `CREATE INDEX CONCURRENTLY`.
     """
     lock.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
     deadline = time.monotonic() + _TIMEOUT
@@ -134,7 +131,7 @@ def _note_version(connection: Connection, table: str, version: str) -> None:
 
 
 def _commit(connection: Connection) -> None:
-    """End a transaction in PostgreSQL, where each step has its own."""
+    """Commit in PostgreSQL, where each migration is a transaction."""
     if connection.dialect.name == "postgresql":
         connection.commit()
 
@@ -158,8 +155,9 @@ def _set_modes(connection: Connection) -> None:
 
 
 def _enable_wal(database: Database) -> None:
-    """Allow readers beside a writer, and a file that can shrink: both are properties of the file,
-    set before it has tables, while no other process writes."""
+    """Set WAL mode, so that readers do not wait for a writer, and incremental vacuum, so that the
+    file can shrink. Both are properties of the file, set before it has tables, while no other
+    process writes."""
     deadline = time.monotonic() + _TIMEOUT
     while True:
         try:

@@ -1,7 +1,7 @@
 """The partitions of the ledger in PostgreSQL: one table for each calendar month in UTC.
 
-`ledger_2027_01` has the rows of January 2027. Rows from before the ledger had months are in the
-first partition, `usage`. A month is made when its first row comes, by any process.
+`ledger_2027_01` has the rows of January 2027. Rows from before the ledger was partitioned are in
+the first partition, `usage`. Any process makes a month when its first row is inserted.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ _MONTHS = text(
 
 
 def create_months(connection: Connection, times: Iterable[float]) -> None:
-    """Make the partitions of these times (Unix seconds) that are missing.
-
-    Attaching takes a lock that lets others insert and read. Raises ValueError for a time that is in
-    no month before the year 10000.
+    """Make the missing partitions of these times (Unix seconds). Others can insert and read
+    meanwhile. Raises ValueError for a time after the year 9999.
     """
     months = {_month(time) for time in times}
     connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
@@ -43,7 +41,7 @@ def create_months(connection: Connection, times: Iterable[float]) -> None:
 
 
 def drop_months(connection: Connection, before: float) -> int:
-    """Drop the partitions whose months end before a time; how many there were."""
+    """Drop the partitions whose months end before a time. Returns their number."""
     connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
     old = [month for month in _months(connection) if _start(month[0], month[1] + 1) <= before]
     for year, month in old:
@@ -58,7 +56,7 @@ def _months(connection: Connection) -> list[tuple[int, int]]:
 
 
 def _is_in_usage(connection: Connection, start: int) -> bool:
-    """Whether the first partition has this month."""
+    """Whether the first partition contains this month."""
     partition = text(
         "SELECT substring(pg_get_expr(relpartbound, oid) FROM 'TO \\(''?([0-9.e+]+)')::float8 "
         "FROM pg_class WHERE oid = 'usage'::regclass"
@@ -76,7 +74,7 @@ def _month(time: float) -> tuple[int, int]:
 
 
 def _start(year: int, month: int) -> int:
-    """Unix seconds of the start of a month, which may be the 13th."""
+    """Unix seconds of the start of a month; month 13 is January of the next year."""
     if month > 12:
         year, month = year + 1, month - 12
     if year > 9999:

@@ -1,4 +1,4 @@
-"""The periods whose sums the ledger keeps, and how a range of time is made of them."""
+"""The periods whose sums the ledger stores, and the division of a time range into periods."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ HOUR = 3600
 DAY = 24 * HOUR
 MONTH = 32 * DAY
 PERIODS = (HOUR, DAY, MONTH)
-"""Seconds of each kind of period. All begin at whole multiples since 1970, so that each consists of
-whole ones of the kind before it."""
+"""The length of each kind of period in seconds. All begin at whole multiples since 1970, so that
+each consists of whole periods of the kind before it."""
 
 
 @dataclass(slots=True)
 class Pieces:
-    """Parts of a range that do not overlap: `rows` are to be read row by row (from, until), of
-    `sums` the sums of all periods in them (kind of period, from, until)."""
+    """A time range divided into parts that do not overlap: `rows` (from, until) are read from the
+    rows, `sums` (length of the period, from, until) from the sums of all periods in them."""
 
     rows: list[tuple[float, float]] = field(default_factory=list)
     sums: list[tuple[int, int, int]] = field(default_factory=list)
@@ -28,9 +28,8 @@ class Pieces:
 
 
 def pieces(since: float, until: float, complete_from: float = 0.0, longest: int = MONTH) -> Pieces:
-    """The range [since, until) as whole periods of at most `longest` seconds, and rows at its ends.
-
-    Sums from before `complete_from` are not used.
+    """The range [since, until) divided into whole periods of at most `longest` seconds, and rows at
+    both ends. Sums from before `complete_from` are not used.
     """
     start = round_up(max(since, complete_from), HOUR)
     end = floor(until / HOUR) * HOUR

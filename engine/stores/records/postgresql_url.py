@@ -1,8 +1,9 @@
 """URLs of PostgreSQL with several hosts, of which one is the primary.
 
-As libpq writes them (`postgresql://user@db1:5432,db2:5432/name`), or with hosts in the query
+
+The hosts are in libpq's form (`postgresql://user@db1:5432,db2:5432/name`), or in the query
 (`?host=db1,db2`, or `?host=db1:5432&host=db2:5432`). The driver tries the hosts in their order, and
-uses the one that `target_session_attrs` asks for: the one that can be written, unless it says else.
+uses the first one that `target_session_attrs` accepts: by default the one that can be written.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def hosts_of(url: URL) -> list[str]:
 
 
 def with_primary(url: URL) -> URL:
-    """The URL, which asks for a server that can be written where it names several."""
+    """The URL; with `target_session_attrs=read-write` if it names several hosts."""
     if len(hosts_of(url)) < 2 or "target_session_attrs" in url.query:
         return url
     return url.update_query_dict({"target_session_attrs": PRIMARY})
@@ -71,4 +72,4 @@ def display(url: URL) -> str:
 def _values(url: URL, key: str) -> list[str]:
     value = url.query.get(key, ())
     values = (value,) if isinstance(value, str) else value
-    return [part for one in values for part in one.split(",") if part]
+    return [part for item in values for part in item.split(",") if part]

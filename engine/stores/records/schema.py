@@ -1,4 +1,4 @@
-"""The tables as they are now. Every change here comes with a migration, and a test compares them.
+"""The current tables. Each change here needs a migration; a test compares the two.
 
 Times are Unix seconds, money is in nano-units of its currency, lists are JSON.
 """
@@ -56,7 +56,7 @@ tokens = Table(
     Column("team", Text),
     Column("priority", Text),
 )
-"""One row per token. What is NULL sets no bound; `previous_*` is the secret before a rotation."""
+"""One row per token. NULL sets no bound; `previous_*` is the secret before a rotation."""
 
 usage = Table(
     "usage",
@@ -109,16 +109,16 @@ NAMES = (
     *("token", "team", "operation", "model_asked", "model_served", "upstream"),
     *("status", "outcome", "price", "currency"),
 )
-"""Columns of the ledger by whose values sums are kept."""
+"""The columns by which the sums of `ledger_totals` are grouped."""
 
 MODEL_NAMES = ("model_asked", "model_served", "currency")
-"""Those of the sums by model."""
+"""The columns by which the sums of `ledger_models` are grouped."""
 
 COUNTS = (
     *("input", "output", "cached", "reasoning", "cache_write", "audio_input", "audio_output"),
     *("image_input", "image_output", "images", "characters"),
 )
-"""Columns of the ledger that are summed up under their own names."""
+"""Columns of the ledger whose sums have the same name."""
 
 COST_BITS = 32
 """A cost has 64 bits, and a sum may need more: `cost_high` is the sum of `cost >> 32`, `cost_low`
@@ -146,9 +146,9 @@ ledger_totals = Table(
     Index(None, "token", "period", "start"),
     sqlite_with_rowid=False,
 )
-"""Sums of the rows of a period by all `NAMES`, which `key` identifies. A period is an hour, a day
-or 32 days, of `period` seconds, from `start` on. Triggers keep the sums, in the transaction that
-inserts a row."""
+"""Sums of the rows of a period by all `NAMES`; `key` is a hash or text of these. A period has
+`period` seconds (an hour, a day or 32 days) from `start` on. Triggers update the sums in the
+transaction that inserts a row."""
 
 ledger_models = Table(
     "ledger_models",
@@ -159,7 +159,7 @@ ledger_models = Table(
     *_sums(),
     sqlite_with_rowid=False,
 )
-"""The sums of each hour by `MODEL_NAMES` alone: few, from which those of days are read."""
+"""Sums by hour and `MODEL_NAMES` only: few rows, for reports by day."""
 
 ledger_state = Table(
     "ledger_state",
@@ -168,4 +168,4 @@ ledger_state = Table(
     Column("value", Double, nullable=False),
 )
 """`totals_from`: the sums are complete from this time on. `rows_from`: the retention has deleted
-what is older. Times are whole hours."""
+older rows. Times are whole hours."""

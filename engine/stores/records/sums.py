@@ -1,6 +1,6 @@
-"""The queries of reports: sums of whole periods, and rows where a range begins or ends within one.
+"""The queries of reports: sums of whole periods, and rows at both ends of a range.
 
-Both are read as one, with the same columns, so that a report is exact to the second.
+One query reads both, with the same columns, so that a report is exact to the second.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SUMS = (
 """The columns of every kind of sums, in the order of the results."""
 
 QUARTER = 900
-"""Seconds to which rows of days are grouped: midnights of all time zones are whole quarters."""
+"""Seconds by which rows are grouped for days: midnight is a whole quarter in every time zone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class UsageFilter:
 
 
 def rows_from(connection: Connection) -> float:
-    """What is older was deleted by the retention: Unix seconds, 0.0 for nothing."""
+    """The time (Unix seconds) before which the retention has deleted rows, 0.0 for none."""
     return state(connection, "rows_from")
 
 
@@ -71,15 +71,15 @@ def sums_by(connection: Connection, column: str, where: UsageFilter) -> Sequence
 
 
 def hours_of(connection: Connection, where: UsageFilter, longest: int = HOUR) -> Pieces:
-    """A range as whole periods, which are hours or, with DAY as `longest`, also days; and rows."""
+    """A range divided into rows and hours; with `longest=DAY` and a token also days."""
     return _pieces(connection, where, longest=longest if where.token else HOUR)
 
 
 def sums_by_hour(
     connection: Connection, where: UsageFilter, hours: Iterable[tuple[int, int, int]]
 ) -> Sequence[Row[Any]]:
-    """The start of an hour or day (Unix seconds), the currency and `SUMS`, of the `sums` of
-    `hours_of`."""
+    """The start of an hour or day (Unix seconds), the currency and `SUMS`; `hours` are the `sums`
+    of `hours_of`."""
     table = ledger_totals if where.token else ledger_models
     parts = Pieces(sums=[*hours])
     return connection.execute(_sum(_union(connection, parts, where, table, ""))).all()
@@ -94,7 +94,7 @@ def sums_by_quarter(
 
 
 def values_of(connection: Connection, column: str, where: UsageFilter) -> list[str]:
-    """The values of a column, once each."""
+    """The distinct values of a column."""
     union = _union(connection, _pieces(connection, where), where, ledger_totals, column)
     rows = connection.execute(select(union.c.key).distinct()).scalars()
     return [str(value) for value in rows]
@@ -119,7 +119,7 @@ def _sum(union: Subquery) -> Select[Any]:
 def _union(
     connection: Connection, parts: Pieces, where: UsageFilter, table: FromClause, column: str
 ) -> Subquery:
-    """The rows and sums of a range, with the value of `column` as `key`; "" is their time."""
+    """The rows and sums of a range, with the value of `column` as `key`; their time for ""."""
     kind = connection.dialect.name
     selects = [_rows(parts.rows, where, column, kind)] if parts.rows else []
     selects += [_periods(table, *part, where, column) for part in parts.sums]
@@ -136,7 +136,7 @@ def _rows(
 
 
 def row_sums() -> list[ColumnElement[Any]]:
-    """What a row adds to each of `SUMS`."""
+    """The expressions of a row for each of `SUMS`."""
     row = ledger.c
     failed = (row.outcome != Outcome.CALLER_LEFT.value) & (
         (row.outcome != Outcome.COMPLETE.value) | (row.status >= 400)

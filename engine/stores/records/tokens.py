@@ -47,15 +47,13 @@ class Token:
     priority: str | None = None
 
     def limits(self, currency: str) -> tuple[Quota, ...]:
-        """Its quotas. ValueError for an invalid value, or another currency."""
+        """The quotas of the token. Raises ValueError for an invalid value, or another currency."""
         bounds = ((field, getattr(self, field)) for field in quota.TOKEN_FIELDS)
         return tuple(quota.token_quota(f, b, currency) for f, b in bounds if b is not None)
 
     def caller(self, digest: str, currency: str) -> Caller:
-        """The caller with the secret of this digest. ValueError for an invalid record: a bound that
-        cannot be read must not be ignored.
-
-        A revoked token expires in 1970, so that it is refused whatever a machine's clock says.
+        """The caller with the secret of this digest. Raises ValueError for an invalid record, so
+        that no bound is ignored. A revoked token expires in 1970, so that no clock accepts it.
         """
         networks(self.ips or ())
         expirations = [self.expires]
@@ -97,8 +95,8 @@ _BY_NAME = select(*_COLUMNS).where(table.c.name == bindparam("name"))
 def caller_lookup(
     database: Database, currency: str
 ) -> Callable[[Sequence[str]], dict[str, Caller | ValueError]]:
-    """The lookup of a TokenCache: the callers of some digests, by digest, in one query. An invalid
-    record is a ValueError that says why; a digest that does not exist is left out."""
+    """The lookup of a TokenCache: a function that returns the callers of some digests, by digest,
+    with one query. An invalid record is a ValueError; an unknown digest is left out."""
 
     def look_up(digests: Sequence[str]) -> dict[str, Caller | ValueError]:
         parameters = {"digests": _padded(digests)}
@@ -122,7 +120,7 @@ def caller_lookup(
 
 
 def _padded(digests: Sequence[str]) -> list[str]:
-    """The digests, the last repeated up to a power of two, so that there are few statements."""
+    """The digests, the last one repeated up to a power of two, so that few statements differ."""
     size = 1 << (len(digests) - 1).bit_length()
     return [*digests, *[digests[-1]] * (size - len(digests))]
 
@@ -140,7 +138,7 @@ def get(database: Database, name: str) -> Token:
 
 
 def names_near(database: Database, name: str) -> list[str]:
-    """Some names with the same first letter, or else any."""
+    """Up to 1000 names with the same first letter, or else any names."""
     column = table.c.name
     query = select(column).where(column.startswith(name[:1], autoescape=True)).limit(_PAGE)
     names = database.read(lambda c: c.execute(query).scalars().all())
@@ -160,7 +158,7 @@ def get_all(database: Database) -> Iterator[Token]:
 
 
 def add(database: Database, tokens: Iterable[Token]) -> None:
-    """Insert all of these, or none. Raises Clash for a name or secret that exists."""
+    """Insert all tokens or none. Raises Clash for a name or secret that exists."""
     rows = [asdict(token) for token in tokens]
 
     def insert_all(connection: Connection) -> None:
@@ -171,7 +169,7 @@ def add(database: Database, tokens: Iterable[Token]) -> None:
 
 
 def find_conflicts(database: Database, tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
-    """The names and the digests of these that exist in the database."""
+    """The names and the digests of these tokens that exist in the database."""
     names: set[str] = set()
     digests: set[str] = set()
     for start in range(0, len(tokens), _PAGE // 4):
@@ -193,10 +191,9 @@ def find_conflicts(database: Database, tokens: Sequence[Token]) -> tuple[set[str
 
 def rotate(database: Database, name: str, sha256: str, until: float | None, now: float) -> Token:
     """Give the token another secret; the old one is accepted until `until`. Returns the token
-    before the change.
+    before the change. A secret from before an earlier rotation ends at once.
 
-    Raises UnknownToken, and Clash when the token is revoked or has expired. A secret from before
-    an earlier rotation ends at once.
+    Raises UnknownToken, and Clash if the token is revoked or has expired.
     """
 
     def change(connection: Connection) -> Token:
@@ -213,9 +210,8 @@ def rotate(database: Database, name: str, sha256: str, until: float | None, now:
 
 
 def change(database: Database, name: str, values: Mapping[str, object]) -> Token:
-    """Change columns of a token. Returns the token before the change.
-
-    Raises UnknownToken, and Clash when the token is revoked.
+    """Change columns of a token. Returns the token before the change. Raises UnknownToken, and
+    Clash if the token is revoked.
     """
 
     def write(connection: Connection) -> Token:
@@ -229,11 +225,7 @@ def change(database: Database, name: str, values: Mapping[str, object]) -> Token
 
 
 def revoke(database: Database, name: str, now: float) -> Token:
-    """Refuse the token from now on. Returns the token before the change; revoking it again changes
-    nothing.
-
-    Raises UnknownToken.
-    """
+    """Revoke the token; idempotent. Returns the token before the change. Raises UnknownToken."""
 
     def change(connection: Connection) -> Token:
         before = _locked(connection, name)

@@ -1,4 +1,4 @@
-"""Totals of the ledger: requests, usage and cost, grouped by token, model, day and so on."""
+"""Totals of the ledger: requests, usage and cost, grouped by one of `KINDS`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from engine.stores.records.sums import (
 )
 
 _TIMEOUT = 120
-"""Seconds of a query in PostgreSQL."""
+"""Timeout of a query in PostgreSQL, in seconds."""
+
 _RANGES = 50
-"""Ranges of time of one query of rows."""
+"""The largest number of time ranges in one query of rows."""
 
 RARE_COUNTS = (
     *("reasoning", "cache_write", "audio_input", "audio_output", "image_input", "image_output"),
@@ -41,7 +42,7 @@ KINDS = (
     *("token", "team", "model", "served", "upstream", "day"),
     *("operation", "status", "outcome", "price"),
 )
-"""What totals can be grouped by; `model` is the requested one, `price` the source of the price."""
+"""The groupings of totals; `model` is the requested one, `price` the source of the price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Total:
         return self.first_byte_sum / self.first_byte_count if self.first_byte_count else None
 
     def __add__(self, other: Total) -> Total:
-        """The sum, with the key of the first."""
+        """The sum, with the key of `self`."""
         currencies = sorted({*self.cost, *other.cost})
         return Total(
             key=self.key,
@@ -91,10 +92,8 @@ class Total:
 
 
 def totals(database: Database, by: str, where: UsageFilter, time_zone: tzinfo = UTC) -> list[Total]:
-    """One total for each value of `by` (one of KINDS): days in order, others by requests. Days are
-    those of a time zone.
-
-    Raises RecordsError.
+    """One total for each value of `by` (one of KINDS): days in order, others by the number of
+    requests. Days are those of `time_zone`. Raises RecordsError.
     """
     if by == "day":
         read = partial(_by_day, where=where, time_zone=time_zone)
@@ -109,7 +108,7 @@ def totals(database: Database, by: str, where: UsageFilter, time_zone: tzinfo = 
 
 
 def distinct_values(database: Database, by: str, where: UsageFilter) -> list[str]:
-    """Every value of `by` among the rows. Raises RecordsError."""
+    """All values of `by`, sorted. Raises RecordsError."""
     read = partial(values_of, column=_column(by), where=where)
     return sorted(database.read_consistently(read, timeout=_TIMEOUT))
 
@@ -121,7 +120,7 @@ def deleted_before(database: Database) -> float:
 
 
 def existing_ids(database: Database, ids: Sequence[str]) -> set[str]:
-    """Those of the ids that are in the table. Raises RecordsError."""
+    """The ids that are in the table. Raises RecordsError."""
     query = select(ledger.c.id).where(ledger.c.id.in_(ids))
     return database.read(lambda connection: set(connection.execute(query).scalars()))
 
@@ -135,30 +134,30 @@ def _by_value(connection: Connection, by: str, where: UsageFilter) -> list[Total
 
 
 def _by_day(connection: Connection, where: UsageFilter, time_zone: tzinfo) -> list[Total]:
-    """Totals of days and currencies. An hour with a midnight in it is read from its rows."""
+    """Totals by day and currency. An hour that contains a midnight is read from its rows."""
 
     def day(time: int) -> str:
         return datetime.fromtimestamp(time, time_zone).date().isoformat()
 
     sums: dict[tuple[str, str], Sequence[Any]] = {}
 
-    def enter(row: Row[Any]) -> None:
+    def add_row(row: Row[Any]) -> None:
         key = (day(row[0]), row[1])
-        present = sums.get(key)
-        sums[key] = row[2:] if present is None else tuple(map(add, present, row[2:]))
+        before = sums.get(key)
+        sums[key] = row[2:] if before is None else tuple(map(add, before, row[2:]))
 
     is_utc = time_zone in (UTC, ZoneInfo("UTC"))
     hours = hours_of(connection, where, DAY if is_utc else HOUR)
     ranges: set[tuple[float, float]] = {*hours.rows}
     for row in sums_by_hour(connection, where, hours.sums) if hours.sums else ():
         if day(row[0]) == day(row[0] + HOUR - 1):
-            enter(row)
+            add_row(row)
         else:
             ranges.add((row[0], row[0] + HOUR))
     parts = sorted(ranges)
     for start in range(0, len(parts), _RANGES):
         for row in sums_by_quarter(connection, where, parts[start : start + _RANGES]):
-            enter(row)
+            add_row(row)
     return [_total(key, currency, values) for (key, currency), values in sums.items()]
 
 

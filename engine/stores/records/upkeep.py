@@ -1,5 +1,5 @@
-"""Upkeep of the ledger's tables, in transactions that take a moment: deletes what is too old, and
-makes the sums of rows that were there before the tables of sums.
+"""Upkeep of the ledger's tables in short transactions: deletes old rows and sums, and computes the
+sums of rows that are older than the tables of sums.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from engine.stores.records.sums import SUMS, floor_time, row_sums, state
 _DELETE_LOCK = 0x6D77_6F6C_64
 """The advisory lock in PostgreSQL of the process that deletes rows."""
 _FILL_LOCK = 0x6D77_6669_6C
-"""That of the process that makes sums."""
+"""The advisory lock in PostgreSQL of the process that computes sums."""
 
 
 def delete_before(connection: Connection, before: float, limit: int) -> int:
-    """Delete rows and sums from before a time, at most `limit` of each table, and all months that
-    ended before it; the largest number that was deleted of a table."""
+    """Delete rows and sums from before a time, at most `limit` per table, and all months that ended
+    before it. Returns the largest number of rows deleted from a table."""
     if not _locks(connection, _DELETE_LOCK):
         return 0
     if before > state(connection, "rows_from"):
@@ -72,15 +72,15 @@ def _delete_periods(table: Table, period: int, before: float, limit: int) -> Del
 
 
 def has_sums(connection: Connection) -> bool:
-    """Whether all rows are in the sums."""
+    """Whether the sums contain all rows."""
     return state(connection, "totals_from") <= 0
 
 
 def fill(connection: Connection, rows: int) -> bool:
-    """Make the sums of the latest hours that have none, of `rows` rows and all others of an hour;
-    whether there may be more of them.
+    """Compute the sums of the latest hours without any, for `rows` rows or more, up to a whole
+    hour. Returns whether there may be more hours.
 
-    Inserts wait meanwhile, so that each row is in the sums once: made here or added by a trigger.
+    Inserts wait meanwhile, so that each row is added once: here, or by a trigger.
     """
     end = int(state(connection, "totals_from"))
     if end <= 0 or not _locks(connection, _FILL_LOCK):
@@ -130,7 +130,7 @@ def _sums_of_rows(
 
 
 def _sums_of_sums(shorter: int, period: int, start: int, end: int) -> Insert:
-    """The sums of periods that begin in [start, end), by those of shorter ones."""
+    """The sums of periods that begin in [start, end), from those of shorter periods."""
     row = ledger_totals.c
     length: ColumnElement[Any] = literal_column(str(period))
     begin = row.start - row.start % length
@@ -145,7 +145,7 @@ def _sums_of_sums(shorter: int, period: int, start: int, end: int) -> Insert:
 
 
 def _key(connection: Connection, columns: Iterable[ColumnElement[Any]]) -> ColumnElement[Any]:
-    """What identifies the names of a sum, as the triggers of `migrations` make it."""
+    """The `key` of a sum, computed as in the triggers of `migrations`."""
     names = [column.name for column in columns]
     if connection.dialect.name == "sqlite":
         return literal_column(" || ".join(f"quote({name})" for name in names))
@@ -155,7 +155,7 @@ def _key(connection: Connection, columns: Iterable[ColumnElement[Any]]) -> Colum
 
 def _locks(connection: Connection, lock: int) -> bool:
     """Take a lock until the end of the transaction, unless another process has it."""
-    if connection.dialect.name == "sqlite":  # whose transactions exclude each other
+    if connection.dialect.name == "sqlite":  # it has one writer at a time
         return True
     return bool(connection.execute(text(f"SELECT pg_try_advisory_xact_lock({lock})")).scalar())
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, event
 from sqlalchemy.exc import DataError, IntegrityError
 
 from engine.stores.ledger.entry import Entry
-from engine.stores.records.batch_sums import added_at_once
+from engine.stores.records.batch_sums import sum_batch
 from engine.stores.records.database import Database
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.partitions import create_months
@@ -33,8 +33,8 @@ _DEFINITIONS = ", ".join(
 )
 _PLACEHOLDERS = f"({', '.join('?' * len(_COLUMNS))})"
 _SQLITE_ROWS = (256, 32, 4, 1)
-"""Rows of one statement to SQLite, the largest first. Its driver releases the GIL between two
-statements, which costs the thread that serves requests more time than a row."""
+"""The numbers of rows per statement to SQLite, in descending order. Its driver releases the GIL
+between statements, which costs the thread that serves requests more time than a row."""
 
 
 def _insert(table: str, rows: str) -> str:
@@ -45,31 +45,31 @@ _INSERT_SQLITE = {
     count: _insert("usage", f"VALUES {', '.join([_PLACEHOLDERS] * count)}")
     for count in _SQLITE_ROWS
 }
-# One JSON parameter costs the worker a tenth of what one parameter for each value does.
+# One JSON parameter takes a tenth of the CPU time of one parameter per value.
 _INSERT_POSTGRESQL = _insert(
     "ledger",
     f"SELECT {_NAMES} FROM json_to_recordset(%s::json) AS row({_DEFINITIONS})",  # noqa: S608
 )
 _VACUUM_PAGES = 2000
-"""Pages of SQLite's file that are freed at a time: more than a thousand rows have."""
+"""Pages of SQLite's file that are freed at a time: more than 1,000 rows occupy."""
 _FILL_ROWS = 2000
-"""Rows whose sums are made in one transaction, for which inserts wait."""
+"""Rows whose sums are computed in one transaction; inserts wait for it."""
 _ROW_ERRORS = ("22", "23", "54")
-"""Classes of PostgreSQL's SQLSTATE that are about the row: data, constraints, size."""
+"""Classes of PostgreSQL's SQLSTATE for an invalid row: data, constraints, size."""
 _NO_PARTITION = "23514"
-"""PostgreSQL's SQLSTATE for a row that belongs into no partition."""
+"""PostgreSQL's SQLSTATE for a row without a partition."""
 
 
 class RowsRefused(RecordsError):
-    """The database answers, and does not take one of these rows."""
+    """The database rejects one of these rows."""
 
 
 class UsageTable:
     """The table `usage` of a database.
 
-    `blocks` says that a query blocks its thread: call it in a thread pool, with a `Database` of its
-    own. Rows are on the disk when `insert` returns. `prepare` creates the tables before the first
-    insert, because the database may have been away when the program started.
+    `blocks`: a query blocks its thread; call it in a thread pool, with a separate `Database`. Rows
+    are on the disk when `insert` returns. `prepare` creates the tables before the first insert,
+    because the database may have been away when the program started.
     """
 
     def __init__(self, database: Database, prepare: Callable[[], None] | None = None) -> None:
@@ -81,10 +81,8 @@ class UsageTable:
             event.listen(database.engine, "connect", _sync_commits)
 
     def insert(self, entries: Sequence[Entry]) -> int:
-        """Insert all entries, or none; an entry whose id is there changes nothing. How many were
-        new.
-
-        Raises RowsRefused when one of them is at fault, else RecordsError.
+        """Insert all entries or none, but skip those whose id exists. Returns the number of new
+        rows. Raises RowsRefused if the database rejects a row, else RecordsError.
         """
         if not entries:
             return 0
@@ -101,7 +99,7 @@ class UsageTable:
             raise RowsRefused(f"{self.database.display_url} refuses a row of the ledger") from error
 
     def _insert_into_months(self, entries: Sequence[Entry]) -> int:
-        """Insert, making the months of the entries when one of them is missing."""
+        """Insert the entries; if the partition of one is missing, make the partitions and retry."""
         insert = _postgresql_insert(entries)
         try:
             return self.database.write(insert)
@@ -113,11 +111,11 @@ class UsageTable:
         return self.database.write(insert)
 
     def delete_before(self, before: float, limit: int) -> int:
-        """Delete what is older than a time (Unix seconds), at most `limit` rows of each table; more
-        is to be deleted when the result is `limit`.
+        """Delete rows older than a time (Unix seconds), at most `limit` per table. Returns the
+        largest number deleted from a table; if that is `limit`, there may be more.
 
-        With PostgreSQL one process at a time deletes, and for others the answer is 0; whole months
-        are dropped. SQLite's file shrinks where it was created with incremental vacuum (`migrate`).
+        In PostgreSQL one process at a time deletes, and others get 0; whole months are dropped.
+        SQLite's file shrinks if it was created with incremental vacuum (`migrate`).
         """
         count = self.database.write(lambda connection: delete_before(connection, before, limit))
         if count and self.blocks:
@@ -125,8 +123,8 @@ class UsageTable:
         return count
 
     def fill(self, rows: int = _FILL_ROWS) -> bool:
-        """Make sums of rows that are older than the tables of sums; whether there may be more of
-        them. Raises RecordsError."""
+        """Compute sums of rows that are older than the tables of sums. Returns whether there may be
+        more such rows. Raises RecordsError."""
         if not self._is_filled and self.database.read(has_sums):
             self._is_filled = True
         return not self._is_filled and self.database.write(lambda c: fill(c, rows))
@@ -137,7 +135,7 @@ def _postgresql_insert(entries: Sequence[Entry]) -> Callable[[Connection], int]:
 
     def insert(connection: Connection) -> int:
         new = connection.exec_driver_sql(_INSERT_POSTGRESQL, parameters).rowcount
-        # A commit that waits for a synchronous standby would succeed without it at the timeout.
+        # Else the timeout would end the wait for a synchronous standby, as if it had the rows.
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
         return new
 
@@ -150,7 +148,7 @@ def _sqlite_insert(entries: Sequence[Entry]) -> Callable[[Connection], int]:
         driver: Any = connection.connection.driver_connection
         limit = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // len(_COLUMNS)
         start = 0
-        with added_at_once(connection):
+        with sum_batch(connection):
             for count, statement in _INSERT_SQLITE.items():
                 while count <= limit and len(entries) - start >= count:
                     parameters = tuple(chain.from_iterable(entries[start : start + count]))
@@ -167,12 +165,13 @@ def _vacuum(connection: Connection) -> None:
 
 
 def _sync_commits(connection: sqlite3.Connection, record: object) -> None:
-    """A file of the journal is deleted once its rows are in: a power cut must not undo them."""
+    """Sync each commit: the journal's file is deleted after it, and a power cut must lose no
+    row."""
     connection.execute("PRAGMA synchronous=FULL")
 
 
 def _is_row_error(error: Exception) -> bool:
-    if not isinstance(error, RecordsError):  # a number beyond 64 bits, a time beyond years
+    if not isinstance(error, RecordsError):  # a number beyond 64 bits, a time after the year 9999
         return True
     is_of_row = isinstance(error.__cause__, DataError | IntegrityError)
     return is_of_row or _sqlstate(error).startswith(_ROW_ERRORS)

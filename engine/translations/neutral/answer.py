@@ -1,4 +1,4 @@
-"""An answer in one piece: what the events of one come to."""
+"""A complete answer, and its assembly from events."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Answer(Struct, kw_only=True):
 
 
 def complete_blocks(candidate: Candidate) -> list[Block]:
-    """The blocks without a call whose arguments were cut off at the limit of tokens."""
+    """The blocks, without a last tool call whose arguments were cut off at the token limit."""
     blocks = candidate.blocks
     last = blocks[-1] if blocks else None
     if candidate.finish.stop != "length" or not isinstance(last, ToolCall):
@@ -55,7 +55,7 @@ def complete_blocks(candidate: Candidate) -> list[Block]:
 
 
 def collect(events: Iterable[Event]) -> Answer:
-    """The answer that complete events come to. Raises BrokenAnswer for events against the law."""
+    """The answer of all of its events. Raises BrokenAnswer for events against the law."""
     assembly = Assembly()
     for event in events:
         assembly.add(event)
@@ -63,7 +63,7 @@ def collect(events: Iterable[Event]) -> Answer:
 
 
 class Assembly(Law):
-    """Puts an answer together from its events, which are held against the law."""
+    """Assembles an answer from its events, which are checked by the law."""
 
     _start = Start()
     _end: End | None = None
@@ -76,7 +76,7 @@ class Assembly(Law):
         """The deltas of the open block of each candidate."""
 
     def add(self, event: Event) -> None:
-        """The next event. Raises BrokenAnswer for one against the law."""
+        """Add the next event. Raises BrokenAnswer if it is against the law."""
         self.check(event)
         if isinstance(event, Delta):
             self._texts[event.candidate].append(event.text)

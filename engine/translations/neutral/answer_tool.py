@@ -1,7 +1,7 @@
-"""An answer that a vendor gives as the arguments of a tool.
+"""Structured output by a tool call.
 
-Models that cannot be held to a schema of their answer can be to one of a tool's arguments. The
-target declares such a tool and demands its call; what is read of the call is the answer's text.
+Some models enforce no schema of their answer, but one of a tool's arguments. The request declares
+such a tool and requires its call; the arguments of the call become the text of the answer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NAME = "json_tool_call"
 
 
 def answer_tool_name(names: set[str]) -> str:
-    """A name for the tool beside those of the caller's tools."""
+    """A name for the tool that none of the caller's tools has."""
     name = _NAME
     while name in names:
         name += "_"
@@ -26,7 +26,7 @@ def answer_tool_name(names: set[str]) -> str:
 
 
 def answer_tool_description(output: OutputFormat) -> str:
-    """What the tool is for."""
+    """The description of the tool for the model."""
     any_object = ", a JSON object with the members that were asked for"
     default = f"Gives the answer to the user{any_object if output.kind == 'json' else ''}."
     return output.description or default
@@ -43,7 +43,7 @@ class AnswerTool:
         """Candidates with an open call of the tool, up to now without arguments."""
 
     def events(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events that take the place of these."""
+        """The events, with calls of the tool replaced by texts."""
         for event in events:
             if isinstance(event, End):
                 finishes = {at: self._finish(at, each) for at, each in event.finishes.items()}
@@ -68,7 +68,7 @@ class AnswerTool:
         return Open(Text(), candidate)
 
     def _finish(self, candidate: int, finish: Finish) -> Finish:
-        """Why a candidate ended: the call of the tool is no call to the caller."""
+        """The finish of a candidate: `end` instead of `tool_calls` if it called only the tool."""
         answered = candidate in self._answered and candidate not in self._called
         if answered and finish.stop == "tool_calls":
             return msgspec.structs.replace(finish, stop="end", native="")

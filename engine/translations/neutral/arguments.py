@@ -14,7 +14,8 @@ from engine.translations.neutral.request import Tool
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 
 LARGEST = 4_000_000
-"""Characters of the arguments in an answer, which are held until each call is complete."""
+"""The largest sum of characters of all arguments in an answer; they are buffered until each call is
+complete."""
 
 
 def are_object(text: str) -> bool:
@@ -38,8 +39,7 @@ NO_ARGUMENTS = {"type": "object", "properties": {}}
 
 
 def arguments_schema(tool: Tool) -> Any:
-    """The schema of a tool's arguments, for vendors who want it to name its type. Raises
-    WrongType."""
+    """The schema of a tool's arguments, for vendors that require its `type`. Raises WrongType."""
     if tool.schema is None:
         return NO_ARGUMENTS
     try:

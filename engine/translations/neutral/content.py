@@ -13,8 +13,8 @@ from msgspec import Raw, Struct
 
 Extra = dict[str, Raw]
 CacheMark = Literal["", "5m", "1h"]
-"""How long a prompt cache is to keep what ends with a part; "" for a part without a mark. 5 minutes
-is the vendors' default."""
+"""The lifetime of the prompt cache up to a part; "" for a part without a mark. 5 minutes is the
+vendors' default."""
 
 
 class Block(Struct, kw_only=True, gc=False):
@@ -26,9 +26,9 @@ class Block(Struct, kw_only=True, gc=False):
 
 
 class Citation(Struct):
-    """The source of a span of text. `start` and `end` count characters of the block's text, None
-    where they are not known; `cited` are the words of the source; `native` is what its vendor wants
-    to have back with it."""
+    """The source of a span of text. `start` and `end` are character offsets in the block's text,
+    None if unknown; `cited` are the words of the source; `native` is data that its vendor requires
+    back in the next request."""
 
     url: str = ""
     title: str = ""
@@ -46,7 +46,7 @@ class Text(Block):
 
 
 class Refusal(Block):
-    """The model's words of why it does not answer."""
+    """The model's explanation why it does not answer."""
 
     text: str = ""
 
@@ -65,14 +65,14 @@ class PlainText(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """A URL that the upstream is to read; the gateway never does. `media_type` may be empty."""
+    """A URL that the upstream fetches, never the gateway. `media_type` may be empty."""
 
     url: str
     media_type: str = ""
 
     @property
     def is_web(self) -> bool:
-        """Whether anybody can read it: its scheme is http or https."""
+        """Whether the scheme is http or https."""
         return self.url[:8].lower().startswith(("https://", "http://"))
 
 
@@ -95,8 +95,9 @@ Source = Inline | PlainText | Link | UploadedFile
 class Media(Block):
     """An image, a sound, a video or a document.
 
-    `name` is its file name or title, and `name_place` where the caller wrote it; `detail` is how
-    closely an image is to be looked at ("low", "high", "auto", "" for none said).
+
+    `name` is its file name or title, and `name_place` the place of that in the request; `detail` is
+    the resolution of an image for the model ("low", "high", "auto", "" if not given).
     """
 
     kind: Literal["image", "audio", "video", "document"]
@@ -107,8 +108,8 @@ class Media(Block):
 
 
 class Signature(Struct, frozen=True):
-    """What a vendor wants back with the next turn to recognise its reasoning. Only the language
-    that made it (`language`) may send it."""
+    """Opaque data that a vendor requires back with the next turn to recognise its reasoning. It may
+    only be sent in the language that made it (`language`)."""
 
     language: str
     value: str
@@ -145,9 +146,9 @@ class ToolResult(Block):
 
 
 class Foreign(Block):
-    """A block that only the language that read it can write; `kind` is the vendor's name for it and
-    `raw` its whole JSON. `substitute` tells a model of another vendor the same, None where nothing
-    does."""
+    """A block that only its own language can write; `kind` is the vendor's name for it and `raw`
+    its whole JSON. `substitute` is an equivalent block for models of other vendors, None without
+    one."""
 
     language: str
     kind: str

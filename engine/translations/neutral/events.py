@@ -1,4 +1,4 @@
-"""An answer as a sequence of events, in a stream and in one piece alike.
+"""An answer as a sequence of events, for streams and for complete answers.
 
 The law: one Start; then for each candidate blocks one after another, each `Open`, then deltas, then
 `Close`, never two open at once; one End, which finishes every candidate, 0 among them. Block
@@ -93,7 +93,7 @@ class Delta(Struct):
 
 
 class Sign(Struct):
-    """The signature of the open Reasoning; where it comes again, the last counts."""
+    """The signature of the open Reasoning; a later one replaces it."""
 
     signature: Signature
     candidate: int = 0
@@ -107,7 +107,7 @@ class Cite(Struct):
 
 
 class Tokens(Struct):
-    """The log probabilities of the tokens that came last."""
+    """The log probabilities of the last tokens."""
 
     logprobs: list[TokenLogprob]
     candidate: int = 0
@@ -158,27 +158,27 @@ class UpstreamError(Exception):
 
 
 def interrupted(events: Iterable[Event], error: Exception) -> Iterator[Event]:
-    """The events that precede an error, which is raised after them."""
+    """The events; after them `error` is raised."""
     yield from events
     raise error
 
 
 MOST_BLOCKS = 10_000
-"""Blocks of one answer, and citations in it: languages keep something of each."""
+"""The largest number of blocks, and of citations, in one answer: each needs memory."""
 
 
 Checks = dict[type[Event], Callable[[Any, Any], None]]
 
 
 class Law:
-    """Holds a sequence of events against the law; the number of blocks and the length of all
-    arguments against bounds. Raises BrokenAnswer."""
+    """Checks a sequence of events by the law, and the number of blocks and the length of all
+    arguments by bounds. Raises BrokenAnswer."""
 
     ended = False
     _before: ClassVar[Checks]
     _between: ClassVar[Checks]
-    """What takes the events that may come before the Start, and between it and the End; deltas
-    excepted."""
+    """The handlers of events before the Start, and between it and the End; Delta is handled
+    apart."""
 
     _blocks = _citations = _arguments_length = 0
 
@@ -192,13 +192,13 @@ class Law:
         """The name of the last call of a candidate, if its arguments are no object."""
 
     def checked(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The next events, each as soon as it is found legal."""
+        """The events, each after its check."""
         for event in events:
             self.check(event)
             yield event
 
     def check(self, event: Event) -> None:
-        """The next event is legal."""
+        """Check the next event. Raises BrokenAnswer."""
         if isinstance(event, Delta):  # nearly every event
             if not isinstance(self._open.get(event.candidate), _PLAIN):
                 self._check_inside(event)
@@ -236,7 +236,7 @@ class Law:
             raise BrokenAnswer(f"the upstream's answer has a {kind} in a {name}")
 
     def _check_tokens(self, event: Tokens) -> None:
-        """They may stand anywhere between the Start and the End."""
+        """Do nothing: Tokens are legal anywhere between the Start and the End."""
 
     def _check_close(self, event: Close) -> None:
         block = self._open.pop(event.candidate, None)

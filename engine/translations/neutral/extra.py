@@ -1,4 +1,4 @@
-"""Members that only their own language knows, kept beside what the neutral form has of a value."""
+"""Members that only their own language knows, kept in addition to the neutral form of a value."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 
 
 def extra_inside(name: str, extra: Extra) -> Extra:
-    """The unknown members of the object `name`, as one unknown member of what it stands in."""
+    """The unknown members of the object `name`, as one unknown member of the object around it."""
     return {name: Raw(msgspec.json.encode(extra))} if extra else {}
 
 
 def add_extra(written: dict[str, Any], extra: Extra) -> None:
-    """Add unknown members to an object that is written. Those of an object inside of it that is
-    written, too, join the members of that object."""
+    """Add unknown members to an object. If it has an object of the same name, they are merged into
+    that object."""
     for name, raw in extra.items():
         inner = written.get(name)
         if isinstance(inner, dict):

@@ -1,4 +1,4 @@
-"""What a translation cannot carry: refused, or dropped and named."""
+"""The parts of a request that a translation cannot carry: refused, or dropped and reported."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _CUT_ESCAPE = re.compile(r"%.?$")
 
 
 def visible_place(place: str) -> str:
-    """A place for headers and messages: callers choose the names in it. What is no visible ASCII
-    character, commas and `%` are percent-encoded; it has at most 200 characters and "..."."""
+    """A place, escaped for headers and messages, because callers choose the names in it: other than
+    visible ASCII characters, commas and `%` are percent-encoded, and it is cut after 200 characters
+    with "..."."""
     if _PLAIN.fullmatch(place):
         return place
     text = quote(place[: _LONGEST_PLACE + 1], safe=_SAFE, errors="replace")
@@ -34,8 +35,8 @@ def visible_place(place: str) -> str:
 class Loss(Struct, frozen=True):
     """A part of a request that the target's language has no form for: its place and the reason.
 
-    `hint`: it changes no answer (only cost, speed or bookkeeping), so it is dropped and named even
-    where nothing else may be.
+    `hint`: it does not change the answer (only cost, speed or bookkeeping), so it is dropped and
+    reported even if nothing else may be dropped.
     """
 
     place: str
@@ -49,11 +50,10 @@ class Loss(Struct, frozen=True):
 
 
 class Losses:
-    """The losses of one translation, in the order in which they were noted.
+    """The losses of one translation, in the order in which they were added.
 
     `hints` are the wildcards over fields of the caller's language that are hints. `remainder_error`
-    is what is wrong with the turns that remain, None for nothing: what makes a request senseless
-    may not be dropped.
+    is the error if the turns that remain after drops are not a valid conversation, else None.
     """
 
     def __init__(self, hints: Patterns) -> None:
@@ -63,15 +63,15 @@ class Losses:
         self._withdrawn: list[Patterns] = []
 
     def add(self, place: str, reason: str = "", *, hint: bool = False) -> None:
-        """Note a loss."""
+        """Add a loss."""
         loss = Loss(place, reason, hint)
         if not hint and self._hints.match(loss.field):
             loss = Loss(place, reason, True)
         self.losses.append(loss)
 
     def withdraw(self, fields: Patterns) -> None:
-        """Forget what was noted of these fields before: the target has a form for them after all.
-        Only the first time counts."""
+        """Remove the losses of these fields, for which the target has a form after all. A second
+        call with the same fields does nothing."""
         if not any(fields is withdrawn for withdrawn in self._withdrawn):
             self._withdrawn.append(fields)
             self.losses = [loss for loss in self.losses if not fields.match(loss.field)]

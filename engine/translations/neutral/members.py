@@ -1,7 +1,7 @@
-"""JSON objects read member by member, so that nothing of them is lost silently.
+"""JSON objects that are read member by member, so that no member is lost silently.
 
-A member is removed as it is read; what remains at the end was not understood (`rest`). Values that
-are passed on keep their text, number text and key order included (`Raw`). A null counts as absent.
+Reading a member removes it; the members that remain at the end are unknown (`rest`). Values that
+are passed on keep their JSON text, with number text and key order (`Raw`). A null counts as absent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOT_OF_TYPE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 WHOLE_TEXT = "the JSON text"
-"""The place of what is not inside anything."""
+"""The place of a value that is the whole text."""
 
 
 def with_values(members: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def with_values(members: dict[str, Any]) -> dict[str, Any]:
 
 
 class WrongType(ValueError):
-    """A member has another type than its language says: `place`, and what was `expected`."""
+    """A member at `place` has another type than its language defines, which is `expected`."""
 
     def __init__(self, place: str, expected: str) -> None:
         super().__init__(f"'{place}' must be {expected}")
@@ -156,11 +156,11 @@ class Members:
         return bytes(self._raw.get(name, b""))
 
     def copy(self) -> Extra:
-        """The members that were not read up to now, which stay unread."""
+        """The members that were not read yet; they stay unread."""
         return {name: raw for name, raw in self._raw.items() if raw != _NULL}
 
     def unread_members(self) -> Extra:
-        """The members that were not read, which count as read from now on."""
+        """Read all members that were not read yet."""
         extra, self._raw = self.copy(), {}
         return extra
 

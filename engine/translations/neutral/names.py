@@ -1,4 +1,4 @@
-"""Names of tools and ids of calls that another vendor accepts."""
+"""Names of tools and ids of calls, converted for the limits of other vendors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _LEGAL_FROM_LETTER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]*")
 _FIRST = re.compile(r".", re.DOTALL)
 _FIRST_LETTER = re.compile(r"[a-zA-Z_]")
 _HASH = 8
-"""Characters of the hash that keeps two shortened names apart."""
+"""The length of the hash that makes shortened names unique."""
 
 
 def call_id(text: str, longest: int = 64) -> str:
-    """An id of a call that every vendor accepts: letters, digits, `_` and `-`. The same id always
-    becomes the same, so that a call and its result still belong together."""
+    """An id of a call that every vendor accepts: letters, digits, `_` and `-`. Deterministic, so
+    that a call and its result keep the same id."""
     if text and len(text) <= longest and not _ILLEGAL.search(text):
         return text
     return f"call_{blake2s(text.encode(), digest_size=12).hexdigest()}"
@@ -28,10 +28,10 @@ def answer_id(prefix: str, text: str) -> str:
 
 
 class ToolNames:
-    """The tools' names of one request, as a vendor with a shorter limit accepts them.
+    """The tool names of one request, converted for a vendor with a shorter limit.
 
-    `originals` are the callers' names by those that were changed; answers are given back with them.
-    `first_letter`: a name begins with a letter or `_`.
+    `originals` are the callers' names by the changed ones, to restore them in answers.
+    `first_letter`: the vendor requires a letter or `_` at the beginning.
     """
 
     def __init__(self, longest: int = 64, *, first_letter: bool = False) -> None:
@@ -41,7 +41,7 @@ class ToolNames:
         self._legal = _LEGAL_FROM_LETTER if first_letter else _LEGAL
 
     def legal(self, name: str) -> str:
-        """The name itself, or its beginning with a hash of all of it."""
+        """The name itself if the vendor accepts it, else its beginning and a hash of all of it."""
         if len(name) <= self._longest and self._legal.fullmatch(name):
             return name
         is_begun = self._first.match(name) is not None

@@ -51,12 +51,12 @@ class JsonObject(Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
 
 
 class _NoJson:
-    """What no JSON text stands for."""
+    """A type that no JSON value decodes to."""
 
 
 class UnknownObject(JsonObject, tag=""):
-    """An object of a kind that is not declared; `kind` is None where it names none. `raw` is its
-    text and `extra` are all its members.
+    """An object of an undeclared kind; `kind` is None if it names none. `raw` is its text and
+    `extra` are all its members.
 
     `mark` keeps it from being decoded where the kind is "".
     """
@@ -149,7 +149,7 @@ def _decode(decoder: Decoder[_T], text: bytes | Raw, place: str, expected: str) 
 
 
 def _reader(kind: inspect.Type) -> _Read:
-    """How a value of a type is read that is neither absent nor null."""
+    """The function that reads a value of a type that is neither absent nor null."""
     types = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
     objects = [each for each in types if isinstance(each, inspect.StructType)]
     readers: dict[bytes, _Read] = {}
@@ -171,7 +171,7 @@ def _raw(raw: Raw, place: str, unread: list[str]) -> Raw:
 
 
 def _by_start(readers: dict[bytes, _Read], otherwise: _Read) -> _Read:
-    """A value of several types, told apart by the first character of their texts."""
+    """A reader for values of several types, selected by the first character of the JSON text."""
 
     def read(raw: Raw, place: str, unread: list[str]) -> Any:
         return readers.get(bytes(memoryview(raw)[:1]), otherwise)(raw, place, unread)
@@ -214,7 +214,7 @@ def _object(kind: inspect.StructType) -> _Read:
 
 
 def _any_of(kinds: list[inspect.StructType]) -> _Read:
-    """An object of one of several kinds."""
+    """A reader for an object of one of several kinds, selected by its tag."""
     readers = {str(kind.tag): _object(kind) for kind in kinds if kind.cls is not UnknownObject}
     tag = kinds[0].tag_field or ""
     *tags, last_tag = readers

@@ -1,5 +1,5 @@
-"""How parameters of different vendors compare: efforts and budgets of reasoning, the most tokens of
-an answer, and values of sampling that hardly bind."""
+"""Conversion of parameters between vendors: efforts and budgets of reasoning, the token limit of an
+answer, and sampling values with hardly any effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.request import ChatRequest
 
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
-"""The words, the least first; "none" is no effort."""
+"""The names of efforts in ascending order; "none" is not an effort."""
 
 _BUDGETS = dict(zip(EFFORTS, (1024, 2048, 4096, 8192, 16_384, 32_768), strict=True))
 
@@ -21,34 +21,34 @@ def budget_of(effort: str) -> int:
 
 
 def effort_of(budget: int) -> str:
-    """The effort for a budget: the highest that the budget is enough for."""
+    """The effort for a budget: the highest one whose budget is not larger."""
     enough = [effort for effort, tokens in _BUDGETS.items() if tokens <= budget]
     return enough[-1] if enough else EFFORTS[0]
 
 
 def nearest_effort(effort: str, efforts: tuple[str, ...]) -> str:
-    """The effort out of `efforts` (not empty, the least first) for this one: the same, or the next
-    one below."""
+    """The same effort out of `efforts` (not empty, ascending), else the next lower one, else the
+    lowest."""
     rank = EFFORTS.index(effort) if effort in EFFORTS else EFFORTS.index("medium")
     below = [each for each in efforts if EFFORTS.index(each) <= rank]
     return below[-1] if below else efforts[0]
 
 
-def with_token_limit(request: ChatRequest, most: int | None, losses: Losses) -> ChatRequest:
-    """The request with a limit that the model accepts; `most` is None where it is not known.
+def with_token_limit(request: ChatRequest, limit: int | None, losses: Losses) -> ChatRequest:
+    """The request with `max_tokens` reduced to the model's `limit`, None if that is unknown.
 
-    Agents ask for as much as the models of their own vendor can write, and vendors refuse a limit
-    above their model's. The model could not write more in either case.
+    Agents ask for the limit of their own vendor's models, and vendors refuse a limit above their
+    model's. The reduction changes no answer, because the model could not write more anyway.
     """
-    if most is None or request.max_tokens is None or request.max_tokens <= most:
+    if limit is None or request.max_tokens is None or request.max_tokens <= limit:
         return request
-    losses.add(request.place_of("max_tokens"), f"the model writes at most {most}", hint=True)
-    return msgspec.structs.replace(request, max_tokens=most)
+    losses.add(request.place_of("max_tokens"), f"the model writes at most {limit}", hint=True)
+    return msgspec.structs.replace(request, max_tokens=limit)
 
 
 _NUMBER = msgspec.json.Decoder(float)
 _WIDE = {"top_k": 40, "top_p": 0.95}
-"""The smallest of the vendors' own defaults, which SDKs and agents send without being told to."""
+"""The smallest of the vendors' defaults, which SDKs and agents send by themselves."""
 
 
 def number(value: Raw | None) -> float | None:
@@ -62,7 +62,6 @@ def number(value: Raw | None) -> float | None:
 
 
 def is_wide(name: str, value: Raw | None) -> bool:
-    """Whether a `top_k` or `top_p` leaves nearly every token to choose from: as much as a vendor
-    leaves by itself, or more."""
+    """Whether a `top_k` or `top_p` has hardly any effect: it is a vendor's default or larger."""
     limit = number(value)
     return limit is not None and limit >= _WIDE[name]

@@ -1,6 +1,7 @@
 """A chat request in the neutral form.
 
-Numbers that are only passed on are kept as their JSON text (Raw), so that 0.70 stays 0.70.
+
+Numbers that are only passed on are kept as JSON text (Raw), so that 0.70 stays 0.70.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ class Tool(Struct, kw_only=True, gc=False):
 
 
 class BuiltInTool(Struct, kw_only=True):
-    """A tool of a kind that other languages lack, most often one that the vendor runs. `kind` is
+    """A tool of a kind that other languages lack, usually one that the vendor runs. `kind` is
     "web_search", which several vendors have, or "" for one that only `language` has; `raw` is its
-    whole declaration and `name` the vendor's word.
+    whole declaration and `name` the vendor's name for it.
 
-    `functions` stand for a tool that the caller runs where the target is of another language.
+    `functions` replace a tool that the caller runs, for a target of another language.
     """
 
     language: str
@@ -55,8 +56,8 @@ class BuiltInTool(Struct, kw_only=True):
 
 
 class CallerTool(Struct, frozen=True):
-    """A tool as its caller knows it: the kind in its language, the name, and the group of tools in
-    which the name is unique."""
+    """A tool in the caller's terms: its kind in the caller's language, its name, and the group of
+    tools in which the name is unique."""
 
     kind: str
     name: str
@@ -83,9 +84,9 @@ class OutputFormat(Struct, kw_only=True):
 
 
 class Thinking(Struct, kw_only=True):
-    """How much the model is to reason: not at all (`off`), by an `effort` (none, minimal, low,
-    medium, high, xhigh, max), by a `budget` of tokens, or as it likes (`adaptive`). `visible`:
-    whether the caller wants to see the thoughts, None if it did not say."""
+    """The amount of reasoning: none (`off`), by an `effort` (none, minimal, low, medium, high,
+    xhigh, max), by a `budget` of tokens, or as the model decides (`adaptive`). `visible`: whether
+    the caller requests the thoughts, None if it does not specify that."""
 
     off: bool = False
     effort: str = ""
@@ -149,12 +150,12 @@ class ChatRequest(Struct, kw_only=True):
     extra: Extra = {}
 
     def place_of(self, field: str) -> str:
-        """Where the caller wrote a field, in its own words."""
+        """The place of a field in the caller's request."""
         return self.places.get(field, field)
 
 
 def merged(messages: list[Message]) -> list[Message]:
-    """The messages with neighbours of one role as one message, their blocks one after another."""
+    """The messages, with adjacent ones of the same role joined to one."""
     result: list[Message] = []
     last: Message | None = None
     is_copy = False

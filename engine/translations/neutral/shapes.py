@@ -1,7 +1,8 @@
 """JSON that is decoded at once into values of a known shape (`msgspec.Struct`).
 
-For what is read, never written back: members that a shape does not name are passed over. Every
-member is optional and a null counts as absent, as with `Members`, whose errors these are.
+
+For values that are only read: members that a shape does not declare are ignored. Every member is
+optional and a null counts as absent, as in `Members`; errors are the same as there.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Signatures of one vendor inside the requests and answers of another.
 
-A caller keeps what its own language calls a signature and sends it back with the next turn. A
-signature of another language is sealed with the name of that language, so that it returns to the
-vendor that made it and is never shown to another.
+A caller stores the signatures in its language and sends them back with the next turn. A signature
+of another language is sealed with the name of that language, so that it is sent only to the vendor
+that made it.
 
-A request that is relayed as it came may have sealed signatures, too: of earlier turns that another
-vendor answered. Its own vendor would refuse them, so each language says how to remove them.
+A relayed request may contain sealed signatures of earlier turns that another vendor answered. The
+caller's vendor would refuse them, so each language defines how to remove them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from engine.translations.neutral.content import Reasoning, Signature
 from engine.values.json_edit import JsonPath
 
 SEAL = "modelway:"
-"""Begins every sealed signature."""
+"""The prefix of sealed signatures."""
 
 NO_SIGNATURE = Signature("unsigned", "")
 """Sealed in place of a signature that an answer lacks and the caller's vendor would want back: the
 seal is removed when such a request is relayed."""
 
 Changes = Mapping[JsonPath, bytes | None]
-"""New JSON texts of values by their paths, None for those to remove."""
+"""New JSON texts of values by their paths; None removes a value."""
 
 
 def is_mark(thoughts: Reasoning) -> bool:
@@ -33,7 +33,7 @@ def is_mark(thoughts: Reasoning) -> bool:
 
 
 def seal(signature: Signature, language: str) -> str:
-    """The text that a caller of `language` keeps: its own signature as it is."""
+    """The text for a caller of `language`: a signature of that language is not sealed."""
     if signature.language == language:
         return signature.value
     return f"{SEAL}{signature.language}:{signature.value}"

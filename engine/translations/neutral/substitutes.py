@@ -1,4 +1,4 @@
-"""What stands for blocks and tools that only the caller's language has."""
+"""Substitutes of blocks and tools that only the caller's language has."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _blocks = attrgetter("blocks")
 
 
 def with_substitutes(request: ChatRequest, language: str) -> ChatRequest:
-    """The request for a target of `language`: functions in place of tools, and blocks in place of
-    blocks, that its caller's language alone knows."""
+    """The request for a target of `language`, with functions and blocks that replace the tools and
+    blocks that only the caller's language has."""
     if request.language == language or not _may_have_substitutes(request):
         return request
     return msgspec.structs.replace(
@@ -32,7 +32,7 @@ def _may_have_substitutes(request: ChatRequest) -> bool:
 
 
 def _tools(request: ChatRequest) -> list[Tool | BuiltInTool]:
-    """The tools, and those that were loaded later unless they are declared already."""
+    """The tools, and the loaded ones that are not declared already."""
     tools = _functions(request.tools)
     if request.loaded_tools:
         names = {tool.name for tool in tools if isinstance(tool, Tool)}

@@ -1,4 +1,4 @@
-"""The order of turns that vendors want: around tool calls, at the beginning and at the end."""
+"""The order of turns that vendors require: around tool calls, at the beginning and at the end."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from engine.translations.neutral.request import Message
 
 
 def results_first(messages: list[Message]) -> list[Message]:
-    """The messages with the results of tools directly behind the turn that called them.
-
-    What stands between a call and its results follows them, in its order.
+    """The messages with tool results directly after the turn that called the tools. Messages
+    between a call and its results follow the results, in their order.
     """
     if _are_first(messages):
         return messages
@@ -45,7 +44,7 @@ def results_first(messages: list[Message]) -> list[Message]:
 
 
 def _are_first(messages: list[Message]) -> bool:
-    """Whether all results begin the message behind an assistant's turn."""
+    """Whether all results are at the beginning of the message after an assistant's turn."""
     is_behind = False
     for message in messages:
         if message.role == "assistant":
@@ -71,7 +70,7 @@ def _part(message: Message, blocks: list[ToolResult] | list[Block]) -> Message:
 
 
 def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
-    """The texts of instructions, which are nothing else."""
+    """The text blocks of instructions; other blocks are losses."""
     for block in blocks:
         if not isinstance(block, Text):
             losses.add(block.place, "instructions are text only")
@@ -79,7 +78,8 @@ def texts_only(blocks: Sequence[Block], losses: Losses) -> list[Block]:
 
 
 def lose_last_instructions(messages: list[Message], turns: list[Message], losses: Losses) -> None:
-    """Note instructions behind an assistant's turn, which would be continued without them."""
+    """Add a loss for instructions after the last assistant's turn, which would be continued without
+    them."""
     if turns and turns[-1].role == "assistant" and messages[-1].role == "system":
         losses.add(messages[-1].place, "instructions cannot follow an assistant's turn")
 
@@ -92,9 +92,10 @@ def from_user_to_user(
     prefill: bool,
     place: str,
 ) -> list[dict[str, Any]]:
-    """The turns for a vendor who wants a user's turn at the beginning and, unless the model takes a
-    `prefill`, at the end. `write` is the content of a turn, given whether the model continues it;
-    turns that say nothing are left out. `place` is where the caller wrote the turns."""
+    """The turns for a vendor that requires a user's turn at the beginning and, unless the model
+    accepts a `prefill`, at the end. `write` returns the content of a turn; its second argument says
+    whether the model continues the turn. Turns without content are left out. `place` is the place
+    of the turns in the request."""
     last = turns[-1] if turns else None
     if last is not None and last.role == "assistant" and not prefill:
         losses.add(last.place, "the model does not continue an assistant's turn")
@@ -121,7 +122,7 @@ def from_user_to_user(
 
 
 def results_before_others(message: Message) -> list[Block]:
-    """The blocks of a turn, results of tools first."""
+    """The blocks of a turn, tool results first."""
     if len(message.blocks) == 1:
         return message.blocks
     return sorted(message.blocks, key=lambda block: not isinstance(block, ToolResult))

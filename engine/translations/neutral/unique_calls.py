@@ -1,4 +1,4 @@
-"""Ids of tool calls that are unique in a conversation, as vendors want them."""
+"""Unique ids of the tool calls in a conversation, which vendors require."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from engine.translations.neutral.request import Message
 def with_unique_calls(messages: list[Message]) -> list[Message]:
     """The messages with a new id for each call that has the id of an earlier one.
 
-    A result belongs to the calls before it: of calls with one id in one turn the first result
-    belongs to the first.
+    A result belongs to the last turn with calls. If several calls of a turn have the same id, the
+    first result belongs to the first of them.
     """
     ids = [each.id for message in messages for each in message.blocks if isinstance(each, ToolCall)]
     if len(set(ids)) == len(ids):
@@ -32,7 +32,7 @@ class _Renaming:
 
     def __init__(self, ids: set[str]) -> None:
         self._all = ids
-        """The callers' ids, which no new one may be."""
+        """The callers' ids; a new id must not be one of them."""
         self._called: dict[str, int] = {}
         """How often each of the callers' ids has been given a number."""
         self._open: dict[str, deque[str]] = {}
@@ -40,7 +40,7 @@ class _Renaming:
         self._in_turn = False
 
     def begin(self, message: Message) -> None:
-        """The next message begins."""
+        """Begin the next message."""
         if message.role != "assistant":
             self._in_turn = False
         elif not self._in_turn:

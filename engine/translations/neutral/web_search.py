@@ -1,4 +1,4 @@
-"""What a search of the web may be told, in the words of every vendor that runs one."""
+"""The options of a web search, in the forms of all vendors that have one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIELDS = {
 
 class WebSearch(Struct):
     """Options of a search. `location` has any of city, region, country and timezone; `context_size`
-    is low, medium or high, "" for none said."""
+    is low, medium or high, "" if not given."""
 
     location: dict[str, str] = {}
     allowed_domains: list[str] = []
@@ -31,7 +31,7 @@ class WebSearch(Struct):
     context_size: str = ""
 
     def carry(self, losses: Losses, *names: str) -> dict[str, Any]:
-        """The options of these names that were given. They are no losses any more."""
+        """The given options of these names; their losses are withdrawn."""
         options = {name: value for name in names if (value := getattr(self, name))}
         for name in options:
             losses.withdraw(_FIELDS[name])

@@ -1,5 +1,5 @@
-"""Where the addresses of an upstream with `resolve` come from, and what it has for each of them.
+"""The addresses of an upstream with `resolve`: their lookup, and a client for each of them.
 
-`source.py` first: it picks the lookup that a config asks for, of DNS or of a file. How lookups are
-repeated, and what happens when one fails, is in `client/host_addresses.py`.
+Read `source.py` first: it picks the lookup that the config names, DNS or a file. Lookups are
+repeated, and their failures handled, in `client/host_addresses.py`.
 """

@@ -1,11 +1,11 @@
-"""Addresses that another program writes to a file, and the file is watched.
+"""The addresses of an upstream from a file that another program writes and this one watches.
 
-The law: the file is read when it has been replaced, or, after it was written in place, as soon as
-it has not changed for a second. It is used whole or not at all: an empty file, a missing one, and
-one with a mistake change nothing.
+The law: a replaced file is read at once; one that is written in place, when it has not changed for
+a second. All of its entries are used or none: while the file is empty, missing or invalid, the
+addresses before it stay in use.
 
-One `host:port` a line (`#` begins a comment), without a port that of the URL. A file whose name
-ends in `.json`, `.yaml` or `.yml` is a list: of such texts, or of mappings with `host`, `port`,
+Each line is `host:port`, or `host` for the port of the URL; `#` begins a comment. A file whose name
+ends in `.json`, `.yaml` or `.yml` is a list of such strings, or of mappings with `host`, `port`,
 `weight` and `priority`.
 """
 
@@ -24,9 +24,9 @@ from engine.source.reader import read
 from engine.upstream.client.dial_order import Address, Answer, Share
 
 _SECONDS = 1.0
-_MOST_BYTES = 150_000
-"""It is read in the worker, beside its requests: 1,000 mappings take 25 ms."""
-_MOST_ENTRIES = 1_000
+_MAX_BYTES = 150_000
+"""A bound for the time that parsing takes from a worker's requests: 25 ms for 1,000 mappings."""
+_MAX_ENTRIES = 1_000
 _NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}")
 _WITH_PORT = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?")
 
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
 
 
 class AddressFile:
-    """The entries of a file. `names` looks up those that are no IP addresses."""
+    """The entries of a file. `names` looks up the hosts that are not IP addresses."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class AddressFile:
         self._path = path
         self._names = names
         self._clock = clock
-        self._version: tuple[int, ...] | None = None  # of the file as it was read
-        self._changed: tuple[int, ...] | None = None  # of a file that was written in place
+        self._version: tuple[int, ...] | None = None  # that was read
+        self._changed: tuple[int, ...] | None = None  # written in place, perhaps incomplete
         self._problem: BrokenFile | None = None
         self._entries: list[Entry] = []
-        self._answers: dict[str, tuple[float, Answer]] = {}  # by name, each until a time
+        self._answers: dict[str, tuple[float, Answer]] = {}  # by name, with their expiry
 
     def addresses(self, port: int) -> Answer:
         """The addresses in the file; `port` for entries without one. Raises BrokenFile, and OSError
@@ -96,7 +96,7 @@ class AddressFile:
         else:
             self._problem, self._entries = None, entries
             current = {entry.host for entry in entries}
-            self._answers = {name: each for name, each in self._answers.items() if name in current}
+            self._answers = {host: self._answers[host] for host in current & self._answers.keys()}
 
     def _addresses_of(self, entry: Entry) -> Sequence[Address]:
         if _is_address(entry.host):
@@ -111,9 +111,9 @@ class AddressFile:
 
 def read_entries(path: Path) -> list[Entry]:
     """The entries of a file, at least one. Raises BrokenFile, and OSError if it cannot be read."""
-    data = path.read_bytes()[: _MOST_BYTES + 1]
-    if len(data) > _MOST_BYTES:
-        raise BrokenFile(f"{path.name} is larger than {_MOST_BYTES} bytes")
+    data = path.read_bytes()[: _MAX_BYTES + 1]
+    if len(data) > _MAX_BYTES:
+        raise BrokenFile(f"{path.name} is larger than {_MAX_BYTES} bytes")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -122,8 +122,8 @@ def read_entries(path: Path) -> list[Entry]:
     entries = list(_listed(path.name, text) if is_list else _lines(path.name, text))
     if not entries:
         raise BrokenFile(f"{path.name} has no address")
-    if len(entries) > _MOST_ENTRIES:
-        raise BrokenFile(f"{path.name} has {len(entries)} addresses, more than {_MOST_ENTRIES}")
+    if len(entries) > _MAX_ENTRIES:
+        raise BrokenFile(f"{path.name} has {len(entries)} addresses, more than {_MAX_ENTRIES}")
     return entries
 
 
@@ -150,7 +150,7 @@ def _listed(name: str, text: str) -> Iterator[Entry]:
 
 
 def _entry(value: object, where: str) -> Entry:
-    """An entry that is written as one text: `host:port`, `[address]:port`, or one without port."""
+    """An entry written as a string: `host:port`, `[address]:port`, or a host without a port."""
     text = value if isinstance(value, str) else ""
     if _is_address(text):
         return Entry(text)
@@ -165,15 +165,20 @@ def _entry(value: object, where: str) -> Entry:
 
 def _mapping(item: dict[Any, Any], where: str) -> Entry:
     unknown = [key for key in item if key not in Entry._fields]
-    if unknown or "host" not in item:
+    if unknown:
         keys = ", ".join(Entry._fields)
-        raise BrokenFile(f"{where}: {_short(unknown[0] if unknown else item)}; its keys: {keys}")
+        raise BrokenFile(f"{where}: unknown key {_short(unknown[0])}; the keys are {keys}")
+    if "host" not in item:
+        raise BrokenFile(f"{where}: {_short(item)} has no 'host'")
     entry = Entry(**{"port": 0, **item})
     is_whole = type(entry.port) is int and type(entry.priority) is int
     if not isinstance(entry.host, str) or not _is_host(entry.host):
         raise BrokenFile(f"{where}: {_short(entry.host)} is no host")
     if not is_whole or not 0 <= entry.port < 65536 or entry.priority < 0:
-        raise BrokenFile(f"{where}: port and priority are whole numbers of 0 or more")
+        raise BrokenFile(
+            f"{where}: port {_short(entry.port)}, priority {_short(entry.priority)}: "
+            "write whole numbers of 0 or more, a port up to 65535"
+        )
     if type(entry.weight) not in (int, float) or not 0 <= entry.weight < math.inf:
         raise BrokenFile(f"{where}: {_short(entry.weight)} is no weight; write a number")
     return entry

@@ -1,8 +1,8 @@
 """Lookups of addresses and services (SRV) by DNS, with the times to live of their answers.
 
-The law: a name of /etc/hosts, and one that DNS does not know, is left to the system, unless the
-config names a server. Of the families, those to which this machine has no route are not used. If
-only one family is answered, the last answer for the other one stays.
+The law: unless the config names a server, the system resolves the names of /etc/hosts and those
+that DNS does not know. Address families without a route from this machine are not used. If the
+query for one family fails, its last answer stays in use.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from engine.upstream.client.dial_order import Address, Answer, Share
 from engine.upstream.client.host_addresses import has_route, system_lookup
 
 LIFETIME = 5.0
-"""Seconds that the servers have for one question, repetitions included."""
-_LEAST_TTL = 1.0
-"""Seconds between two questions, at least."""
+"""Timeout of a DNS query in seconds, retries included."""
+_MIN_TTL = 1.0
+"""The shortest interval between two lookups, in seconds."""
 _ROUTES = {"A": Address("192.0.2.1", 9), "AAAA": Address("2001:db8::1", 9)}
-"""An address of each family, of networks for documentation: nothing is sent to it."""
+"""An address of each family, from the networks for documentation; nothing is sent to it."""
 _HOSTS = Path("/etc/hosts")
 RESOLV_CONF = "/etc/resolv.conf"
 PORT = 53
 
 
 class LookupFailed(OSError):
-    """No server gave an answer that can be used; the text says why."""
+    """No server gave a usable answer; the message says why."""
 
 
 class Service(NamedTuple):
-    """A record of SRV (RFC 2782)."""
+    """An SRV record (RFC 2782)."""
 
     priority: int
     weight: int
@@ -45,23 +45,23 @@ class Service(NamedTuple):
 
 
 class DnsLookup:
-    """Asks the servers of /etc/resolv.conf, or the one `server` (host and port) alone.
+    """Queries the servers of /etc/resolv.conf, or only `server` (host, port).
 
-    `every` is the longest time in seconds until the next question, `most` how many hosts of a
-    service are looked up.
+    `every` is the longest time in seconds until the next lookup, `max_hosts` the number of hosts
+    of a service that are looked up.
     """
 
     def __init__(
         self,
         every: float,
-        most: int,
+        max_hosts: int,
         server: tuple[str, int] | None = None,
         *,
         system: Callable[[str, int], Answer] = system_lookup,
         hosts: Path = _HOSTS,
     ) -> None:
-        self._every = max(every, _LEAST_TTL)
-        self._most = most
+        self._every = max(every, _MIN_TTL)
+        self._max_hosts = max_hosts
         self._server = server
         self._system = system
         self._hosts = hosts
@@ -74,7 +74,7 @@ class DnsLookup:
         hosts, ttl = self._both_families(self._resolver(), host)
         if not hosts and self._server is None:
             return self._system(host, port)._replace(seconds=self._every)
-        return Answer([Address(each, port) for each in hosts], self._seconds(ttl))
+        return Answer([Address(address, port) for address in hosts], self._seconds(ttl))
 
     def services(self, name: str) -> Answer:
         """The addresses of the hosts that offer a service (SRV), with their priorities; the weight
@@ -86,7 +86,7 @@ class DnsLookup:
         ttl = float(answer.chaining_result.minimum_ttl)
         services = [Service(r.priority, r.weight, r.port, str(r.target)) for r in answer.rrset]
         services.sort(key=lambda each: (each.priority, each.host, each.port))
-        services = [each for each in services if each.host != "."][: self._most]
+        services = [each for each in services if each.host != "."][: self._max_hosts]
         additional = _additional(answer.response)
         shares: dict[Address, Share] = {}
         failure: LookupFailed | None = None
@@ -100,20 +100,20 @@ class DnsLookup:
                     failure = error
                     continue
             for host in hosts:
-                # Weight 0 is a very small chance beside others, RFC 2782 says.
+                # RFC 2782: weight 0 has a very small chance beside other weights.
                 share = Share((service.weight or 0.1) / len(hosts), service.priority)
                 shares.setdefault(Address(host, service.port), share)
         current = {service.host for service in services}
         self._last = {key: hosts for key, hosts in self._last.items() if key[0] in current}
         if failure is not None:
-            raise failure  # to use some of the hosts only would be to give up the others
+            raise failure  # else the hosts that were not resolved would be dropped
         return Answer(list(shares), self._seconds(ttl), shares)
 
     def _seconds(self, ttl: float) -> float:
-        return min(self._every, max(ttl, _LEAST_TTL))
+        return min(self._every, max(ttl, _MIN_TTL))
 
     def _resolver(self) -> dns.resolver.Resolver:
-        """A resolver of the current configuration."""
+        """A resolver with the current /etc/resolv.conf, or with the configured server."""
         try:
             resolver = dns.resolver.Resolver(RESOLV_CONF, configure=self._server is None)
         except dns.exception.DNSException as error:
@@ -150,7 +150,7 @@ class DnsLookup:
 
 
 def _ask(resolver: dns.resolver.Resolver, name: str, kind: str) -> dns.resolver.Answer | None:
-    """The answer to a question, which may be empty; None if there is no such name."""
+    """The answer to a query, which may be empty; None if the name does not exist."""
     try:
         return resolver.resolve(name, kind, raise_on_no_answer=False, search=True)
     except dns.resolver.NXDOMAIN:
@@ -162,7 +162,7 @@ def _ask(resolver: dns.resolver.Resolver, name: str, kind: str) -> dns.resolver.
 
 
 def _additional(response: dns.message.Message) -> Mapping[str, list[str]]:
-    """The addresses by name that a server sent along with its answer."""
+    """The addresses in the additional section of a response, by name in lower case."""
     addresses: dict[str, list[str]] = {}
     for rrset in response.additional:
         if rrset.rdtype in (dns.rdatatype.A, dns.rdatatype.AAAA):

@@ -1,4 +1,4 @@
-"""The addresses of one upstream as servers of their own, each with a client."""
+"""The addresses of one upstream, each with a client of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.upstream.client.dial_order import Address, Share
 
 
 class Replica(NamedTuple):
-    """One address: its client, and its share of the requests to those of its priority (0 to 1)."""
+    """One address: its client, and its share (0 to 1) of the requests to its priority level."""
 
     address: Address
     client: Client
@@ -18,15 +18,15 @@ class Replica(NamedTuple):
 
 
 class Replicas:
-    """The replicas of the addresses that a client follows, `most` at most.
+    """The replicas of the addresses that a client follows, at most `max_addresses`.
 
-    `levels` has them by priority, the first to be asked first; it is empty until an answer is
-    known. An address that stays keeps its client, and so its connections.
+    `levels` has them by priority, the level to be asked first at the start; it is empty until the
+    first lookup succeeds. An address that stays keeps its client, and so its connections.
     """
 
-    def __init__(self, client: Client, most: int) -> None:
+    def __init__(self, client: Client, max_addresses: int) -> None:
         self._client = client
-        self._most = most
+        self._max_addresses = max_addresses
         self._clients: dict[Address, Client] = {}
         self._listeners: list[Callable[[], None]] = []
         self.levels: Sequence[Sequence[Replica]] = ()
@@ -38,7 +38,7 @@ class Replicas:
 
     @property
     def omitted(self) -> int:
-        """Addresses of the last answer that are more than `most`."""
+        """The number of addresses in the last answer beyond `max_addresses`."""
         return len(self._client.lookup.addresses) - len(self._clients)
 
     def on_change(self, listener: Callable[[], None]) -> None:
@@ -46,7 +46,7 @@ class Replicas:
         self._listeners.append(listener)
 
     def update(self) -> None:
-        """Take over the addresses that the client knows now."""
+        """Use the current addresses of the client; close the clients of those that left."""
         shares = self._client.lookup.shares
         current = [(address, shares.get(address, Share())) for address in self._addresses()]
         before = self._clients
@@ -64,13 +64,14 @@ class Replicas:
                 client.close()
 
     def _addresses(self) -> Sequence[Address]:
-        """Those that are used, the same ones by every gateway: by priority, then in order."""
+        """The addresses to use: the first ones by priority and address, so that all gateways use
+        the same."""
         shares = self._client.lookup.shares
         addresses = sorted(
             self._client.lookup.addresses,
             key=lambda address: (shares.get(address, Share()).priority, address),
         )
-        return addresses[: self._most]
+        return addresses[: self._max_addresses]
 
     def _level(self, shares: Sequence[tuple[Address, Share]]) -> Sequence[Replica]:
         total = sum(share.weight for _, share in shares)

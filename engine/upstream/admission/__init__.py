@@ -1,4 +1,4 @@
-"""How many requests an upstream or a target gets at one time: `gate.py` is one bound with its queue
-as a worker sees it, `places.py` what one attempt holds of all its target's bounds. The law is in
-`stores/admission/queue.py`.
+"""Bounds of the requests in flight to an upstream or a target: `gate.py` is one bound with its
+queue, in one worker; `places.py` are the places of all bounds that one attempt holds. The law is
+in `stores/admission/queue.py`.
 """

@@ -1,7 +1,7 @@
 """One bound of requests in flight, and the requests of this worker that wait for a place.
 
-A place that this worker frees goes on at once. Those that other workers free are noticed within
-POLL_SECONDS, by one greenlet that runs while somebody waits here.
+A place that this worker frees is given to the next request at once. Places that other workers free
+are found within POLL_SECONDS, by a greenlet that polls while a request waits here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gevent.event import Event
 from engine.values.admission import AdmissionQueue, Figures
 
 POLL_SECONDS = 0.01
-_LONGEST_RETRY = 60.0
+_MAX_RETRY_AFTER = 60.0
 _SMOOTHING = 0.1
 
 
@@ -34,7 +34,7 @@ class Wait(StrEnum):
 
 
 class GateConfig(NamedTuple):
-    """At most `bound` requests at one time; `size` wait, each at most `wait` seconds."""
+    """At most `bound` requests in flight; at most `size` wait, each at most `wait` seconds."""
 
     bound: int
     size: int = 0
@@ -42,7 +42,7 @@ class GateConfig(NamedTuple):
 
 
 class _Waiter:
-    """A request that waits until a time; `result` is None as long as it does."""
+    """A request that waits until a time of the gate's clock; `result` is None while it waits."""
 
     __slots__ = ("event", "result", "until")
 
@@ -57,11 +57,10 @@ class _Waiter:
 
 
 class Gate:
-    """A bound in one worker: of an `upstream`, or of one `target` of it, "" for all of them.
-    `queue` is shared by the workers of the machine.
+    """A bound in one worker: of an `upstream`, or of one of its targets if `target` is not "".
 
-    `results` counts how waits ended, `waited` the seconds of all. Times are those of `clock`, which
-    is monotonic.
+    `queue` is shared by the workers of the machine. `results` counts waits by their result,
+    `waited` is their sum in seconds. Times are those of `clock`, which is monotonic.
     """
 
     def __init__(
@@ -82,16 +81,16 @@ class Gate:
 
     @property
     def bound(self) -> int:
-        """The most requests at one time."""
+        """The largest number of requests in flight."""
         return self.config.bound
 
     def try_enter(self, rank: int) -> bool:
-        """Take a place, if one is free and not due to others."""
+        """Take a place, if one is free and no waiting request comes first."""
         return self._queue.enter(rank, self.config.bound)
 
     def wait(self, rank: int, timeout: float) -> Wait:
-        """Wait for a place, at most `timeout` seconds and as long as the config allows. Whatever
-        interrupts the wait, neither a place nor a ticket is kept."""
+        """Wait for a place, at most `timeout` seconds and the configured time. An exception during
+        the wait gives back the place and the ticket."""
         start = self._clock()
         result = self._wait(rank, start, start + min(timeout, self.config.wait))
         self.results[result] += 1
@@ -120,7 +119,7 @@ class Gate:
         return waiter.result or Wait.TIMEOUT
 
     def release(self, seconds: float) -> None:
-        """Give back a place that was held so long."""
+        """Give back a place that was held for so many seconds."""
         self._mean_hold += _SMOOTHING * (seconds - self._mean_hold)
         self.cancel()
 
@@ -130,10 +129,10 @@ class Gate:
         self._serve()
 
     def retry_after(self) -> float:
-        """Seconds until a place is likely to be free: how long those that wait will take, from 1 to
-        60."""
+        """Seconds until a place is likely to be free, from 1 to 60: an estimate from the length of
+        the queue and the mean time that a place is held."""
         turns = (self._queue.figures().waiting + 1) / self.config.bound
-        return min(max(1.0, math.ceil(turns * self._mean_hold)), _LONGEST_RETRY)
+        return min(max(1.0, math.ceil(turns * self._mean_hold)), _MAX_RETRY_AFTER)
 
     def figures(self) -> Figures:
         """The requests in flight and waiting, of all workers of the machine."""
@@ -152,7 +151,7 @@ class Gate:
             waiter.end(Wait.SHED if self._clock() < waiter.until else Wait.TIMEOUT)
 
     def _poll(self) -> None:
-        """Notice, until nobody waits here, what other workers free."""
+        """Poll for places that other workers free, until no request waits here."""
         if not self._polling:
             self._polling = True
             gevent.spawn(self._poll_others)

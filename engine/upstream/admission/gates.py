@@ -1,4 +1,4 @@
-"""The gates of an upstream and of its targets, as the config has them."""
+"""The gates of an upstream and of its targets, built from the config."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from engine.values.admission import AdmissionQueues
 class Gates:
     """Makes the gates of one upstream in one worker; none without `queues`, as in a rehearsal.
 
-    `all` are those that were made. The upstream's queue counts for each gate: its size and time.
+    `all` are the gates made so far. Each has the size and the wait time of the upstream's `queue`.
     """
 
     def __init__(self, config: UpstreamConfig, queues: AdmissionQueues | None) -> None:
         self.all: list[Gate] = []
         self._name, self._queue, self._queues = config.name, config.queue, queues
-        self._own = self._gates(f"upstream/{config.name}", "", config.max_in_flight)
+        self._shared = self._gates(f"upstream/{config.name}", "", config.max_in_flight)
 
     def of_target(self, model: str, entry: str, bound: int | None) -> tuple[Gate, ...]:
         """The gates of a target, its own bound first, for an `entry` under `models`; `model` is the
         upstream's name for the model. Targets that share all three share their places."""
         name = f"{self._name}/{model}" if model else self._name
-        return (*self._gates(f"target/{entry}/{name}", name, bound), *self._own)
+        return (*self._gates(f"target/{entry}/{name}", name, bound), *self._shared)
 
     def _gates(self, key: str, target: str, bound: int | None) -> tuple[Gate, ...]:
         if bound is None or self._queues is None:

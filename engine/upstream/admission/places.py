@@ -1,7 +1,7 @@
-"""The places that one attempt holds: one of each bound of its target.
+"""The places that one attempt holds: one at each gate of its target.
 
-The order of the gates is that of the target: its own bound, then its upstream's. All requests take
-them in this order, so that no two wait for each other.
+Every request takes them in the same order, the target's gate before the upstream's, so that there
+is no deadlock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.upstream.admission.gate import Gate, Wait
 
 
 class NoPlace(Exception):
-    """There is no place at a gate: how the wait for one ended."""
+    """A `gate` has no place for the request; `result` is how the wait for one ended."""
 
     def __init__(self, gate: Gate, result: Wait) -> None:
         super().__init__(result.value)
@@ -24,7 +24,7 @@ class NoPlace(Exception):
 
 
 class NoPlaces(Exception):
-    """There is no place for any of several attempts: the `refusals`, one for each."""
+    """No place for any of several attempts; `refusals` has the NoPlace of each."""
 
     def __init__(self, refusals: Sequence[NoPlace]) -> None:
         super().__init__(*refusals)
@@ -32,7 +32,7 @@ class NoPlaces(Exception):
 
 
 class Places:
-    """A place of each of the gates, until `release` or `cancel`, which may be called repeatedly."""
+    """A place of each gate, held until `release` or `cancel`. Both are idempotent."""
 
     __slots__ = ("_clock", "_gates", "_start")
 
@@ -47,7 +47,7 @@ class Places:
             gate.release(seconds)
 
     def cancel(self) -> None:
-        """Give the places back, without an attempt."""
+        """Give the places back without an attempt, so that no time is measured."""
         gates, self._gates = self._gates, ()
         for gate in reversed(gates):
             gate.cancel()
@@ -56,8 +56,8 @@ class Places:
 def take_places(
     gates: Sequence[Gate], rank: int, clock: Callable[[], float] = time.monotonic
 ) -> Places:
-    """A place of every gate for a request of this rank. Raises NoPlace for a gate that has no place
-    for it now."""
+    """Take a place of every gate for a request of this rank. Raises NoPlace if a gate has none now;
+    the places taken before it are given back."""
     for index, gate in enumerate(gates):
         if not gate.try_enter(rank):
             Places(gates[:index], clock).cancel()
@@ -71,7 +71,7 @@ def wait_for_places(
     timeout: float,
     clock: Callable[[], float] = time.monotonic,
 ) -> Places:
-    """A place of every gate, waited for in turn, `timeout` seconds in all. Raises NoPlace."""
+    """Wait for a place of one gate after another, `timeout` seconds in all. Raises NoPlace."""
     end = clock() + timeout
     for index, gate in enumerate(gates):
         try:
@@ -90,9 +90,9 @@ def wait_for_any(
     timeout: float,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[int, Places]:
-    """A place of every gate of one of the options, and the index of it: the first that has one. It
-    is waited for in the queues of all at once, `timeout` seconds in all. No two options share a
-    gate. Raises NoPlaces."""
+    """The index of the first option whose gates all have a place, and these places. Waits in the
+    queues of all options at once, `timeout` seconds in all. No two options may share a gate.
+    Raises NoPlaces."""
     if len(options) == 1:
         try:
             return 0, wait_for_places(options[0], rank, timeout, clock)
@@ -103,14 +103,14 @@ def wait_for_any(
             return index, take_places(gates, rank, clock)
         except NoPlace:
             continue
-    return _wait_beside(options, lambda gates: wait_for_places(gates, rank, timeout, clock))
+    return _wait_concurrently(options, lambda gates: wait_for_places(gates, rank, timeout, clock))
 
 
-def _wait_beside(
+def _wait_concurrently(
     options: Sequence[Sequence[Gate]], wait: Callable[[Sequence[Gate]], Places]
 ) -> tuple[int, Places]:
-    """Wait for each option in a greenlet of its own. Whatever ends it, no place is kept but those
-    that are returned."""
+    """Wait for each option in a greenlet of its own. All places but the returned ones are given
+    back, also after an exception."""
     first: AsyncResult[tuple[int, Places]] = AsyncResult()
     refusals: list[NoPlace] = []
 
@@ -128,8 +128,8 @@ def _wait_beside(
             first.set((index, places))
 
     runs = [gevent.spawn(run, index) for index in range(len(options))]
-    for each in runs:
-        each.link_exception(first)
+    for greenlet in runs:
+        greenlet.link_exception(first)
     try:
         admitted = first.get()
         assert admitted is not None

@@ -1,5 +1,5 @@
-"""Strategies: which target of a group is asked first, and which after it. ONE STRATEGY = ONE FILE,
-found by its place; no other module names it. `get` says what its module defines.
+"""Strategies, which order the targets of a group for a request. ONE STRATEGY = ONE FILE, found by
+its place; no other module names it. `get` says what its module defines.
 
 A strategy without options is written as its name, `choose: least_busy`; one with options as a
 mapping, `choose: {affinity: ...}`.
@@ -21,7 +21,7 @@ from engine.upstream.target_groups import Strategy
 
 class CompiledOptions(Protocol):
     """The options of a strategy: the `place` in requests that it reads, None for none, and whether
-    it `reads_body`, the parsed one."""
+    it `reads_body`, which is then parsed."""
 
     @property
     def place(self) -> Expression | None: ...
@@ -32,13 +32,13 @@ class CompiledOptions(Protocol):
 
 @cache
 def names() -> list[str]:
-    """The strategies there are."""
+    """The names of all strategies."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 @cache
 def get(name: str) -> Any:
-    """The module of that strategy, one of `names()`. It defines
+    """The module of a strategy, one of `names()`. It defines
 
     SCHEMA    the JSON Schema of its options
     build(options, services)
@@ -90,9 +90,9 @@ def reads_body(choice: Choice) -> bool:
     return options is not None and options.reads_body
 
 
-def compares(choice: Choice, what: str) -> bool:
-    """Whether a strategy compares what the attribute of its module says."""
-    return bool(getattr(get(choice.strategy), what, False))
+def compares(choice: Choice, attribute: str) -> bool:
+    """Whether a strategy's module sets an attribute, `BY_PRICE` or `BY_TIME`, to True."""
+    return bool(getattr(get(choice.strategy), attribute, False))
 
 
 def build(services: Services, choice: Choice) -> Strategy:

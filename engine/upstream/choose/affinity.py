@@ -3,15 +3,15 @@
     choose: {affinity: $request.header.session-id}
     choose: {affinity: {by: $request.body#/user, prompt: 1000, max_load: 2}}
 
-The key is a value of the request (`by`), or the first characters of the prompt (`prompt`): where
-both stand, the prompt is the key of requests without the value. Targets are ranked for a key by
-rendezvous hashing (Thaler and Ravishankar, 1998): each has a number of its own for it, and the
-highest is asked. Of the keys of a target that leaves, each goes to its second choice; all others
-stay. All gateways with the same targets agree, without knowing of each other.
+The key is a value of the request (`by`), or the first characters of the prompt (`prompt`). With
+both, the prompt is the key of requests without the value. Targets are ranked for a key by
+rendezvous hashing (Thaler and Ravishankar, 1998): a hash of the key and the target is its rank, and
+the highest is asked. When a target leaves, each of its keys moves to its second choice; all other
+keys stay. All gateways with the same targets rank them alike, without communication.
 
-A target that has more than `max_load` times its share of the requests in flight gets no more: they
-go to the next in rank (Mirrokni, Thorup and Zadimoghaddam, 2016). Requests without a key go to the
-less busy of two targets.
+A target with more than `max_load` times its share of the requests in flight gets no more requests:
+they go to the next in rank (Mirrokni, Thorup and Zadimoghaddam, 2016). Requests without a key go to
+the less busy of two targets.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ FORM = "{affinity: $request.header.session-id}"
 
 _MAX_LOAD = 2.0
 _UNIT = 2.0**-32
-_ALWAYS = 8
-"""Requests in flight that a target always may have: of few, no share can be told."""
+_MIN_IN_FLIGHT = 8
+"""Requests in flight that a target may always have; with fewer, a share means nothing."""
 
 
 class Options:
@@ -102,7 +102,7 @@ class Options:
 
     @property
     def reads_body(self) -> bool:
-        """Whether the key stands in the parsed body."""
+        """Whether the key is read from the parsed body."""
         return bool(self.prompt) or (self.place is not None and self.place.place == "body")
 
 
@@ -153,7 +153,7 @@ def _key(options: Options, exchange: Exchange) -> bytes | None:
 
 
 def _value(place: Expression, exchange: Exchange) -> bytes | None:
-    """The value in the body, query or path; None where there is none, two, or no usable one."""
+    """The value in the body, query or path; None if it is absent, repeated or unusable."""
     if place.place == "path" and place.steps[0] not in exchange.variables:
         return None
     try:
@@ -167,7 +167,7 @@ def _value(place: Expression, exchange: Exchange) -> bytes | None:
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:
-        return None  # it is nested too deeply to be written
+        return None  # nested too deeply for orjson
 
 
 class Ranks:
@@ -181,7 +181,7 @@ class Ranks:
     """
 
     def __init__(self, targets: Sequence[Target], load: GroupLoad, max_load: float) -> None:
-        # Targets of one weight stand beside each other.
+        # Targets of equal weight are adjacent.
         self._targets = sorted(targets, key=lambda target: -target.weight)
         loads = [target.state.load for target in self._targets]
         self._totals = [each.in_flight.total for each in loads if each is not None]
@@ -195,7 +195,7 @@ class Ranks:
         self._unpack = struct.Struct("<" + "I4x" * len(targets)).unpack
         total = sum(target.weight for target in targets)
         shares = [target.weight / total if total else 1 / len(targets) for target in self._targets]
-        self._most = [max_load * share for share in shares]
+        self._max_shares = [max_load * share for share in shares]
         weights = [target.weight for target in self._targets]
         firsts = [weights.index(weight) for weight in dict.fromkeys(weights)]
         ends = [*firsts[1:], len(weights)]
@@ -224,7 +224,7 @@ class Ranks:
             yield self._targets[index]
 
     def _highest(self, numbers: Sequence[int]) -> int:
-        """The index of the target that wins with these numbers, of which -1 never does."""
+        """The index of the target that wins with these numbers; -1 never wins."""
         if len(self._classes) == 1:
             return numbers.index(max(numbers))
         best, first, winner = -inf, 0, -1
@@ -239,7 +239,7 @@ class Ranks:
     def _is_full(self, index: int) -> bool:
         """Whether a target would have more than its share of the requests in flight."""
         in_flight = self._totals[index]()
-        return in_flight >= _ALWAYS and in_flight + 1 > self._most[index] * (
+        return in_flight >= _MIN_IN_FLIGHT and in_flight + 1 > self._max_shares[index] * (
             self._group_total() + 1
         )
 

@@ -1,8 +1,8 @@
-"""`cheapest`: the target with the lowest price, and the next dearer one if it fails.
+"""`cheapest`: the target with the lowest price; if it fails, the one with the next higher price.
 
-Compared is what one request of 3,000 tokens of input and 1,000 of output costs, with an image, a
-minute of audio and 1,000 characters where models are paid by these. Targets of one price are drawn
-by weight; those without a price come last.
+Prices are compared by the cost of one request with 3,000 tokens of input and 1,000 of output, and
+with an image, a minute of audio and 1,000 characters where models charge for these. Targets of
+equal price are drawn by weight; those without a price come last.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMPARED = Usage(input=3_000, output=1_000, images=1, seconds=60.0, characters=1
 """The usage whose cost is compared."""
 
 _MODELS = 1_000
-"""Requested names for which an order is remembered: a wildcard has any number."""
+"""The size of the cache of orders by requested name; a wildcard matches any number of names."""
 
 
 def build(options: None, services: Services) -> Strategy:
@@ -55,7 +55,7 @@ class _Cheapest:
             yield shares.targets[0]
 
     def _compare(self, targets: tuple[Target, ...], model: str) -> list[Shares]:
-        """The targets for a requested name, those of one price together, the cheapest first."""
+        """The targets for a requested name, grouped by price, the cheapest first."""
 
         def cost(target: Target) -> float:
             price = self._price(target, model)

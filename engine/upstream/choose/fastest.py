@@ -1,9 +1,9 @@
-"""`fastest`: of a few targets drawn by weight, the one that would have answered first.
+"""`fastest`: of a few targets drawn by weight, the one that is expected to answer first.
 
-Compared is the time of an answer of 200 tokens, from the averages of the machine (see
-`answer_times`), times the requests in flight and this one, divided by the target's weight. So a
-fast target gets more requests until it is as late as the others. Time that failed attempts cost is
-added by dividing by the share of attempts that succeed.
+The expected time is that of an answer of 200 tokens, from the averages of the machine (see
+`answer_times`), times the requests in flight including this one, divided by the target's weight. So
+a fast target gets more requests until it is as late as the others. Dividing by the share of
+attempts that succeed adds the time that failed attempts cost.
 """
 
 from __future__ import annotations
@@ -13,33 +13,34 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.exchange.services import Services
-from engine.upstream.best_of_sample import BestOfDrawn, Drawn
+from engine.upstream.best_of_sample import BestOfSample, SampledTarget
 from engine.upstream.target_groups import Strategy
 
 SCHEMA: dict[str, Any] = {"type": "null"}
 BY_TIME = True
 
-_DRAWN = 3
+_SAMPLE_SIZE = 3
 
 
 def build(options: None, services: Services) -> Strategy:
     """The strategy of a worker, with what its machine knows of the targets."""
-    return BestOfDrawn(services, _DRAWN, _fastest)
+    return BestOfSample(services, _SAMPLE_SIZE, _fastest)
 
 
-def _fastest(drawn: Sequence[Drawn]) -> Drawn:
-    some_known = any(target.typical for target in drawn)
-    best, least = drawn[0], _time(drawn[0], some_known)
-    for other in drawn[1:]:
+def _fastest(sample: Sequence[SampledTarget]) -> SampledTarget:
+    some_known = any(target.typical for target in sample)
+    best, least = sample[0], _time(sample[0], some_known)
+    for other in sample[1:]:
         time = _time(other, some_known)
         if time < least:
             best, least = other, time
     return best
 
 
-def _time(target: Drawn, some_known: bool) -> float:
-    """The seconds after which a target would have answered one more request. One that was never
-    measured is asked at once, and waits for that answer while others are known."""
+def _time(target: SampledTarget, some_known: bool) -> float:
+    """The seconds until a target is expected to answer one more request. A target that was never
+    measured gets one request at once, and no other until that is answered, if other targets were
+    measured."""
     seconds = target.typical
     if not seconds and some_known:
         return math.inf if target.in_flight or target.failures else 0.0

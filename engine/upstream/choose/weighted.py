@@ -1,6 +1,6 @@
-"""`weighted`: each target gets its share of the requests, and so do the others of a failed one's.
+"""`weighted`: targets get requests by their weights, and so do the others when one fails.
 
-Targets are drawn one after another by weight from those that remain; of weight 0 come last.
+Targets are drawn one after another by weight from those that remain; weight 0 comes last.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SCHEMA: dict[str, Any] = {"type": "null"}
 
 
 def build(options: None, services: Services) -> Strategy:
-    """The strategy with the dice of a worker."""
+    """The strategy of a worker."""
     return _Weighted(services.dice)
 
 

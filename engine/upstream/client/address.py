@@ -32,8 +32,8 @@ class Proxy(NamedTuple):
 
 
 def origin_of(url: str) -> Origin:
-    """Parse an upstream's URL. ValueError if it is invalid; the message does not show it: it may
-    hold a password.
+    """Parse an upstream's URL. Raises ValueError if it is invalid; the message does not show the
+    URL, which may contain a password.
 
     http://host:port/base, https://..., http+unix:///path/to.sock and, with a base path,
     http+unix://%2Fpath%2Fto.sock/base.
@@ -43,16 +43,16 @@ def origin_of(url: str) -> Origin:
         raise ValueError("the URL of an upstream begins with http://, https:// or http+unix://")
     for sign, part in (("@", "user"), ("?", "query"), ("#", "fragment")):
         if sign in (parts.netloc if part == "user" else url):
-            raise ValueError(f"the URL of an upstream has no {part}")
+            raise ValueError(f"the URL of an upstream may not have a {part}")
     base = parts.path.rstrip("/")
     if parts.scheme == "http+unix" and not parts.netloc:
-        base = ""  # its path is the socket's
+        base = ""  # the path is the socket
     if not base.isascii() or not base.isprintable() or " " in base:
         raise ValueError("the path of the URL has a character that must be percent-encoded")
     if parts.scheme == "http+unix":
         path = unquote(parts.netloc) or unquote(parts.path)
         if not path.startswith("/") or "\0" in path:
-            raise ValueError("the path of a unix socket is absolute")
+            raise ValueError("the path of a unix socket must be absolute")
         return Origin(False, "localhost", 0, "localhost", base, path)
     host, port = _host_and_port(parts)
     host_header = f"[{host}]" if ":" in host else host
@@ -73,7 +73,7 @@ def _split(url: str) -> SplitResult:
 def _host_and_port(parts: SplitResult) -> tuple[str, int]:
     host = parts.hostname or ""
     try:
-        # Also for an ASCII name: a label that is too long is refused here, not per request.
+        # Also for an ASCII name, so that a label that is too long is refused at start-up.
         host = host if ":" in host else host.encode("idna").decode("ascii")
     except UnicodeError:
         host = ""
@@ -83,16 +83,17 @@ def _host_and_port(parts: SplitResult) -> tuple[str, int]:
 
 
 def proxy_of(origin: Origin, proxy: str | None, environ: Mapping[str, str]) -> Proxy | None:
-    """The proxy to use: `proxy` if given ("" for none), else the one of the environment.
+    """The proxy to use: `proxy` if given ("" for none), else the one of the environment. Raises
+    ValueError for an invalid URL.
 
     The environment has HTTPS_PROXY or HTTP_PROXY by the scheme, the lower-case name first, and
-    NO_PROXY. For a loopback host or a unix socket its proxy is never used.
+    NO_PROXY. Its proxy is never used for a loopback host or a unix socket.
     """
     if origin.unix_path:
         return None
     if proxy is None:
         proxy = _variable(environ, "https_proxy" if origin.tls else "http_proxy")
-        if _loopback(origin.host) or excluded(
+        if _loopback(origin.host) or is_excluded(
             _variable(environ, "no_proxy"), origin.host, origin.port
         ):
             return None
@@ -100,7 +101,7 @@ def proxy_of(origin: Origin, proxy: str | None, environ: Mapping[str, str]) -> P
         return None
     parts = _split(proxy if "://" in proxy else f"http://{proxy}")
     if parts.scheme != "http":
-        raise ValueError("a proxy is reached by http://")
+        raise ValueError("the URL of a proxy begins with http://")
     authorization = ""
     if parts.username is not None:
         pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
@@ -112,7 +113,7 @@ def _variable(environ: Mapping[str, str], name: str) -> str:
     return environ.get(name) or environ.get(name.upper()) or ""
 
 
-def excluded(no_proxy: str, host: str, port: int) -> bool:
+def is_excluded(no_proxy: str, host: str, port: int) -> bool:
     """Whether NO_PROXY names a host. Its entries, between commas or spaces: `*`, a name (it and all
     names under it), an address, a network (10.0.0.0/8); a name or an address may have a port."""
     host = host.lower().rstrip(".")

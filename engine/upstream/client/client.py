@@ -35,9 +35,9 @@ from engine.upstream.client.tls import TlsFiles
 class Client:
     """One upstream server: its address, its pool, its timeouts.
 
-    `base_path` is the path of the URL without a trailing slash, which the caller puts before its
-    request targets; `host` is the Host header, `proxy_authorization` the credentials for the proxy
-    or "". ValueError for an invalid URL of upstream or proxy.
+    `base_path` is the path of the URL without a trailing slash; users of the client prefix their
+    request targets with it. `host` is the value of Host, `proxy_authorization` the value of
+    Proxy-Authorization or "". Raises ValueError for an invalid URL of upstream or proxy.
     """
 
     proxy_authorization = ""
@@ -89,17 +89,18 @@ class Client:
         body: bytes | Spool | None,
         total: float | None = None,
     ) -> UpstreamResponse:
-        """Send a request and wait for the head of its response. `total` shortens that timeout.
+        """Send a request and wait for the head of its response. `total` (seconds) replaces the
+        total timeout if it is shorter. Raises UpstreamFailure.
 
-        `target` begins with a slash. Host, Content-Length and, with Upgrade, Connection are written
-        here; ValueError if `headers` has one of them, or a value that is not one line.
+        `target` begins with a slash. Host, Content-Length and, with Upgrade, Connection are added
+        here. Raises ValueError if `headers` has one of them, or a value that is not one line.
 
         If a reused connection ends before any byte of a response, the request is sent once more on
         a new one, whatever its method (RFC 9112 9.3.1): the upstream closed it while it was idle,
         and has not read the request. After a timeout nothing is sent again.
         """
         if not target.startswith("/"):
-            # For a proxy it is appended to the host, which it would change without its slash.
+            # In the absolute URL for a proxy it would become a part of the host.
             raise ValueError("the target of a request begins with '/'")
         length = _length(method, body)
         if self._extra:
@@ -116,7 +117,7 @@ class Client:
             except Reset as failure:
                 if failure.without_traceback().response_started:
                     raise
-        # Not from the pool again: all of its connections may have ended together.
+        # Not from the pool: the upstream may have closed all of its connections.
         connection, parser = self._dial(deadlines), ResponseParser(method, upgrade)
         return UpstreamResponse(connection, parser, self._pool, deadlines).begin(head, body)
 
@@ -136,8 +137,8 @@ class Client:
         return connection
 
     def at(self, address: Address) -> Client:
-        """A client for one address of this upstream, with a pool of its own. TLS and Host are as
-        here. ValueError for an upstream behind a proxy or a Unix socket."""
+        """A client for one address of this upstream, with a pool of its own and the same TLS and
+        Host. Raises ValueError for an upstream behind a proxy or a Unix socket."""
         if self._proxy is not None or self._addresses is None:
             raise ValueError("a proxy or a Unix socket has no addresses of its own")
         client = copy(self)
@@ -148,8 +149,8 @@ class Client:
         return client
 
     def follow(self, changed: Callable[[], None]) -> None:
-        """Look up the addresses now and from now on, also while no connection is open; `changed` is
-        called when they are others than before."""
+        """Look up the addresses now and repeatedly, also while no connection is open. `changed` is
+        called when they differ from the last ones."""
         self._on_change = changed
         if isinstance(self._addresses, HostAddresses):
             self._addresses.start()
@@ -170,7 +171,7 @@ class Client:
         return idle, busy
 
     def close(self) -> None:
-        """Close the idle connections; the others are closed after their response."""
+        """Close the idle connections now, the others after their response."""
         self._pool.close()
         self._on_change = None
         for client in list(self._by_address):
@@ -195,12 +196,13 @@ class Client:
         )
 
     def _is_in_use(self) -> bool:
-        """Whether connections are open, after those that are idle for too long are closed."""
+        """Whether the addresses are in use: followed, or with a connection that is not expired."""
         self._pool.prune()
         return self._on_change is not None or bool(self._connections)
 
     def _retire_others(self) -> None:
-        """Close the idle connections to addresses that went away, the others when given back."""
+        """Close connections to addresses that are not in use any more: idle ones now, the others
+        when they are given back."""
         addresses = self.lookup.addresses
         for connection in list(self._connections):
             if connection.address not in addresses:

@@ -41,14 +41,14 @@ class Connection:
         poller = _poll()
         poller.register(sock.fileno(), _POLLIN)
         self._ready = poller.poll
-        # A watcher of our own lives as long as the connection; gevent's waits make a timer each.
+        # One watcher for the life of the connection; gevent would make one for each wait.
         self._arrival = gevent.get_hub().loop.io(sock.fileno(), _READ)
         self._recv, self._send = sock.recv, sock.send
         self._timer = DeadlineTimer()
         sock.settimeout(0.0)  # all waiting is done in this class
 
     def retire(self) -> None:
-        """Let it carry no request after the current one."""
+        """Use the connection for no request after the current one."""
         self.born = self.usable_until = -math.inf
 
     def readable(self) -> bool:
@@ -61,8 +61,8 @@ class Connection:
     ) -> bool:
         """Send all pieces. False if the final response, or the end, arrived before the last one.
 
-        `wait` gives the time limit each time the socket accepts nothing. Raises its failure, or
-        those of ResponseParser for what arrives meanwhile.
+        `wait` gives the time limit each time the socket's buffer is full. Raises its failure, or
+        those of ResponseParser for bytes that arrive meanwhile.
         """
         self.bytes_sent = 0
         for piece in pieces:
@@ -75,7 +75,7 @@ class Connection:
                 except _NOT_NOW:
                     count = 0
                 except OSError:
-                    return False  # what can still be received shows why
+                    return False  # the reason, if any, can still be received
                 self.bytes_sent += count
                 if count == len(unsent):
                     break
@@ -110,7 +110,8 @@ class Connection:
         """Feed `parser` the next bytes, at most PIECE, or the end."""
         seconds, failure = wait
         try:
-            # A wait that ends at once costs less than a failed `recv`, and lets others run.
+            # A wait that ends at once costs less than a failed `recv`; other greenlets run
+            # meanwhile.
             self._timer.wait(self._arrival, seconds)
             try:
                 data = self._recv(PIECE)
@@ -130,12 +131,12 @@ class Connection:
         self,
         parser: ResponseParser,
         deadlines: Deadlines,
-        passing: Callable[[bytes], None],
+        on_data: Callable[[bytes], None],
         beat: float | None = None,
     ) -> None:
-        """Like `receive`, but the event loop calls `passing` with each part of the body, until the
+        """Like `receive`, but the event loop calls `on_data` with each part of the body, until the
         body or the connection ends; between two of them the idle timeout holds. Raises what
-        `passing` raises, which must not be OSError, and Silence after `beat` quiet seconds."""
+        `on_data` raises, which must not be OSError, and Silence after `beat` quiet seconds."""
         recv, now = self._recv, deadlines.now
         start = since = now()
 
@@ -152,7 +153,7 @@ class Connection:
             if parser.is_complete:
                 return False
             if parser.body:
-                passing(parser.take())
+                on_data(parser.take())
             since = now()
             return True
 
@@ -178,7 +179,7 @@ class Connection:
                 continue
 
     def detach(self) -> Socket:
-        """Give the socket away, in blocking mode."""
+        """The socket, in blocking mode; the connection is not used any more."""
         self._timer.close()
         self._arrival.close()
         self.socket.settimeout(None)

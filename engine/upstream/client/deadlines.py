@@ -1,6 +1,6 @@
-"""The time limits of a request: which of its timeouts ends the next wait, and the timer for it.
+"""The time limits of a request: which timeout ends the next wait, and the timer for it.
 
-gevent makes and destroys a timer for each wait, though hardly one ever fires. Here one timer serves
+gevent makes and destroys a timer for each wait, although hardly any fires. Here one timer serves
 all waits of a connection: it fires at the earliest deadline, and is set again if that has moved.
 """
 
@@ -22,7 +22,7 @@ from engine.upstream.client.failures import (
 )
 
 Wait = tuple[float, type[UpstreamFailure] | type[Silence]]
-"""The time limit of the next wait in seconds, and what to raise after it."""
+"""The time limit of the next wait in seconds, and the exception to raise after it."""
 
 
 class Timeouts(NamedTuple):
@@ -37,7 +37,7 @@ class Timeouts(NamedTuple):
 
 
 class Deadlines:
-    """The time limits of one request; `total` shortens that timeout."""
+    """The time limits of one request; `total` replaces the total timeout if it is shorter."""
 
     def __init__(
         self, timeouts: Timeouts, clock: Callable[[], float], total: float | None = None
@@ -82,7 +82,7 @@ class Deadlines:
 
 
 class DeadlineTimer:
-    """The time limit of one wait after another, in one greenlet at a time. `close` stops it."""
+    """A timer for consecutive waits of one greenlet at a time. `close` stops it."""
 
     def __init__(self) -> None:
         self._timer: Any = None
@@ -160,7 +160,7 @@ class DeadlineTimer:
             self._waiting.switch()
 
     def _fire(self) -> None:
-        """Called by the hub: the greenlet that is woken still waits."""
+        """Called by the hub when the timer fires."""
         self.close()
         if self._waiting is None:
             return

@@ -18,7 +18,7 @@ from engine.upstream.client.http1 import ResponseParser
 from engine.values.file_descriptors import is_exhausted, too_many_connections, warn_exhausted
 
 _TRIES = 6
-"""Addresses that are tried for one connection."""
+"""The largest number of addresses tried for one connection."""
 
 
 def dial(
@@ -28,11 +28,12 @@ def dial(
     seconds: float,
     addresses: AddressSource | None,
 ) -> tuple[Socket, Address | None]:
-    """Open a socket, through the proxy's tunnel and with TLS if they are configured.
+    """Open a socket, through the proxy's tunnel and with TLS if they are configured. Returns it
+    with the address that accepted the connection.
 
     `addresses` are those of the proxy, or of the origin without one; None for a Unix socket. Each
-    gets a share of `seconds`, the limit for everything. Returns the one that accepted, too. Raises
-    ConnectFailed or ConnectTimeout; GatewayError 503 if no file descriptor is left.
+    gets a share of `seconds`, the limit for everything. Raises ConnectFailed or ConnectTimeout;
+    GatewayError 503 if no file descriptor is left.
     """
     limit = gevent.Timeout(seconds)
     try:
@@ -45,7 +46,7 @@ def dial(
     except TimeoutError:
         raise ConnectTimeout(_address(origin, proxy)) from None
     except OSError as error:
-        if is_exhausted(error):  # no fault of the upstream
+        if is_exhausted(error):  # not the upstream's fault
             warn_exhausted()
             raise too_many_connections() from error
         raise ConnectFailed(f"{_address(origin, proxy)}: {_reason(error)}") from error
@@ -68,7 +69,7 @@ def _open(
         if origin.tls and proxy is not None:
             _tunnel(sock, origin, proxy)
         if context is not None:
-            # A cut differs from an end: else a body without a length could be incomplete.
+            # A connection without close_notify is an error: a body without a length may be cut.
             sock = context.wrap_socket(
                 sock, server_hostname=origin.host.rstrip("."), suppress_ragged_eofs=False
             )
@@ -89,7 +90,7 @@ def _connect_first(addresses: AddressSource, until: float) -> tuple[Any, Address
             return _connect(address.family, address.sockaddr, max(share, 0.001)), address
         except OSError as error:
             addresses.refused(address)
-            last = error.with_traceback(None)  # its frames refer to it: a cycle
+            last = error.with_traceback(None)  # its frames refer to `last`: a reference cycle
     try:
         raise last
     finally:
@@ -111,7 +112,7 @@ def _connect(family: int, address: Any, seconds: float | None) -> Any:
 
 
 def _tunnel(sock: Any, origin: Origin, proxy: Proxy) -> None:
-    """CONNECT (RFC 9110 9.3.6). No message has the password or text of the proxy."""
+    """Send CONNECT (RFC 9110 9.3.6). No error shows the proxy's password or response."""
     host = f"[{origin.host}]" if ":" in origin.host else origin.host
     lines = [f"CONNECT {host}:{origin.port} HTTP/1.1", f"Host: {host}:{origin.port}"]
     if proxy.authorization:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import gevent.socket
 
 _AVOIDED = 10.0
-"""Seconds for which an address that could not be connected to is tried last."""
+"""Seconds for which an address that refused a connection is tried last."""
 
 
 class Address(NamedTuple):
@@ -44,8 +44,8 @@ class Share(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a lookup found: addresses in order of preference, for so many `seconds`. An address that
-    is not in `shares` has a `Share()`."""
+    """The result of a lookup: addresses in order of preference, valid for so many `seconds`. An
+    address that is not in `shares` has a `Share()`."""
 
     addresses: Sequence[Address]
     seconds: float
@@ -54,8 +54,8 @@ class Answer(NamedTuple):
 
 @dataclass(slots=True)
 class LookupStatus:
-    """The `addresses` in use with their `shares`, how many lookups failed, and why the last one did
-    ("": it did not). `time` is that of the last answer, on the monotonic clock."""
+    """The `addresses` in use with their `shares`, the number of failed lookups, and the `error` of
+    the last lookup, "" if it succeeded. `time` is the monotonic time of the last answer."""
 
     addresses: tuple[Address, ...] = ()
     shares: Mapping[Address, Share] = field(default_factory=dict)
@@ -76,11 +76,11 @@ class AddressSource(Protocol):
         ...
 
     def refused(self, address: Address) -> None:
-        """The address could not be connected to."""
+        """Record that the address could not be connected to."""
 
 
 class DialOrder:
-    """Addresses in turn, so that connections are spread over all of them.
+    """Addresses in rotation, so that connections are spread over all of them.
 
     The family that comes first stays first, and the two families alternate (RFC 8305). Addresses
     that refused a connection a moment ago come last.
@@ -123,7 +123,7 @@ class DialOrder:
 
 
 class FixedAddress:
-    """One address that nobody looks up. `on_refusal` is called if it cannot be connected to."""
+    """One address without lookups. `on_refusal` is called if it cannot be connected to."""
 
     def __init__(
         self, address: Address, on_refusal: Callable[[Address], None] | None = None

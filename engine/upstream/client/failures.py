@@ -1,8 +1,8 @@
 """The failures of a request to an upstream, one class per kind.
 
 The law: `kind` is for tables (retry rules, metrics), `message` for people; `request_sent` and
-`response_started` decide whether a retry can do harm. No message has a header, a body or a proxy's
-password.
+`response_started` decide whether a retry can do harm. No message contains a header, a body or a
+proxy's password.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class UpstreamFailure(Exception):
         super().__init__(self.message)
 
     def without_traceback(self) -> Self:
-        """Itself without its frames: they refer to the request, and so to whatever keeps the
-        failure, a cycle that only the garbage collector could free."""
+        """Remove the traceback and return the failure. Its frames refer to the request, and that to
+        the failure: a reference cycle."""
         self.__traceback__ = self.__context__ = self.__cause__ = None
         return self
 
@@ -66,7 +66,7 @@ class ProtocolFailure(UpstreamFailure):
 
 
 class InvalidAnswer(UpstreamFailure):
-    """A response that is HTTP, with a content that cannot be translated; the words say why."""
+    """A valid HTTP response whose content cannot be translated; the words say why."""
 
     kind, words = "answer", "the upstream's answer is not in its format"
 
@@ -76,8 +76,8 @@ class InvalidAnswer(UpstreamFailure):
 
 
 class NoCredential(UpstreamFailure):
-    """A request that was not sent, as there is no token for it. The words say why; `lasting`: until
-    somebody changes something."""
+    """A request that was not sent, because there is no token for it. The words say why. `lasting`:
+    only an operator can change that."""
 
     kind, words = "credential", "this gateway has no credential for the upstream"
 
@@ -92,9 +92,9 @@ class HeadersTooLarge(UpstreamFailure):
 
 
 class Silence(Exception):
-    """Nothing has arrived for the `beat` of a read. It is no failure: the response can be read on.
+    """No bytes for the `beat` seconds of a read. This is not a failure: reading may continue.
 
-    `since_start`: nothing has arrived since the read began either.
+    `since_start`: no bytes since the read began.
     """
 
     def __init__(self, since_start: bool = True) -> None:

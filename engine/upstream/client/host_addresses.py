@@ -1,9 +1,9 @@
-"""The addresses of a host, looked up and followed while they are in use.
+"""The addresses of a host, looked up again and again while they are in use.
 
 The law: the system resolves a name as for every program of the machine (/etc/hosts, search domains,
-DNS). While connections are open or made, it is looked up again within 30 seconds, beside the
-requests. A request waits for a lookup only if no answer is known, or, for at most a second, if the
-name was not in use before. A lookup that fails changes nothing.
+DNS). While connections are open or made, the name is looked up again within 30 seconds, in the
+background. A request waits for a lookup only if no answer is known, or, for at most a second, if
+the name was not in use before. A lookup that fails changes nothing.
 """
 
 from __future__ import annotations
@@ -25,20 +25,25 @@ from engine.values.throttle import LogThrottle
 
 INTERVAL = 25.0
 """Seconds between two lookups of a name in use, at most."""
-_OLD = 30.0
-"""The age of an answer, in seconds, that nobody has followed."""
-PATIENCE = 1.0
-"""Seconds for which a request waits for a new answer if it has an old one."""
-_FAILED = 5.0
-"""Seconds until the lookup after one that failed, at most."""
-_HURRY = 1.0
-"""Seconds between two lookups, at least, where addresses refuse connections."""
+_MAX_AGE = 30.0
+"""Seconds after which a request waits for a new answer, for at most REFRESH_TIMEOUT."""
+
+REFRESH_TIMEOUT = 1.0
+"""Seconds for which a request waits for a new answer if an old one is known."""
+
+_RETRY_INTERVAL = 5.0
+"""Seconds until the next lookup after a failed one, at most."""
+
+_MIN_INTERVAL = 1.0
+"""Seconds between two lookups, at least, while addresses refuse connections."""
+
 _THREADS = 8
-"""Lookups at a time: those of a DNS server that does not answer hold no thread of other work."""
+"""Concurrent lookups, in a thread pool of their own: a DNS server that does not answer blocks no
+other work."""
 
 
 Lookup = Callable[[str, int], Answer]
-"""Looks up a host name with a port, or what a config names in its place. Raises OSError."""
+"""Looks up a host name with a port, or the source that a config names instead. Raises OSError."""
 
 
 @functools.cache
@@ -47,7 +52,7 @@ def _threads() -> ThreadPool:
 
 
 def system_lookup(host: str, port: int) -> Answer:
-    """The addresses of a name in the order in which the system prefers them (RFC 6724)."""
+    """The addresses of a name in the system's order of preference (RFC 6724). Raises OSError."""
     result = _threads().apply(_getaddrinfo, (host, port))
     if isinstance(result, OSError):
         raise result
@@ -55,7 +60,7 @@ def system_lookup(host: str, port: int) -> Answer:
 
 
 def has_route(address: Address) -> bool:
-    """Whether this machine can send to an address, as its routes say; nothing is sent."""
+    """Whether this machine has a route to an address; nothing is sent."""
     try:
         with gevent.socket.socket(address.family, gevent.socket.SOCK_DGRAM) as sock:
             sock.connect(address.sockaddr)
@@ -65,7 +70,7 @@ def has_route(address: Address) -> bool:
 
 
 def _getaddrinfo(host: str, port: int) -> list[Address] | OSError:
-    """The addresses, or the error: gevent prints what a function raises in a thread."""
+    """The addresses, or the error: gevent prints exceptions that a thread raises."""
     try:
         rows = get_original("socket", "getaddrinfo")(host, port, type=gevent.socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -76,7 +81,7 @@ def _getaddrinfo(host: str, port: int) -> list[Address] | OSError:
 
 class HostAddresses:
     """The addresses of a host name. `in_use` says whether connections to them are open; `changed`
-    is called when the addresses, or their shares, are others than before."""
+    is called when the addresses or their shares have changed."""
 
     def __init__(
         self,
@@ -94,13 +99,13 @@ class HostAddresses:
         self._changed = changed
         self._lookup = lookup
         self._clock = clock
-        # Workers that start together begin with different addresses.
+        # Random, so that workers begin with different addresses.
         self._order = DialOrder(clock, random.randrange(1 << 16))  # noqa: S311
         self._throttle = LogThrottle()
-        self._began = -1e300  # the last lookup
-        self._dialed = False  # since the last lookup
+        self._began = -1e300  # when the last lookup began
+        self._dialed = False  # a connection was made since the last lookup
         self._running: Any = None  # the greenlet of a lookup
-        self._next: Any = None  # the greenlet that waits for the time of the next one
+        self._next: Any = None  # the greenlet that waits until the next lookup
         self._failure: OSError = OSError("its name has no address")
         self.status = LookupStatus()
 
@@ -111,31 +116,31 @@ class HostAddresses:
             self._start().join()
             if not self._order.addresses:
                 raise self._failure.with_traceback(None)
-        elif self._running is None and self._clock() - self._began > _OLD:
-            self._start().join(PATIENCE)
+        elif self._running is None and self._clock() - self._began > _MAX_AGE:
+            self._start().join(REFRESH_TIMEOUT)
         return self._order.next()
 
     def refused(self, address: Address) -> None:
-        """Try an address last for a while, and look whether there are other ones by now."""
+        """Try an address last for a while, and look the name up again."""
         self._order.refused(address)
-        if self._clock() - self._began > _HURRY:
+        if self._clock() - self._began > _MIN_INTERVAL:
             self._start()
 
     def start(self) -> None:
-        """Look the name up now, beside the requests."""
+        """Look the name up now, in the background."""
         self._start()
 
     def follow(self) -> None:
-        """Look the name up again if it is in use, and once more later on."""
+        """Look the name up again if it is in use; `_look_up` schedules the next call."""
         self._next = None
         if self._dialed or self._in_use():
             self._dialed = False
             self._start()
 
     def close(self) -> None:
-        """Look nothing up any more, until somebody asks for a new connection."""
-        following, self._next = self._next, None
-        gevent.killall([each for each in (following, self._running) if each is not None])
+        """Stop all lookups, until the next new connection."""
+        scheduled, self._next = self._next, None
+        gevent.killall([task for task in (scheduled, self._running) if task is not None])
 
     def _start(self) -> Any:
         """The greenlet of the lookup under way, or of a new one."""
@@ -151,7 +156,7 @@ class HostAddresses:
             if not answer.addresses:
                 raise OSError("its name has no address")
         except OSError as error:
-            seconds = _FAILED
+            seconds = _RETRY_INTERVAL
             self._failed(error.with_traceback(None))
         else:
             seconds = answer.seconds
@@ -159,7 +164,7 @@ class HostAddresses:
         finally:
             self._running = None
             if self._next is None:
-                # Jitter: workers that started together do not ask together.
+                # Jitter, so that workers do not look up at the same time.
                 wait = seconds * random.uniform(0.8, 1.0)  # noqa: S311
                 self._next = gevent.spawn_later(wait, self.follow)
 
@@ -168,9 +173,9 @@ class HostAddresses:
         status = self.status
         status.failures += 1
         status.error = error.strerror or str(error)
-        used = "the last ones are used on" if status.addresses else "none is known"
+        effect = "the last ones stay in use" if status.addresses else "none is known"
         message = "the addresses of %s cannot be looked up, %s: %s"
-        self._throttle.log(message, self._host, used, status.error)
+        self._throttle.log(message, self._host, effect, status.error)
 
     def _succeeded(self, answer: Answer) -> None:
         addresses, status = tuple(answer.addresses), self.status
@@ -191,7 +196,7 @@ def addresses_of(
     lookup: Lookup = system_lookup,
     clock: Callable[[], float] = time.monotonic,
 ) -> FixedAddress | HostAddresses:
-    """The addresses of a host of a URL: its name followed, or the literal address itself."""
+    """The addresses of a URL's host: looked up for a name, fixed for a literal IP address."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

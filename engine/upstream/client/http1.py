@@ -21,12 +21,12 @@ from engine.upstream.client.failures import (
 HEADER_LIMIT = 256 * 1024
 _UPGRADE = "Connection: Upgrade\r\n"
 UPGRADE_END = f"{_UPGRADE}\r\n".encode()
-"""The end of a request's head that asks for an upgrade."""
+"""The last bytes of a request head that requests an upgrade."""
 _LENGTH, _CODING = "content-length", "transfer-encoding"
 
 _WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _START = re.compile(rf"{_WORD} [!-~\x80-\xff]+")
-# The client alone writes the framing of a request: given twice, one request becomes two.
+# Only the client writes the framing of a request: two of them would allow request smuggling.
 _NOT_FRAMING = r"(?!(?i:host|content-length|transfer-encoding|connection|expect):)"
 _LINE = re.compile(rf"{_NOT_FRAMING}{_WORD}: [\t\x20-\x7e\x80-\xff]*\r\n")
 
@@ -41,9 +41,9 @@ def request_head(
     """The request line and all headers, whose names are in lower case; `length` None means no
     Content-Length.
 
-    Host, Content-Length and, with Upgrade, Connection are written here. ValueError for a header
-    that is written here, is not one line (CR, LF, NUL) or is not valid HTTP; the message has its
-    name and never its value.
+    Host, Content-Length and, with Upgrade, Connection are added here. Raises ValueError for a
+    header that is added here, is not one line (CR, LF, NUL) or is not valid HTTP; the message has
+    its name and never its value.
     """
     lines = "".join(starmap(_line, headers))
     start = f"{method} {target}"
@@ -68,8 +68,8 @@ class ResponseParser:
     """Parses one response: `feed` bytes, `take` body bytes. `upgrade`: the request had Upgrade.
 
     `has_head` is True after the final head (1xx are skipped, 101 is final), `is_complete` after the
-    last byte. A message with two framings, or an unknown one, is a ProtocolFailure: another reader
-    could find another response in it (RFC 9112 6.3). At most one feed of body is buffered;
+    last byte. A message with two framings, or an unknown one, is a ProtocolFailure, because another
+    reader could see other responses in it (RFC 9112 6.3). At most one feed of body is buffered;
     HEADER_LIMIT bounds heads, 1xx included, and trailers.
     """
 
@@ -84,7 +84,7 @@ class ResponseParser:
     leftover = b""  # the bytes after a 101
     _chunked = False
     _until_close = False
-    _without_body = 0  # bytes fed since the last byte of a body, for HEADER_LIMIT
+    _header_bytes = 0  # fed since the last byte of a body, for HEADER_LIMIT
 
     def __init__(self, method: str, upgrade: bool = False) -> None:
         self.headers: list[tuple[str, str]] = []
@@ -109,23 +109,22 @@ class ResponseParser:
         except httptools.HttpParserUpgrade as upgrade:
             self.leftover = data[upgrade.args[0] :]
         except httptools.HttpParserError as error:
-            # Bytes after a complete response are no part of it: the connection is not reused.
+            # Bytes after a complete response: the connection is not reused.
             if not self.is_complete:
                 raise _failure_of(error) from None
             self._poison()
         if self.is_complete:
             self.drop()
         elif self.body:
-            self._without_body = 0
+            self._header_bytes = 0
         else:
-            self._without_body += len(data)
-            if self._without_body > HEADER_LIMIT:
+            self._header_bytes += len(data)
+            if self._header_bytes > HEADER_LIMIT:
                 raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
 
     def end(self, *, clean: bool = True) -> None:
-        """The connection has ended; not `clean` if it was reset or TLS was cut.
-
-        Raises Reset before the final response, Truncated within it.
+        """Record the end of the connection; not `clean` after a reset or a TLS end without
+        close_notify. Raises Reset before the final response, Truncated within it.
         """
         if self.is_complete:
             self.reusable = False
@@ -137,7 +136,7 @@ class ResponseParser:
             raise Truncated
 
     def drop(self) -> None:
-        """Drop the parser, which refers to our methods: a cycle for the garbage collector."""
+        """Drop the parser, which refers to this object's methods: a reference cycle."""
         self._parser = None
 
     def take(self) -> bytes:
@@ -183,9 +182,9 @@ class ResponseParser:
         self.is_complete = self._bodiless
 
     def _read_fields(self) -> None:
-        """Take the headers of a head, all names and all values at once, and its framing."""
-        of_names, of_values = zip(*self._fields, strict=True)
-        names, values = b"\n".join(of_names), b"\n".join(map(bytes.strip, of_values))
+        """Decode the headers of a head, all names and all values at once, and read its framing."""
+        raw_names, raw_values = zip(*self._fields, strict=True)
+        names, values = b"\n".join(raw_names), b"\n".join(map(bytes.strip, raw_values))
         if len(names) + len(values) > HEADER_LIMIT:
             raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
         lower = names.decode("latin-1").lower().split("\n")

@@ -1,7 +1,7 @@
 """The idle connections to one upstream.
 
-Last in, first out: the connection used last is the most likely to be open. Those that a busy time
-leaves over grow old at the other end, and are closed there.
+Last in, first out: the connection used last is the most likely to be open. Connections that are not
+needed any more reach their idle timeout at the other end.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Pool:
         return len(self._connections)
 
     def take(self) -> Connection | None:
-        """A connection that the upstream has not closed, as far as is known; or None."""
+        """An idle connection that the upstream has not closed, as far as is known; None without."""
         now = self._clock()
         while self._connections:
             connection = self._connections.pop()
-            # What arrives without a request (an end, an error, bytes) makes it unusable.
+            # An idle connection is readable after an end, an error or unexpected bytes: unusable.
             if now < connection.usable_until and not connection.readable():
                 return connection
             connection.close()
@@ -56,7 +56,7 @@ class Pool:
             oldest = self._connections[0]
 
     def prune(self) -> None:
-        """Close the connections that no request may use any more."""
+        """Close the expired connections."""
         now = self._clock()
         for connection in [each for each in self._connections if now >= each.usable_until]:
             self._connections.remove(connection)
@@ -64,6 +64,6 @@ class Pool:
 
     def close(self) -> None:
         """Close the idle connections now, the others when they are given back."""
-        self._size = 0  # no other is taken back
+        self._size = 0  # `give` closes them
         while self._connections:
             self._connections.pop().close()

@@ -1,4 +1,4 @@
-"""A request to an upstream, and the pieces in which it is sent."""
+"""A request to an upstream, and its split into pieces for sending."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class UpstreamRequest:
 
 
 def pieces(head: bytes, body: bytes | Spool | None) -> Iterable[bytes | memoryview]:
-    """The pieces in which a request is sent; a small one is one packet, head and body together.
+    """The bytes of a request in pieces; a small body is sent together with the head.
 
-    Raises ValueError if the chunks of a Spool are not as long as its size: the upstream would read
-    the difference as another request.
+    Raises ValueError if the chunks of a Spool differ from its size: the upstream would read the
+    difference as another request.
     """
     if body is None:
         return (head,)

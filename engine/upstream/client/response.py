@@ -1,4 +1,4 @@
-"""The response of an upstream to one request: its head, and its body by `read` or as a whole."""
+"""The response of an upstream to one request: its head, and its body in parts or at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.upstream.client.request import Spool, pieces
 
 
 class IncomingResponse(Protocol):
-    """What relaying needs of a response; see UpstreamResponse."""
+    """The part of UpstreamResponse that relaying uses; wrapped responses have it too."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -27,7 +27,7 @@ class IncomingResponse(Protocol):
     def is_complete(self) -> bool: ...
 
     def read(
-        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes: ...
 
     def close(self) -> None: ...
@@ -42,7 +42,7 @@ class UpstreamResponse:
     status = 0
     length: int | None = None
     _failure: UpstreamFailure | None = None
-    _request_sent = False  # else the upstream waits for the rest of the request
+    _request_sent = False  # all of it; otherwise the connection cannot be reused
 
     def __init__(
         self, connection: Connection, parser: ResponseParser, pool: Pool, deadlines: Deadlines
@@ -60,7 +60,7 @@ class UpstreamResponse:
             self._send(head, body)
             deadline = deadlines.now() + deadlines.timeouts.first_byte
             while not parser.has_head and self._failure is None:
-                # After an interim response the time limit of the first byte still holds.
+                # The first byte timeout also applies after an interim response.
                 self._receive(None if parser.in_message else deadline)
         except BaseException:
             self._release()
@@ -82,14 +82,14 @@ class UpstreamResponse:
         return self._parser.is_complete and self._failure is None and not self._parser.body
 
     def read(
-        self, passing: Callable[[bytes], None] | None = None, beat: float | None = None
+        self, on_data: Callable[[bytes], None] | None = None, beat: float | None = None
     ) -> bytes:
         """The next part of the body, after a wait if none has arrived; b"" at the end.
 
         What arrived before a failure is returned first; then each call raises the UpstreamFailure.
-        During the wait the event loop calls `passing`, if given, with each part but the last. What
-        it raises (no OSError) is raised here; the response can still be read. So it can after
-        Silence, which is raised if nothing arrives for `beat` seconds.
+        During the wait the event loop calls `on_data`, if given, with each part but the last. What
+        it raises (no OSError) is raised here. Raises Silence if nothing arrives for `beat` seconds.
+        After both exceptions the response can still be read.
         """
         parser = self._parser
         while not parser.body:
@@ -97,12 +97,11 @@ class UpstreamResponse:
                 raise self._failure
             if parser.is_complete:
                 return b""
-            self._receive(passing=passing, beat=beat)
+            self._receive(on_data=on_data, beat=beat)
         return parser.take()
 
     def close(self) -> None:
-        """Release the connection: to the pool after the complete response, else close it.
-
+        """Release the connection: back to the pool after a complete response, else closed.
         Idempotent. A greenlet that waits in `read` gets Cancelled.
         """
         if self._connection is None:
@@ -112,7 +111,8 @@ class UpstreamResponse:
         self._release()
 
     def detach(self) -> tuple[Socket, bytes]:
-        """After a 101: the socket, which the caller now owns, and the bytes after the head."""
+        """After a 101: the socket, which the caller must close, and the bytes after the head.
+        Raises ValueError for another status."""
         if self.status != 101 or self._connection is None:
             raise ValueError("only a response of status 101 gives its socket away")
         sock, self._connection = self._connection.detach(), None
@@ -132,17 +132,17 @@ class UpstreamResponse:
     def _receive(
         self,
         deadline: float | None = None,
-        passing: Callable[[bytes], None] | None = None,
+        on_data: Callable[[bytes], None] | None = None,
         beat: float | None = None,
     ) -> None:
-        """Feed the parser what arrives next: before `deadline` if given, else within the idle
-        timeout. `passing` and `beat` as in `read`."""
+        """Feed the parser the next bytes: before `deadline` if given, else within the idle timeout.
+        `on_data` and `beat` as in `read`."""
         connection, deadlines = self._connection, self._deadlines
         try:
             if connection is None:
                 raise Cancelled
-            if passing is not None:
-                connection.stream(self._parser, deadlines, passing, beat)
+            if on_data is not None:
+                connection.stream(self._parser, deadlines, on_data, beat)
             elif deadline is None:
                 connection.receive(self._parser, deadlines.idle(beat))
             else:
@@ -154,8 +154,7 @@ class UpstreamResponse:
                 self._settle()
 
     def _settle(self) -> None:
-        """Release the connection of a complete response with the last byte, not when the caller
-        closes the response."""
+        """Release the connection at the last byte of the response, not only when it is closed."""
         if self._parser.status != 101:
             self._release()
 
@@ -184,12 +183,13 @@ class UpstreamResponse:
 
 
 MAX_ERROR = 65_536
-"""Bytes of an error that is read; a longer body counts as empty."""
+"""The largest body of an error in bytes; a longer one counts as empty."""
 
 
 def read_body(response: IncomingResponse, limit: int, first: bytes = b"") -> tuple[bytes, bool]:
-    """A body that begins with `first`, and whether it is complete. Of a body longer than `limit`
-    at least that much is read."""
+    """Read the rest of a body after `first`. Returns the body, and whether it is complete: it is
+    not if it is longer than `limit` bytes or breaks off. At least `limit` bytes of a longer body
+    are returned."""
     pieces, size = [first], len(first)
     try:
         while size <= limit:

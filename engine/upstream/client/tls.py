@@ -1,4 +1,4 @@
-"""The TLS context of one upstream, and its renewal when the files of its certificates change."""
+"""The TLS context of one upstream, reloaded when its certificate files change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import gevent.ssl
 log = logging.getLogger("modelway")
 
 _State = tuple[tuple[int, int, int] | None, ...]
-"""What distinguishes versions of files: inode, time of change and size; None without a file."""
+"""The versions of files: inode, modification time and size of each, None for a missing file."""
 
 
 class TlsFiles:
@@ -20,8 +20,8 @@ class TlsFiles:
     paths of the client certificate and of its key.
 
     `context` reads the files again when one of them has changed, so that certificates are renewed
-    without a restart. Files that cannot be used, as in the middle of a renewal, are logged once,
-    and the context before them stays. OSError for files that cannot be used at the start.
+    without a restart. If the changed files are invalid, as in the middle of a renewal, this is
+    logged once and the last context stays in use. Raises OSError for invalid files at the start.
     """
 
     def __init__(self, ca: str | None, cert: tuple[str, str] | None, verify: bool) -> None:
@@ -59,7 +59,7 @@ def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> s
     """The TLS context of one upstream; `ca` replaces the system's certificate authorities."""
     context = gevent.ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # After a renegotiation a send could have to wait for bytes to read.
+    # During a renegotiation a send would have to wait for incoming bytes.
     context.options |= ssl.OP_NO_RENEGOTIATION
     # On by default before CPython 3.11.4: a cut connection would look like a clean end, and a body
     # without a length like a complete one (RFC 8446 6.1).
@@ -79,11 +79,11 @@ def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> s
 
 @functools.cache
 def _shared_context(verify: bool) -> ssl.SSLContext:
-    """The context of all upstreams that have no files of their own: the certificate authorities of
-    the system are read once in a process."""
+    """The context of all upstreams without files: the system's certificate authorities are read
+    once per process."""
     return tls_context(None, None, verify)
 
 
 def _no_password() -> str:
-    """The password callback of an encrypted key: without it OpenSSL prompts on the terminal."""
+    """The password callback for an encrypted key; without it OpenSSL prompts on the terminal."""
     raise OSError("the private key is encrypted")

@@ -1,16 +1,15 @@
-"""Judges groups of targets once a second, by the counts of all workers of the machine.
+"""Ejects outliers from groups of targets once a second, by the counts of all workers of a machine.
 
-Each worker judges the groups that it has used itself, so that no time is spent on others. One
-worker at a time ejects: it looks again when it is its turn, because another one may have ejected
-the same target. If a group becomes smaller, more than `max_out` may be out; the last of them is
-taken back within a second.
+Each worker judges only the groups that it has used. One worker at a time ejects, under a lock: it
+judges again after it got the lock, because another one may have ejected the same target. If a group
+becomes smaller, more than `max_out` may be ejected; the last ones are released within a second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from engine.upstream.health.outliers import ejections, most_out
+from engine.upstream.health.outliers import ejections, max_ejected
 from engine.upstream.health.target_health import TargetHealth
 from engine.values.machine_state import MachineState
 
@@ -19,7 +18,7 @@ INTERVAL = 1.0
 
 
 class Group:
-    """Targets that take each other's place; `members` returns them as they are now."""
+    """Targets that can replace each other; `members` returns the current ones."""
 
     def __init__(
         self, members: Callable[[], Sequence[TargetHealth]], machine: MachineState
@@ -29,17 +28,17 @@ class Group:
         self._used = 0.0
 
     def use(self, now: float) -> None:
-        """A target of the group was used."""
+        """Record that a target of the group was used."""
         self._used = now
 
     def judge(self, now: float) -> bool:
-        """Eject the targets that are worse than the others. Whether there may be more to judge:
-        none of them was used within the longest window."""
+        """Eject the targets that are worse than the others. Returns whether the group is to be
+        judged again: it was used within the longest window of its targets."""
         targets = self._members()
         if ejections([target.member(now) for target in targets]):
             with self._machine.deciding():
                 _eject(targets, now)
-        _take_back(targets, now)
+        _release_surplus(targets, now)
         windows = (target.config.window for target in targets)
         return now - self._used <= max(windows, default=0.0)
 
@@ -58,7 +57,7 @@ class Judge:
         self._active: set[Group] = set()
 
     def step(self, now: float) -> None:
-        """Judge what was used lately. Call it about once in `INTERVAL` seconds."""
+        """Judge the groups that were used lately. Call it about every `INTERVAL` seconds."""
         for target in self._used:
             for group in self._groups_of(target):
                 group.use(now)
@@ -68,17 +67,17 @@ class Judge:
 
 
 def _eject(targets: Sequence[TargetHealth], now: float) -> None:
-    """Eject the targets that are worse than the others, as things are now."""
+    """Eject the targets that are worse than the others, by the current counts."""
     members = [target.member(now) for target in targets]
     for index, reason in ejections(members):
         targets[index].eject(now, reason, members[index].activity)
 
 
-def _take_back(targets: Sequence[TargetHealth], now: float) -> None:
-    """Release targets where too many are ejected, those ejected last first."""
+def _release_surplus(targets: Sequence[TargetHealth], now: float) -> None:
+    """Release the targets beyond the share that may be ejected, the last ejected ones first."""
     ejected = [target for target in targets if target.is_ejected(now)]
     max_out = max((target.config.max_out for target in targets), default=0.0)
-    surplus = len(ejected) - most_out(len(targets), max_out)
+    surplus = len(ejected) - max_ejected(len(targets), max_out)
     if surplus > 0:
         ejected.sort(key=lambda target: target.ejected_until)
         for target in ejected[-surplus:]:

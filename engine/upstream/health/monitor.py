@@ -1,7 +1,7 @@
-"""The health of all targets of one worker: what observes their attempts, and what runs beside them.
+"""The health of all targets of one worker: observers of their attempts, and background tasks.
 
 A target is watched if a request could go to another one instead, or with another credential. Other
-targets pay nothing.
+targets have no overhead.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _STOP_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class WatchedTarget:
-    """A target by the upstream and the name that metrics have for it, with its health, the limits
-    of its vendor, and the probe of its server, if there is one."""
+    """A target by its names in metrics, `upstream` and `name`, with its health, the limits of its
+    vendor, and the probe of its server, None without probes."""
 
     upstream: str
     name: str
@@ -44,11 +44,11 @@ class WatchedTarget:
 
     @property
     def ejections(self) -> Mapping[str, int]:
-        """How often this worker ejected it, by reason."""
+        """How often this worker ejected the target, by reason."""
         return self.health.ejections
 
     def level(self, now: float) -> int:
-        """Its state, as an index of `STATES`."""
+        """The state of the target, as an index of `STATES`."""
         health = self.health
         if health.is_failing(now):
             return STATES.index("failing")
@@ -60,7 +60,7 @@ class WatchedTarget:
         return STATES.index("returning" if health.is_returning(now) else "in")
 
     def report(self, now: float) -> dict[str, Any]:
-        """Its state for operators, and what it is in that state for."""
+        """The state of the target for operators, and its reason."""
         state = STATES[self.level(now)]
         report = {"upstream": self.upstream, "target": self.name, "state": state}
         if state in ("ejected", "returning") and self.health.reason:
@@ -98,7 +98,7 @@ class HealthMonitor:
         self._tasks: list[PeriodicTask] = []
 
     def watch(self, groups: Sequence[TargetGroup]) -> None:
-        """Watch the targets of groups that are asked one after another."""
+        """Watch the targets of groups that a request asks one after another."""
         targets = [target for group in groups for target in group.configured]
         if len(targets) == 1:
             upstream = targets[0].upstream
@@ -112,7 +112,7 @@ class HealthMonitor:
                 self._add(group)
 
     def start(self) -> None:
-        """Judge and probe beside the requests. Call it in the worker, after the fork."""
+        """Judge and probe in the background. Call it in the worker, after the fork."""
         self._tasks.append(PeriodicTask(self._judge_groups, INTERVAL))
         if any(config.health is not None for config in self._configs.values()):
             self._tasks.append(PeriodicTask(self._prober.step, 0.0))
@@ -120,13 +120,13 @@ class HealthMonitor:
             task.start()
 
     def stop(self) -> None:
-        """End what runs beside the requests."""
+        """Stop the background tasks."""
         for task in self._tasks:
             task.stop(_STOP_SECONDS)
         self._prober.stop()
 
     def watched(self) -> Iterator[WatchedTarget]:
-        """The targets that are watched, and that are probed or were used by this worker."""
+        """The watched targets that are probed or were used by this worker."""
         return (
             target
             for target in self._watched.values()
@@ -139,38 +139,38 @@ class HealthMonitor:
         return [target.report(now) for target in self.watched() if target.level(now)]
 
     def _add(self, group: TargetGroup) -> None:
-        """Watch the targets of a group, which take each other's place."""
+        """Watch the targets of a group, which can replace each other."""
 
         def members() -> list[WatchedTarget]:
-            states = dict.fromkeys(target.state for target in group.targets)
-            return [self._watched[state] for state in states]
+            unique = dict.fromkeys(target.state for target in group.targets)
+            return [self._watched[state] for state in unique]
 
-        judged = Group(lambda: [member.health for member in members()], self._machine)
+        health_group = Group(lambda: [member.health for member in members()], self._machine)
         limits = LimitsGroup(lambda: [member.limits for member in members()])
-        joined: set[TargetState] = set()
+        states: set[TargetState] = set()
 
-        def join() -> None:
-            """Watch the targets as they are now: replicas come and go."""
+        def update() -> None:
+            """Watch the current targets: replicas come and go."""
             current = {target.state: target for target in group.targets}
-            for state in joined - current.keys():
-                joined.discard(state)
-                self._leave(state, judged)
+            for state in states - current.keys():
+                states.discard(state)
+                self._leave(state, health_group)
             for state, target in current.items():
-                if state in joined:
+                if state in states:
                     continue
-                joined.add(state)
+                states.add(state)
                 if state not in self._watched:
                     self._attach(target, limits)
-                self._groups.setdefault(self._watched[state].health, []).append(judged)
+                self._groups.setdefault(self._watched[state].health, []).append(health_group)
 
-        join()
-        group.on_change(join)
+        update()
+        group.on_change(update)
 
-    def _leave(self, state: TargetState, judged: Group) -> None:
-        """A target is in a group no more; the last one ends its observation."""
+    def _leave(self, state: TargetState, group: Group) -> None:
+        """Remove a target from a group. A target without groups is not watched any more."""
         watched = self._watched[state]
         groups = self._groups[watched.health]
-        groups.remove(judged)
+        groups.remove(group)
         if not groups:
             del self._groups[watched.health], self._watched[state]
             self._used.discard(watched.health)
@@ -209,7 +209,7 @@ class HealthMonitor:
         self._watched[state] = WatchedTarget(upstream.name, label, health, limits, probe)
 
     def _probe(self, upstream: Upstream, config: ProbeConfig) -> None:
-        """Probe the server of an upstream, or each of its addresses that is known now."""
+        """Probe the server of an upstream, or each of its current addresses."""
         levels = () if upstream.replicas is None else upstream.replicas.levels
         replicas: dict[str, Replica | None] = {
             str(replica.address): replica for level in levels for replica in level
@@ -229,7 +229,7 @@ class HealthMonitor:
 
 
 def _formats(dialect: str) -> Sequence[RateLimitHeaders]:
-    """How an upstream of a dialect reports rate limits; "" may be of any dialect."""
+    """The formats in which an upstream reports rate limits; those of all dialects for ""."""
     names = [dialect] if dialect in dialects.names() else dialects.names()
     formats = (dialects.get(name).rate_limits for name in names)
     return [each for each in dict.fromkeys(formats) if each is not None]

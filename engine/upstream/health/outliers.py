@@ -1,6 +1,7 @@
 """Passive ejection: which targets of a group are worse than the others.
 
-The law, for targets that are in and what happened within the `window` of their `ejection`:
+The law, for targets that are not ejected, by their counts within the `window` of their `ejection`:
+
 
     errors   `requests` attempts or more ended, a share of `errors` or more of them failed, and
              another target fails half as often or less
@@ -9,13 +10,14 @@ The law, for targets that are in and what happened within the `window` of their 
     silence  three requests or more wait, and none has ended for `latency` times that median (of
              one target or more): it accepts requests and does not answer
 
-At most the share `max_out` of a group is out at once, but always one may be, and never all. The
-worst go first. So a failure of all targets ejects none of them: none does better. A target that is
-worse only than those that stay when others have left follows at the next judgement.
 
-The typical time is the geometric mean, which a single slow answer does not spoil. A target is
-compared with those that serve the same model under the same name, because others may be slower by
-their nature.
+At most the share `max_out` of a group is ejected at once, but always one may be, and never all. The
+worst are ejected first. A failure of all targets ejects none, because none does better. A target
+that is worse only compared with the targets that remain is ejected at the next judgement.
+
+The typical time is the geometric mean, on which a single slow answer has little effect. A target is
+compared with those that serve the same model under the same name, because other models differ in
+speed.
 """
 
 from __future__ import annotations
@@ -27,17 +29,17 @@ from typing import NamedTuple
 
 from engine.config.health import EjectionConfig
 
-_LEAST_EXCESS = 0.1
-"""Seconds above the median that a slow target has at least."""
-_LEAST_SILENCE = 1.0
-_LEAST_WAITING = 3
-_LEAST_COMPARABLE = 3
+_MIN_EXCESS = 0.1
+"""The smallest difference to the median, in seconds, of a target that counts as slow."""
+_MIN_SILENCE = 1.0
+_MIN_WAITING = 3
+_MIN_COMPARABLE = 3
 _UNKNOWN = 0.0
 
 
 class Activity(NamedTuple):
-    """What happened at a target within the window. `latency` is the typical time of the `answers`
-    to the first content; `waiting` requests wait for theirs now, and none has ended for `silent`
+    """The counts of a target within the window. `latency` is the typical time of its `answers` to
+    the first content. `waiting` requests wait for theirs now, and none has ended for `silent`
     seconds."""
 
     answers: int = 0
@@ -56,7 +58,7 @@ class Activity(NamedTuple):
 class Member:
     """A target of a group: `ejection` as configured, None for one that is never ejected.
 
-    `out` is whether it is asked last already. Members with equal `kind` are comparable by latency.
+    `out`: it is asked last already. Members with equal `kind` are comparable by latency.
     """
 
     activity: Activity
@@ -73,7 +75,7 @@ class Ejection(NamedTuple):
 
 
 class _Finding(NamedTuple):
-    """Findings are sorted by how bad they are: by rank, then by amount."""
+    """Why a member is to be ejected. Findings are ordered by severity: rank, then amount."""
 
     rank: int
     amount: float
@@ -81,8 +83,8 @@ class _Finding(NamedTuple):
     reason: str
 
 
-class _Standard:
-    """What the members that are in do, to compare each of them with."""
+class _Baseline:
+    """The error rates and latencies of the members that are not ejected, for comparison."""
 
     def __init__(self, members: Sequence[Member]) -> None:
         self.positions = {index for index, member in enumerate(members) if not member.out}
@@ -90,7 +92,7 @@ class _Standard:
         self._times: dict[Hashable, list[float]] = {}
         self._best_first = sorted(
             self.positions, key=lambda index: _error_rate(members[index]), reverse=True
-        )  # the best one is at the end
+        )  # the lowest error rate is at the end
         for index in self.positions:
             if _has_time(members[index]):
                 self._times.setdefault(members[index].kind, []).append(_latency(members[index]))
@@ -98,7 +100,7 @@ class _Standard:
             times.sort()
 
     def remove(self, index: int) -> None:
-        """A member leaves."""
+        """Remove an ejected member."""
         member = self._members[index]
         self.positions.remove(index)
         if _has_time(member):
@@ -107,7 +109,7 @@ class _Standard:
 
     @property
     def error_rate(self) -> float:
-        """The lowest error rate, with one member or more."""
+        """The lowest error rate. There must be a member."""
         while self._best_first[-1] not in self.positions:
             self._best_first.pop()
         return _error_rate(self._members[self._best_first[-1]])
@@ -118,47 +120,47 @@ class _Standard:
 
 
 def ejections(members: Sequence[Member]) -> list[Ejection]:
-    """The members to be ejected now, the worst first. A member that others made look bad stays if
-    they left before it."""
-    standard = _Standard(members)
-    findings = [_finding(members[index], index, standard) for index in standard.positions]
+    """The members to be ejected now, the worst first. Each is compared with the members that remain
+    after the ejections before it."""
+    baseline = _Baseline(members)
+    findings = [_finding(members[index], index, baseline) for index in baseline.positions]
     result = []
-    for position in (each.position for each in sorted(filter(None, findings), reverse=True)):
-        member, out = members[position], len(members) - len(standard.positions)
-        finding = _finding(member, position, standard)
-        if finding is not None and _may_leave(member, out, len(members)):
-            standard.remove(position)
+    for position in (finding.position for finding in sorted(filter(None, findings), reverse=True)):
+        member, out = members[position], len(members) - len(baseline.positions)
+        finding = _finding(member, position, baseline)
+        if finding is not None and _may_eject(member, out, len(members)):
+            baseline.remove(position)
             result.append(Ejection(position, finding.reason))
     return result
 
 
-def most_out(size: int, max_out: float) -> int:
-    """How many targets of a group of this size may be out at once."""
+def max_ejected(size: int, max_out: float) -> int:
+    """How many targets of a group of this size may be ejected at once."""
     if size < 2 or max_out <= 0:
         return 0
     return min(size - 1, max(1, int(size * max_out)))
 
 
-def _may_leave(member: Member, out: int, size: int) -> bool:
-    return member.ejection is not None and out < most_out(size, member.ejection.max_out)
+def _may_eject(member: Member, out: int, size: int) -> bool:
+    return member.ejection is not None and out < max_ejected(size, member.ejection.max_out)
 
 
-def _finding(member: Member, index: int, standard: _Standard) -> _Finding | None:
-    """The worst that is wrong with a member that is in, None if nothing is."""
+def _finding(member: Member, index: int, baseline: _Baseline) -> _Finding | None:
+    """The most severe reason to eject a member, None without any."""
     activity, ejection = member.activity, member.ejection
     if ejection is None:
         return None
-    times = standard.times(member.kind) if ejection.latency > 0 else ()
+    times = baseline.times(member.kind) if ejection.latency > 0 else ()
     middle = _median(times) if times else 0.0
-    if times and activity.waiting >= _LEAST_WAITING:
-        bound = max(_LEAST_SILENCE, ejection.latency * middle)
+    if times and activity.waiting >= _MIN_WAITING:
+        bound = max(_MIN_SILENCE, ejection.latency * middle)
         if activity.silent >= bound:
             return _Finding(2, activity.silent, index, "silence")
     rate = activity.error_rate
-    if _has_failed(activity, ejection) and standard.error_rate <= rate / 2:
+    if _has_failed(activity, ejection) and baseline.error_rate <= rate / 2:
         return _Finding(1, rate, index, "errors")
-    if activity.answers >= ejection.requests and len(times) >= _LEAST_COMPARABLE:
-        bound = max(middle + _LEAST_EXCESS, ejection.latency * middle)
+    if activity.answers >= ejection.requests and len(times) >= _MIN_COMPARABLE:
+        bound = max(middle + _MIN_EXCESS, ejection.latency * middle)
         if activity.latency >= bound:
             return _Finding(0, activity.latency / (middle or 1e-6), index, "latency")
     return None
@@ -170,22 +172,22 @@ def _has_failed(activity: Activity, ejection: EjectionConfig) -> bool:
 
 
 def _error_rate(member: Member) -> float:
-    """The error rate of a target; of one with too few requests to know it, the best one."""
+    """The error rate of a member; 0 with fewer requests than `ejection.requests`."""
     activity = member.activity
-    enough = activity.answers + activity.failures >= _least_requests(member)
+    enough = activity.answers + activity.failures >= _min_requests(member)
     return activity.error_rate if enough else _UNKNOWN
 
 
 def _has_time(member: Member) -> bool:
-    """Whether its typical time is known, by enough answers."""
-    return member.activity.answers >= _least_requests(member)
+    """Whether a member has enough answers for its typical time."""
+    return member.activity.answers >= _min_requests(member)
 
 
 def _latency(member: Member) -> float:
     return member.activity.latency
 
 
-def _least_requests(member: Member) -> int:
+def _min_requests(member: Member) -> int:
     return member.ejection.requests if member.ejection is not None else 1
 
 

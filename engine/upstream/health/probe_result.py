@@ -1,8 +1,8 @@
-"""What a probe found, as one number that the workers of a machine share.
+"""The result of a probe, as one number that the workers of a machine share.
 
-The law: 0 for a healthy server, the status of an answer that is not a healthy one, and for all else
-the negative position of its words. Two versions of the program may share a machine, so words keep
-their position, and new ones come at the end.
+The law: 0 for a healthy server, the status of an unhealthy answer, else the negative index of a
+reason in `_WORDS`. Two versions of the program may share a machine, so reasons keep their index,
+and new ones are appended.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import IncomingResponse
 
 MAX_BODY = 4_000_000
-"""Bytes of a health page that are read, and dropped; a list of models may have some 100 KB."""
+"""The largest health page in bytes; its content is ignored. A list of models may have 100 KB."""
 
 HEALTHY = 0
 _NO_ANSWER, _ENDLESS, _TOO_LONG, _NO_CREDENTIAL, _OTHER = range(-1, -6, -1)
@@ -57,7 +57,7 @@ def of_failure(failure: CredentialUnavailable | UpstreamFailure) -> int:
 
 
 def of_body(response: IncomingResponse) -> int:
-    """Read the body of a healthy status. The answer is healthy if it ends."""
+    """The result of reading the body of a healthy status: HEALTHY if it is complete."""
     size = 0
     try:
         while data := response.read():

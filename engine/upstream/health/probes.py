@@ -1,13 +1,13 @@
-"""Active probes: one worker of a machine asks each server for a page again and again.
+"""Active probes: one worker of a machine requests a page of each server at an interval.
 
 The law:
 
-    healthy    until `unhealthy` probes in a row failed; the first probe of all decides alone
+    healthy    until `unhealthy` probes in a row failed; the very first probe decides alone
     failing    until `healthy` probes in a row succeeded
 
-A probe succeeds with one of the configured statuses and a body that ends within its timeout. While
-a server fails, the shared state holds a time that each failed probe moves on; so the state ends by
-itself if nobody probes any more. If the worker that probes ends, another one goes on.
+A probe succeeds with one of the configured statuses and a body that ends within its timeout. The
+shared state of a failing server has an expiry time, which each failed probe extends: without probes
+the state expires. If the probing worker ends, another one takes over.
 """
 
 from __future__ import annotations
@@ -34,41 +34,42 @@ from engine.values.errors import GatewayError
 from engine.values.machine_state import MachineState, SharedNumber
 
 _LATE = 3
-"""Times between two probes after which the state of a failing server ends by itself."""
+"""Intervals without a probe after which the state of a failing server expires."""
 _LEAST_HOLD = 2.0
-"""Seconds for which that state is held at least: a loaded worker may be late with a probe."""
-_LONGEST_WAIT = 1.0
-_LEAST_WAIT = 0.05
+"""The least seconds before it does: a loaded worker may be late with a probe."""
+_MAX_WAIT = 1.0
+_MIN_WAIT = 0.05
 
 log = logging.getLogger("modelway")
 
 
 class ProbeLaw:
-    """Whether a server is failing, by its probes. `failing` is None before the first one."""
+    """Whether a server is failing, by its probes. `failing` is None before the first probe."""
 
     def __init__(self, config: ProbeConfig, failing: bool | None = None) -> None:
         self.failing = failing
         self._config = config
-        self._against = 0  # probes in a row that contradict the state
+        self._streak = 0  # probes in a row that contradict the state
 
     def record(self, success: bool) -> bool:
-        """Record a probe. Whether the server is failing now."""
+        """Record a probe. Returns whether the server is failing."""
         if self.failing is None:
             self.failing = not success
         elif success is not self.failing:
-            self._against = 0
+            self._streak = 0
         else:
-            self._against += 1
+            self._streak += 1
             config = self._config
-            if self._against >= (config.healthy if self.failing else config.unhealthy):
-                self.failing, self._against = not self.failing, 0
+            if self._streak >= (config.healthy if self.failing else config.unhealthy):
+                self.failing, self._streak = not self.failing, 0
         return self.failing
 
 
 class ServerProbe:
-    """The probe of the server of an upstream, or of its `replica`. `failing_until` is the shared
-    number with the time until which it is failing; `task` names the probes of the upstream among
-    the workers. `count` are those of this worker."""
+    """The probe of the server of an upstream, or of a `replica` of it.
+
+    `failing_until` is the shared number with the time until which the server is failing. `task`
+    identifies the probes of the upstream among the workers. `count` counts those of this worker."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class ServerProbe:
         replica: Replica | None = None,
     ) -> None:
         self.config = config
-        # A worker of an old config that ends slowly does not keep the probes of a new one.
+        # So that a worker that still drains with an old config does not hold the new probes.
         settings = hashlib.sha256(repr((upstream.url, config)).encode()).hexdigest()[:16]
         self.task = f"health/{upstream.name}/{settings}"
         self.name = upstream.name if replica is None else f"{upstream.name}@{replica.address}"
@@ -93,12 +94,12 @@ class ServerProbe:
 
     @property
     def reason(self) -> str:
-        """Why the last probe that failed did, of whichever worker; "" if none has."""
+        """Why the last failed probe of any worker failed; "" if none has failed."""
         return probe_result.reason(self._failure.value)
 
     def run(self) -> None:
-        """Probe the server once, and share the result. Where this worker is out of file
-        descriptors, nothing is known of the server."""
+        """Probe the server once, and share the result. A worker without free file descriptors
+        records no result."""
         detail = ""
         try:
             result = self._ask()
@@ -118,7 +119,7 @@ class ServerProbe:
             hold = max(_LATE * self.config.every, _LEAST_HOLD)
             number.value = now + hold + self.config.timeout
         elif was_failing:
-            number.value = now  # from here on it returns slowly
+            number.value = now  # the slow start begins now
         name = self.name
         if failing and not was_failing:
             log.warning("upstream %s fails its health check: %s", name, detail or self.reason)
@@ -126,7 +127,7 @@ class ServerProbe:
             log.warning("upstream %s is healthy again", name)
 
     def _ask(self) -> int:
-        """Ask for the page. Returns the result of the probe (see `probe_result`)."""
+        """Request the page. Returns the result of the probe (see `probe_result`)."""
         config, upstream = self.config, self._upstream
         path, _, query = config.path.partition("?")
         headers = [("accept-encoding", "identity"), ("user-agent", USER_AGENT)]
@@ -136,19 +137,19 @@ class ServerProbe:
             credential.apply(request, config.timeout)
         timeout = config.timeout - (self._clock() - start)
         response = self._client.send(
-            "GET", request.target, request.headers, None, max(timeout, _LEAST_WAIT)
+            "GET", request.target, request.headers, None, max(timeout, _MIN_WAIT)
         )
         try:
             if response.status in config.status:
                 return probe_result.of_body(response)
-            read_body(response, MAX_ERROR)  # so that the connection can be used again
+            read_body(response, MAX_ERROR)  # so that the connection can be reused
             return response.status
         finally:
             response.close()
 
 
 class Prober:
-    """Runs the probes of which this worker is the one of the machine."""
+    """Runs the probes for which this worker is the leader on its machine."""
 
     def __init__(
         self,
@@ -166,24 +167,24 @@ class Prober:
             self.add(probe)
 
     def add(self, probe: ServerProbe) -> None:
-        """Run a probe from now on, the first time within a second."""
-        self._due[probe] = self._clock() + self._dice() * min(probe.config.every, _LONGEST_WAIT)
+        """Schedule a probe, the first run within a second."""
+        self._due[probe] = self._clock() + self._dice() * min(probe.config.every, _MAX_WAIT)
 
     def remove(self, probe: ServerProbe) -> None:
-        """Start a probe no more."""
+        """Stop scheduling a probe."""
         del self._due[probe]
 
     def step(self, _: float = 0.0) -> float:
-        """Start the probes that are due. Returns the seconds until it is to be called again."""
+        """Start the probes that are due. Returns the seconds until the next call."""
         now = self._clock()
         for probe, due in self._due.items():
             if due <= now:
                 self._due[probe] = now + probe.config.every
                 if self._machine.leads(probe.task):
                     self._running.spawn(probe.run)
-        wait = min(self._due.values(), default=now + _LONGEST_WAIT) - now
-        return min(_LONGEST_WAIT, max(_LEAST_WAIT, wait))
+        wait = min(self._due.values(), default=now + _MAX_WAIT) - now
+        return min(_MAX_WAIT, max(_MIN_WAIT, wait))
 
     def stop(self) -> None:
-        """End the probes that run."""
+        """Kill the running probes."""
         self._running.kill()

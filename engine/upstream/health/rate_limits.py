@@ -8,12 +8,12 @@ The law, for each limit of a response:
     less, and the reset cannot be read         5 seconds
     429, or another failure with Retry-After   as long as that says; without it 5 seconds
 
-Of several limits the longest time counts, and never more than 60 seconds: a vendor's figure may be
-wrong, and a window of a day is looked at again each minute. To be asked last costs no request: a
-target is still asked where no other is left.
 
-Values that make no sense (a limit of 0, more left than the limit, a negative number, a text) say
-nothing.
+Of several limits the longest time counts, but at most 60 seconds: a vendor's figure may be wrong,
+and so a limit per day is checked again every minute. No request is refused: a target that is asked
+last is still asked if no other one is left.
+
+Invalid values (a limit of 0, more left than the limit, a negative number, a text) are ignored.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from collections.abc import Sequence
 
 from engine.dialects.interface.rate_limits import RateLimitHeaders, Report, read_any_reset
 
-LONGEST = 60.0
-"""Seconds after which a target is asked again in any case."""
-UNKNOWN = 5.0
-"""Seconds for which it is asked last where nothing says for how long."""
+MAX_SECONDS = 60.0
+"""The longest time in seconds for which a target is asked last."""
+DEFAULT_SECONDS = 5.0
+"""Seconds for which a target is asked last if the response names no time."""
 
 
 def seconds_last(
@@ -34,18 +34,18 @@ def seconds_last(
     reserve: float,
     now: float,
 ) -> float:
-    """Seconds for which the target of a response that is no failure is asked last; 0 for one with
-    enough left. `now` is in Unix seconds."""
+    """Seconds for which a target is asked last after a successful response, by its limits; 0 if
+    enough is left. `now` is in Unix seconds."""
     reports = limits.reports(headers) if limits is not None else ()
     return max((_until_refilled(report, reserve, now) for report in reports), default=0.0)
 
 
 def seconds_after_failure(failure: str, retry_after: float | None) -> float:
-    """Seconds for which a target is asked last after a failure of this class (see `retry`), with
-    the seconds that its response asked to wait, or None; 0 after a failure that is no overload."""
+    """Seconds for which a target is asked last after a failure of this class (see `retry`); 0 if it
+    is not an overload. `retry_after` are the seconds that its response asked to wait, or None."""
     if retry_after is None:
-        return UNKNOWN if failure == "429" else 0.0
-    return min(retry_after, LONGEST)
+        return DEFAULT_SECONDS if failure == "429" else 0.0
+    return min(retry_after, MAX_SECONDS)
 
 
 def _until_refilled(report: Report, reserve: float, now: float) -> float:
@@ -56,9 +56,9 @@ def _until_refilled(report: Report, reserve: float, now: float) -> float:
         return 0.0
     reset = read_any_reset(text, now)
     if reset is None:
-        return UNKNOWN
+        return DEFAULT_SECONDS
     if limit is not None and remaining < limit:
-        # Without a reserve it is asked as soon as the first of the limit is back.
+        # Without a reserve, one unit is enough.
         enough = max(2 * reserve * limit, remaining + 1)
         reset *= min(1.0, (enough - remaining) / (limit - remaining))
-    return min(reset, LONGEST)
+    return min(reset, MAX_SECONDS)

@@ -1,7 +1,7 @@
-"""The health of one target, as all workers of a machine know it.
+"""The health of one target, shared by the workers of a machine.
 
-A target is asked last while it is ejected (`outliers`), and while its server fails its probes
-(`probes`). Then it returns slowly: for `slow_start` seconds with a growing share of its requests.
+A target is asked last while it is ejected (`outliers`) and while its server fails its probes
+(`probes`). A slow start follows: for `slow_start` seconds it gets a growing share of its requests.
 """
 
 from __future__ import annotations
@@ -19,17 +19,16 @@ from engine.upstream.target_state import OpenAttempt
 from engine.values.machine_state import MachineState, SharedNumber
 
 REASONS = ("", "errors", "latency", "silence")
-_LONGEST = 86_400.0
-"""No time in the shared state is trusted that is further away: it was written before a restart of
-the machine."""
-_MOST_DOUBLINGS = 20
+_MAX_SECONDS = 86_400.0
+"""Seconds. A later time in the shared state is ignored: it dates from before a reboot."""
+_MAX_DOUBLINGS = 20
 
 log = logging.getLogger("modelway")
 
 
 class _Shared:
-    """What the workers share of a target. It is opened at its first use, because a config may have
-    many targets that are never used."""
+    """The shared state of a target. It is opened at its first use, because a config may have many
+    targets that are never used."""
 
     __slots__ = ("answers", "count", "failures", "logs", "reason", "until", "waiting")
 
@@ -44,11 +43,11 @@ class _Shared:
 
 
 class TargetHealth:
-    """The health of a target with this `name`. `server` is the number with the time until which its
-    server fails its probes, None without probes.
+    """The health of a target, an observer of its attempts. `server` is the shared number with the
+    time until which its server is failing, None without probes.
 
-    Targets of equal `kind` are comparable by latency. `used` collects those that this worker uses,
-    for the `judge`. Times are seconds of `time.monotonic`.
+    Targets of equal `kind` are comparable by latency. The target adds itself to `used`, for
+    `judge`, when it is used. Times are seconds of `time.monotonic`.
     """
 
     def __init__(
@@ -78,54 +77,54 @@ class TargetHealth:
 
     @property
     def is_open(self) -> bool:
-        """Whether this worker has used it, or looked at it."""
+        """Whether this worker has opened the shared state."""
         return "_shared" in self.__dict__
 
     def began(self, attempt: OpenAttempt, /) -> None:
-        """A request waits for its first content."""
+        """Count a request that waits for its first content."""
         self._used.add(self)
         self._shared.waiting.add(1)
 
     def answered(self, attempt: OpenAttempt, /) -> None:
-        """It has its first content."""
+        """Count an answer and its time to the first content."""
         self._shared.waiting.add(-1)
         self._shared.answers.add(1)
         if attempt.first_content is not None:
             self._shared.logs.add(scaled_log(attempt.first_content - attempt.start))
 
     def failed(self, attempt: OpenAttempt, /) -> None:
-        """It failed, or its response broke off."""
+        """Count a failure, also of a response that broke off."""
         if attempt.first_content is None:
             self._shared.waiting.add(-1)
         if retry.counts_against_target(attempt.failure):
             self._shared.failures.add(1)
 
     def ended(self, attempt: OpenAttempt, /) -> None:
-        """It ended; without a result, if its caller left."""
+        """Stop counting an attempt that ended without a result: its caller left."""
         if attempt.first_content is None and not attempt.failure:
             self._shared.waiting.add(-1)
 
     def asked_last(self, now: float) -> bool:
-        """Whether the target is asked after those that are in; by chance while it returns."""
+        """Whether other targets are asked first; decided by chance during the slow start."""
         server = self._server
         return self._is_out(self._shared.until.value, now) or (
             server is not None and self._is_out(server.value, now)
         )
 
     def is_ejected(self, now: float) -> bool:
-        """Whether it is out by ejection; a target that returns is in."""
-        return now < self._shared.until.value < now + _LONGEST
+        """Whether the target is ejected; false during the slow start."""
+        return now < self._shared.until.value < now + _MAX_SECONDS
 
     def is_failing(self, now: float) -> bool:
         """Whether its server fails its probes."""
-        return self._server is not None and now < self._server.value < now + _LONGEST
+        return self._server is not None and now < self._server.value < now + _MAX_SECONDS
 
     def is_out(self, now: float) -> bool:
-        """Whether it is out by ejection or by its probes."""
+        """Whether the target is ejected or its server is failing."""
         return self.is_failing(now) or self.is_ejected(now)
 
     def is_returning(self, now: float) -> bool:
-        """Whether it was out, and gets a share of its requests only."""
+        """Whether the target is in its slow start."""
         ends = (self._shared.until.value, self._server.value if self._server is not None else 0.0)
         slow_start = self.config.slow_start
         return not self.is_out(now) and any(end > 0 and now - end < slow_start for end in ends)
@@ -141,7 +140,7 @@ class TargetHealth:
         return REASONS[int(self._shared.reason.value)]
 
     def member(self, now: float) -> Member:
-        """What happened at it within the window. Nothing of the time in which it was out counts."""
+        """The target as a member of a group. Counts from while it was out are left out."""
         totals = Totals(
             self._shared.answers.total(),
             self._shared.failures.total(),
@@ -155,25 +154,26 @@ class TargetHealth:
         return Member(activity, self.config, out, self._kind)
 
     def eject(self, now: float, reason: str, activity: Activity) -> None:
-        """Ask it last for a time: twice as long as before, if that was not long ago."""
+        """Eject the target for `config.time`, doubled with each ejection that follows the last one
+        within `config.max_time`; never longer than `config.max_time`."""
         config, count = self.config, int(self._shared.count.value)
         count = count + 1 if now - self._shared.until.value < config.max_time else 1
-        seconds = min(config.max_time, config.time * 2.0 ** min(count - 1, _MOST_DOUBLINGS))
+        seconds = min(config.max_time, config.time * 2.0 ** min(count - 1, _MAX_DOUBLINGS))
         self._shared.count.value, self._shared.reason.value = count, REASONS.index(reason)
         self._shared.until.value = now + seconds
         self._window.restart()
         self.ejections[reason] += 1
         words = _words(reason, activity)
-        name = "/".join(filter(None, self.name.split("/")))  # without what the target does not have
+        name = "/".join(filter(None, self.name.split("/")))  # without its empty parts
         log.warning("target %s is asked last for %g s: %s", name, seconds, words)
 
     def release(self, now: float) -> None:
-        """End an ejection; it returns slowly."""
+        """End an ejection; the slow start begins."""
         self._shared.until.value = now
 
     def _is_out(self, until: float, now: float) -> bool:
         if until > now:
-            return until < now + _LONGEST
+            return until < now + _MAX_SECONDS
         returning = now - until
         slow_start = self.config.slow_start
         return until > 0.0 and returning < slow_start and self._dice() >= returning / slow_start

@@ -1,12 +1,12 @@
-"""What is left of a target's rate limits, for each of its credentials, as all workers of a machine
-know it.
+"""The rest of a target's rate limits, for each of its credentials, shared by the workers of a
+machine.
 
-    nearly used up   by what its responses say of their limits: other targets of its group and other
+    nearly used up   by the limits in its response headers: other targets of its group and other
                      credentials come first
     used up          a 429, or a failure with Retry-After: the targets of all groups come first
 
-A response may say anything, so what it says never moves a request to a fallback model. A target
-whose credentials differ has the state of the best of them.
+Response headers may be wrong, so they never move a request to a fallback model. A target whose
+credentials differ has the state of the best one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from engine.credentials.interface.credential import LiveCredential
 from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.upstream import retry
-from engine.upstream.health.rate_limits import LONGEST, seconds_after_failure, seconds_last
+from engine.upstream.health.rate_limits import MAX_SECONDS, seconds_after_failure, seconds_last
 from engine.upstream.target_state import OpenAttempt
 from engine.values.machine_state import MachineState, SharedNumber
 
@@ -34,10 +34,10 @@ class _Times(NamedTuple):
 
 
 class LimitsGroup:
-    """The limits of targets that take each other's place; `members` returns them as they are now.
+    """The limits of targets that can replace each other; `members` returns the current ones.
 
-    A request asks each of its targets in turn whether others come first, all at one moment: the
-    members are looked at once for all of them.
+    The result of `has_enough` is cached for one moment, because a request asks each of its targets
+    at the same moment whether others come first.
     """
 
     def __init__(self, members: Callable[[], Iterable[TargetLimits]]) -> None:
@@ -53,15 +53,14 @@ class LimitsGroup:
         return self._has_enough
 
     def changed(self) -> None:
-        """The limits of a target are others than before."""
+        """Clear the cached result: the limits of a target have changed."""
         self._moment = None
 
 
 class TargetLimits:
-    """The limits of a target with this `name`. `formats` are those in which its responses report
-    limits, `group` has the limits of the targets that take its place.
-
-    An observer of attempts. `unix_clock` gives Unix seconds; other times are monotonic.
+    """The limits of a target, an observer of its attempts. `formats` are those in which its
+    responses report limits, `group` has the limits of the targets that can replace it. `unix_clock`
+    gives Unix seconds; other times are monotonic.
     """
 
     def __init__(
@@ -87,7 +86,8 @@ class TargetLimits:
 
     @cached_property
     def _times(self) -> Mapping[LiveCredential | None, _Times]:
-        """By credential; opened at its first use, as a config may have many targets."""
+        """The shared times by credential, opened at their first use: a config may have many targets
+        that are never used."""
         machine, name = self._machine, self._name
         return {
             credential: _Times(
@@ -98,16 +98,16 @@ class TargetLimits:
         }
 
     def level(self, credential: LiveCredential | None, now: float) -> int:
-        """ENOUGH, NEARLY or USED_UP for one of its credentials, None without any."""
+        """ENOUGH, NEARLY or USED_UP for a credential; None for a target without credentials."""
         times = self._times[credential]
-        if now < times.used_up.value <= now + LONGEST:
+        if now < times.used_up.value <= now + MAX_SECONDS:
             return USED_UP
-        if now < times.nearly.value <= now + LONGEST:
+        if now < times.nearly.value <= now + MAX_SECONDS:
             return NEARLY
         return ENOUGH
 
     def best_level(self, now: float) -> int:
-        """The level of the credential with most left."""
+        """The level of the credential with the most left."""
         level = USED_UP
         for credential in self._times:
             level = min(level, self.level(credential, now))
@@ -123,16 +123,16 @@ class TargetLimits:
         return level == USED_UP
 
     def began(self, attempt: OpenAttempt, /) -> None:
-        """Nothing is known yet."""
+        """Do nothing: limits are read from responses."""
 
     def answered(self, attempt: OpenAttempt, /) -> None:
-        """Read what its headers say of limits."""
+        """Read the limits in the response headers."""
         self._read(attempt)
 
     def failed(self, attempt: OpenAttempt, /) -> None:
-        """Read what its headers say of limits, and for how long a refusal holds."""
+        """Read the limits in the response headers, and Retry-After."""
         if attempt.first_content is not None:
-            return  # it was answered, and broke off
+            return  # `answered` has read them; the response broke off later
         self._read(attempt)
         headers = dict(attempt.headers)
         retry_after = retry.retry_delay(
@@ -143,7 +143,7 @@ class TargetLimits:
             self._group.changed()
 
     def ended(self, attempt: OpenAttempt, /) -> None:
-        """Nothing more is known."""
+        """Do nothing: limits are read from responses."""
 
     def _read(self, attempt: OpenAttempt) -> None:
         headers, reserve, now = attempt.headers, self._reserve, self._unix_clock()

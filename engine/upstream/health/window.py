@@ -1,4 +1,4 @@
-"""The counts of a target over the last seconds, from totals that only grow."""
+"""A sliding window over the counts of a target, from totals that only grow."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 from engine.upstream.health.outliers import Activity
 
 _PARTS = 6
-"""The window moves on in so many steps."""
+"""The number of steps in which the window moves."""
 _SCALE = 1000
 
 
 class Totals(NamedTuple):
-    """What all workers have counted since they began: `logs` is the sum of `scaled_log` of the
-    answers' times. `waiting` requests wait now."""
+    """The counts of all workers since their start. `logs` is the sum of `scaled_log` of the
+    answers' times; `waiting` requests wait now."""
 
     answers: int
     failures: int
@@ -40,15 +40,15 @@ class Window:
         self._quiet_since = 0.0
 
     def restart(self) -> None:
-        """Forget what was counted until now."""
+        """Start an empty window."""
         self._samples.clear()
         self._last = None
 
     def activity(self, now: float, totals: Totals) -> Activity:
-        """What happened within the window. Call it about once a second."""
+        """The counts within the window. Call it about once a second."""
         last = self._last
         if last is not None and any(map(int.__lt__, totals[:3], last[:3])):
-            self.restart()  # a worker ended, and its counts with it
+            self.restart()  # a worker ended: its counts are gone
             last = None
         if last is None or totals.waiting <= 0 or totals[:2] != last[:2]:
             self._quiet_since = now

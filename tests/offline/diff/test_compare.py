@@ -27,7 +27,7 @@ def quota(amount, window):
     ],
 )
 def test_a_quota_allows_more_at_once_or_in_the_long_run(old, new, expected):
-    assert compare.more(old, new) == expected
+    assert compare.compare_quotas(old, new) == expected
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_windows_of_the_calendar_may_only_move(old, new, moved):
     ],
 )
 def test_the_names_that_are_allowed_anew(old, new, expected):
-    assert compare.beyond(old, new) == expected
+    assert compare.additions(old, new) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from engine.offline.rehearsal import rehearse
 from engine.offline.rehearsal.observation import request
-from engine.offline.rehearsal.path_routes import narrowed
+from engine.offline.rehearsal.path_routes import narrow_plan
 from tests.support.rehearsing import CONFIG, DOCUMENT, planned
 
 MORE = DOCUMENT.replace(
@@ -28,7 +28,7 @@ def plan(tmp_path_factory):
 
 
 def operations_kept(plan, path):
-    return {route.operation.name for route in narrowed(plan, path).routes}
+    return {route.operation.name for route in narrow_plan(plan, path).routes}
 
 
 def test_only_routes_that_may_match_the_path_are_selected(plan):
@@ -56,7 +56,7 @@ def test_a_path_without_a_match_selects_all_routes(plan):
 def test_the_answer_is_that_of_all_routes(plan, monkeypatch, method, path):
     caller_request = request(method, path, (), b"")
     narrowed_result = rehearse.rehearse(plan, caller_request)
-    monkeypatch.setattr(rehearse, "narrowed", lambda plan, path: plan)
+    monkeypatch.setattr(rehearse, "narrow_plan", lambda plan, path: plan)
     full_result = rehearse.rehearse(plan, caller_request)
     results = [
         (s.status, s.body, s.route and s.route.operation.id) for s in (narrowed_result, full_result)

@@ -200,7 +200,7 @@ def test_a_public_route_asks_for_no_token(result):
         ("GET", "/v1/chat", "shop.chat", "method", "takes POST"),
         ("POST", "/chat", "shop.chat", "mount", "at '/v1', not at the root"),
         ("POST", "/v1beta/chat", "shop.chat", "mount", "not at '/v1beta'"),
-        ("POST", "/v1/chatt", "shop.chat", "path", "'chatt' where it has 'chat'"),
+        ("POST", "/v1/chatt", "shop.chat", "path", "'chatt' instead of 'chat'"),
         ("POST", "/v1/models/big:sing", "shop.say", "verb", "':say', not ':sing'"),
         ("GET", "/v1/hidden", "shop.hidden", "route", "no route serves it"),
     ],
@@ -221,7 +221,7 @@ def test_an_unserved_path_gets_the_nearest_route_and_a_reason(
 def test_an_unserved_path_without_a_similar_route_gets_none(result):
     document = explained(result, "GET", "/zzz/qqq/www")
     assert document["nearest"] == []
-    assert "nothing comes near" in text(document)
+    assert "no similar operation" in text(document)
 
 
 def test_a_reporting_route_shows_its_refusal_and_counts_nothing(tmp_path):

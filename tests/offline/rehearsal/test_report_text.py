@@ -86,8 +86,8 @@ def test_an_answer_other_than_200_is_a_line_of_its_request(project):
 def test_a_single_attempt_is_a_try(chat):
     single = copy.deepcopy(chat)
     single["timeouts"]["main"]["attempts"] = 1
-    assert "at most 1 try, again" in text(single)
-    assert "at most 2 tries, again" in text(chat)
+    assert "at most 1 attempt, retried" in text(single)
+    assert "at most 2 attempts, retried" in text(chat)
 
 
 def with_body(chat, **body):

@@ -175,7 +175,7 @@ def test_a_failure_of_openapi_core_is_information_and_mentioned_once(tmp_path):
 
 
 def test_of_many_examples_some_are_compared(tmp_path, monkeypatch):
-    monkeypatch.setattr(compare, "MOST_EXAMPLES", 4)
+    monkeypatch.setattr(compare, "MAX_EXAMPLES", 4)
     planned = plan(tmp_path, body(AMBIGUOUS, *({"name": f"green tea {n}"} for n in range(10))))
     assert len(warnings_of(planned)) == 4
 

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import insert, select
 
-from engine.stores.records.batch_sums import BATCH, added_at_once
+from engine.stores.records.batch_sums import BATCH, sum_batch
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import ledger_models, ledger_state, ledger_totals, usage
@@ -71,7 +71,7 @@ def test_a_batch_that_fails_leaves_nothing(databases):
     batch, _ = databases
 
     def fail(connection):
-        with added_at_once(connection):
+        with sum_batch(connection):
             connection.execute(insert(usage), [ROWS[0]._asdict()])
             raise RuntimeError
 

@@ -29,7 +29,7 @@ def test_a_database_without_tables_says_what_makes_them(records_url):
 @pytest.mark.parametrize(
     ("user", "name", "words"),
     [
-        ("nobody-here", "postgres", "does not let this user in"),
+        ("nobody-here", "postgres", "the login is refused"),
         ("modelway", "nothing-here", "no database of that name: make it with `createdb`"),
     ],
 )
@@ -44,10 +44,10 @@ def test_a_user_without_rights_is_told_what_to_grant(postgres):
     postgres.run("DROP ROLE IF EXISTS guest")
     postgres.run("CREATE ROLE guest LOGIN")
     guest = open_database(url.replace("modelway@", "guest@"))
-    with pytest.raises(DatabaseRefuses, match="let it own the database, or GRANT"):
+    with pytest.raises(DatabaseRefuses, match="make it the owner of the database, or GRANT"):
         upgrade(guest)
     upgrade(open_database(url))
-    with pytest.raises(DatabaseRefuses, match="let it own the database, or GRANT"):
+    with pytest.raises(DatabaseRefuses, match="make it the owner of the database, or GRANT"):
         guest.read(lambda c: c.exec_driver_sql("SELECT * FROM tokens"))
     guest.close()
 

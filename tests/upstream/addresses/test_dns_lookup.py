@@ -34,8 +34,8 @@ def _routes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns_lookup, "has_route", lambda address: True)
 
 
-def lookup(server: DnsServer, *, every: float = 30.0, most: int = 100) -> DnsLookup:
-    return DnsLookup(every, most, ("127.0.0.1", server.port))
+def lookup(server: DnsServer, *, every: float = 30.0, max_hosts: int = 100) -> DnsLookup:
+    return DnsLookup(every, max_hosts, ("127.0.0.1", server.port))
 
 
 def hosts_of(answer: Answer) -> list[str]:
@@ -91,7 +91,7 @@ def test_of_many_hosts_of_a_service_the_first_by_priority_and_name_are_looked_up
     server.records[SERVICE, "SRV"] = ["2 9 1 a.test.", "1 9 1 c.test.", "1 1 1 b.test."]
     for number, host in enumerate("abc", 1):
         server.records[f"{host}.test", "A"] = [f"10.0.0.{number}"]
-    assert hosts_of(lookup(server, most=2).services(SERVICE)) == ["10.0.0.2", "10.0.0.3"]
+    assert hosts_of(lookup(server, max_hosts=2).services(SERVICE)) == ["10.0.0.2", "10.0.0.3"]
 
 
 def test_an_unknown_name_has_no_address(server: DnsServer) -> None:

@@ -19,11 +19,11 @@ A, B, C = (Address(f"10.0.0.{n}", 80) for n in (1, 2, 3))
 class Moving:
     """Replicas of a client whose addresses a test changes; they are looked up again at once."""
 
-    def __init__(self, most: int = 100) -> None:
+    def __init__(self, max_addresses: int = 100) -> None:
         self.shares: Mapping[Address, Share] = {}
         self.addresses: Sequence[Address] = []
         self.client = Client("http://models.test", environ={}, lookup=self._look_up)
-        self.replicas = Replicas(self.client, most)
+        self.replicas = Replicas(self.client, max_addresses)
         self.changes = 0
         self.replicas.on_change(self._count)
 
@@ -80,7 +80,7 @@ def test_weights_of_0_alone_are_equal_shares(moving: Moving) -> None:
 
 
 def test_of_too_many_addresses_the_first_ones_are_used() -> None:
-    moving = Moving(most=2)
+    moving = Moving(max_addresses=2)
     moving.shares = {A: Share(1, 1)}
     moving.move(A, C, B)
     assert [str(address) for address in moving.replicas.addresses] == ["10.0.0.2:80", "10.0.0.3:80"]

@@ -7,7 +7,7 @@ import pytest
 from engine.upstream.client.address import (
     Origin,
     Proxy,
-    excluded,
+    is_excluded,
     origin_of,
     proxy_of,
 )
@@ -137,4 +137,4 @@ def test_odd_proxies_are_refused_and_not_shown(proxy: str) -> None:
     ],
 )
 def test_no_proxy(no_proxy: str, host: str, port: int, verdict: bool) -> None:
-    assert excluded(no_proxy, host, port) is verdict
+    assert is_excluded(no_proxy, host, port) is verdict

@@ -322,8 +322,8 @@ def test_an_upstream_that_stops_reading_the_request(timeouts: Timeouts, kind: st
         assert (excinfo.value.kind, excinfo.value.request_sent) == (kind, True)
 
 
-@pytest.mark.parametrize("passing", [False, True])
-def test_a_slow_steady_response_may_last_longer_than_the_idle_timeout(passing: bool) -> None:
+@pytest.mark.parametrize("on_data", [False, True])
+def test_a_slow_steady_response_may_last_longer_than_the_idle_timeout(on_data: bool) -> None:
     clock = Clock()
 
     def handle(sock: Any, _peer: Peer) -> None:
@@ -336,7 +336,7 @@ def test_a_slow_steady_response_may_last_longer_than_the_idle_timeout(passing: b
 
     with connected(handle, timeouts=Timeouts(idle=LONG), clock=clock) as (client, _):
         response, pieces = get(client), list[bytes]()
-        while data := response.read(pieces.append if passing else None):
+        while data := response.read(pieces.append if on_data else None):
             pieces.append(data)
         assert b"".join(pieces) == b"xxxxx"
 

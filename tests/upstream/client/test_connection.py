@@ -205,7 +205,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def streamed(
-    received: list[Any], passing: Any = None, total: float = 60.0
+    received: list[Any], on_data: Any = None, total: float = 60.0
 ) -> tuple[list[bytes], ResponseParser]:
     """What was parts on of an answer whose bytes come one of `received` after another."""
     sock, parser, parts = ListSocket([], received, early=True), ResponseParser("GET"), list[bytes]()
@@ -213,7 +213,7 @@ def streamed(
     connection = Connection(sock, 0.0)
     try:
         connection.stream(
-            parser, Deadlines(Timeouts(idle=LONG), time.monotonic, total), passing or parts.append
+            parser, Deadlines(Timeouts(idle=LONG), time.monotonic, total), on_data or parts.append
         )
     finally:
         connection.close()
@@ -235,7 +235,7 @@ def test_an_incomplete_tls_record_is_awaited() -> None:
 def test_a_stream_that_ends_early_is_truncated(end: Any) -> None:
     parts: list[bytes] = []
     with pytest.raises(Truncated):
-        streamed([b"1\r\na\r\n", end], passing=parts.append)
+        streamed([b"1\r\na\r\n", end], on_data=parts.append)
     assert parts == [b"a"]
 
 
@@ -245,11 +245,11 @@ def test_a_stream_that_is_not_http_is_refused() -> None:
 
 
 def test_an_error_of_the_function_is_raised() -> None:
-    def passing(data: bytes) -> None:
+    def on_data(data: bytes) -> None:
         raise LookupError(data)
 
     with pytest.raises(LookupError, match="a"):
-        streamed([b"1\r\na\r\n"], passing=passing)
+        streamed([b"1\r\na\r\n"], on_data=on_data)
 
 
 def test_the_idle_timeout_begins_again_with_each_part() -> None:

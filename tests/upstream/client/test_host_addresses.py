@@ -122,7 +122,7 @@ def test_a_lookup_that_fails_changes_nothing_and_is_reported_once_a_minute(
     assert set(host.addresses.next()) == {A, B}
     assert host.changes == [(A, B)]
     (record,) = caplog.records
-    assert "name.example cannot be looked up, the last ones are used on: " in record.message
+    assert "name.example cannot be looked up, the last ones stay in use: " in record.message
     assert host.addresses.status.failures == 3
     assert host.addresses.status.error in record.message
     host.follow([A])
@@ -150,13 +150,13 @@ def test_an_old_answer_is_renewed_before_it_is_used(host: Host) -> None:
 def test_only_the_connection_that_begins_a_slow_lookup_waits_for_it(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.upstream.client.host_addresses.PATIENCE", 0.0)
+    monkeypatch.setattr("engine.upstream.client.host_addresses.REFRESH_TIMEOUT", 0.0)
     host.addresses.next()
     host.clock.advance(31)
     host.gate.clear()
     host.answer = [C]
     assert set(host.addresses.next()) == {A, B}
-    monkeypatch.setattr("engine.upstream.client.host_addresses.PATIENCE", 3600.0)
+    monkeypatch.setattr("engine.upstream.client.host_addresses.REFRESH_TIMEOUT", 3600.0)
     assert set(host.addresses.next()) == {A, B}
     assert host.lookups == 2
     host.gate.set()

@@ -93,15 +93,15 @@ def test_parts_of_a_body_can_be_pieces_to_a_function() -> None:
 
     pieces: list[bytes] = []
 
-    def passing(data: bytes) -> None:
+    def on_data(data: bytes) -> None:
         pieces.append(data)
         go[len(pieces)].set()
 
     with connected(handle) as (client, _):
         response = get(client)
-        assert response.read(passing) == b"a"  # it was there already
+        assert response.read(on_data) == b"a"  # it was there already
         go[0].set()
-        assert response.read(passing) == b""
+        assert response.read(on_data) == b""
         assert pieces == [b"b", b"c"]
         assert response.is_complete
 
@@ -118,14 +118,14 @@ def test_a_response_can_be_read_on_after_a_silence(streamed: bool) -> None:
 
     with connected(handle) as (client, _):
         response = get(client)
-        passing = pieces.append if streamed else None
-        assert response.read(passing) == b"a"  # it was there already
+        on_data = pieces.append if streamed else None
+        assert response.read(on_data) == b"a"  # it was there already
         for _ in range(2):
             with pytest.raises(Silence) as excinfo:
-                response.read(passing, 0.01)
+                response.read(on_data, 0.01)
             assert excinfo.value.since_start
         go.set()
-        assert b"".join([*pieces, response.read(passing, 20.0)]) == b"b"
+        assert b"".join([*pieces, response.read(on_data, 20.0)]) == b"b"
 
 
 def test_a_silence_after_something_has_arrived_is_not_since_the_start() -> None:
@@ -289,8 +289,8 @@ def test_a_response_closed_early_leaves_no_cycle() -> None:
             gc.enable()
 
 
-@pytest.mark.parametrize("passing", [None, lambda data: None], ids=["read", "passing"])
-def test_a_failure_that_is_not_read_leaves_no_cycle(passing: Any) -> None:
+@pytest.mark.parametrize("on_data", [None, lambda data: None], ids=["read", "on_data"])
+def test_a_failure_that_is_not_read_leaves_no_cycle(on_data: Any) -> None:
     bad = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     def handle(sock: Any, _peer: Peer) -> None:
@@ -303,7 +303,7 @@ def test_a_failure_that_is_not_read_leaves_no_cycle(passing: Any) -> None:
         gc.disable()
         try:
             response = get(client)
-            assert response.read(passing) == b"ok"
+            assert response.read(on_data) == b"ok"
             reference = weakref.ref(response)
             del response
             assert reference() is None

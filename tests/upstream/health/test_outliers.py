@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.config.health import EjectionConfig
-from engine.upstream.health.outliers import Activity, Ejection, Member, ejections, most_out
+from engine.upstream.health.outliers import Activity, Ejection, Member, ejections, max_ejected
 from tests.support.each import each
 from tests.support.growth import MOST_GROWTH, Work, growth
 
@@ -131,7 +131,7 @@ def test_each_target_is_judged_as_its_upstream_says() -> None:
     ],
 )
 def test_how_many_may_be_out(size: int, max_out: float, expected: int) -> None:
-    assert most_out(size, max_out) == expected
+    assert max_ejected(size, max_out) == expected
 
 
 def test_a_target_is_no_measure_once_it_is_ejected_itself() -> None:
@@ -182,4 +182,4 @@ def test_the_bound_holds_and_one_target_stays(
     ejected = {index for index, _ in ejections(group)}
     assert not ejected & before
     if ejected:
-        assert len(ejected | before) <= most_out(len(group), max_out) < len(group)
+        assert len(ejected | before) <= max_ejected(len(group), max_out) < len(group)

@@ -1,3 +1,3 @@
-"""ONE FILE = ONE KIND OF DIFFERENCE: a module with `differences(old, new)`, which no list names.
+"""ONE FILE = ONE KIND OF DIFFERENCE: a module with `differences(old, new)`, found by its place.
 Read `authentication.py` first.
 """

@@ -9,31 +9,31 @@ from engine.plan.route import Route
 from engine.source.problem import Place
 from engine.spec.security import Carrier
 
-_SEEN_BY_OTHERS = ("query", "cookie", "basic")
-"""Carriers that logs show, or that a browser attaches by itself."""
+_EXPOSED_CARRIERS = ("query", "cookie", "basic")
+"""Carriers that appear in logs, or that a browser adds by itself."""
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, route in new.routes.items():
         before = old.routes.get(name)
         if route.public and (before is None or not before.public):
-            words = "asks for no token (auth: none)"
+            words = "requires no token (auth: none)"
             yield Difference(Effect.WEAKER, "auth-none", new.place(route.at), (name,), words)
         elif before is not None and before.public and not route.public:
-            words = "asks for a token now"
+            words = "requires a token now"
             yield Difference(Effect.BREAKING, "auth-required", new.place(route.at), (name,), words)
         if before is None or route.public or before.carriers == route.carriers:
             continue
         place = _place(new, route)
         for carrier in route.carriers:
             if carrier not in before.carriers:
-                words = f"takes a token from {_carrier_text(carrier)} as well"
-                open_ = carrier.kind in _SEEN_BY_OTHERS
-                level = Effect.WEAKER if open_ else Effect.CHANGED
+                words = f"also accepts a token from {_carrier_text(carrier)}"
+                is_exposed = carrier.kind in _EXPOSED_CARRIERS
+                level = Effect.WEAKER if is_exposed else Effect.CHANGED
                 yield Difference(level, "carrier-added", place, (name,), words)
         for carrier in before.carriers:
             if carrier not in route.carriers:
-                words = f"no longer takes a token from {_carrier_text(carrier)}"
+                words = f"no longer accepts a token from {_carrier_text(carrier)}"
                 yield Difference(Effect.BREAKING, "carrier-removed", place, (name,), words)
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from engine import policies
 from engine.config.routes import Policy
 from engine.offline.diff.compare import (
-    beyond,
+    additions,
+    compare_quotas,
     is_moved,
     listed,
-    more,
     network_covers,
     quota_text,
 )
@@ -39,7 +39,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _limits(listed: Sequence[Policy]) -> list[Policy]:
-    """The policies without transforms, which are no limits (see `transforms`)."""
+    """The policies but transforms, which `transforms` compares."""
     return [policy for policy in listed if not policies.transform_of(policy)]
 
 
@@ -88,10 +88,10 @@ def _policy_differences(
 ) -> Iterator[Difference]:
     if was is None:
         assert now is not None
-        words = f"{now.name} guards it now: {_options_text(now, currency)}"
+        words = f"{now.name} is added: {_options_text(now, currency)}"
         yield Difference(Effect.ADDED, "policy-added", place, (name,), words)
     elif now is None:
-        words = f"{was.name} no longer guards it, was {_options_text(was, currency)}"
+        words = f"{was.name} is removed, was {_options_text(was, currency)}"
         yield Difference(Effect.WEAKER, "policy-removed", place, (name,), words)
     elif was.options != now.options:
         for level, kind, words in _changes(was, now, currency):
@@ -108,17 +108,18 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
         if not fewer and is_moved(before, after):
             yield Effect.CHANGED, "limit-window", words
             return
-        raised = more(before, after) > 0 or fewer > 0
+        raised = compare_quotas(before, after) > 0 or fewer > 0
         yield _direction(raised, "limit-raised", "limit-lowered", words)
     elif now.name == "max_body":
         raised = units.size(now.options) > units.size(was.options)
         yield _direction(raised, "limit-raised", "limit-lowered", words)
     elif now.name in _LISTS:
         covers = _LISTS[now.name]
-        if gained := beyond(was.options, now.options, covers):
-            yield Effect.WEAKER, "allowed-widened", f"{now.name} lets {listed(gained)} in"
-        if excluded := beyond(now.options, was.options, covers):
-            yield Effect.CHANGED, "allowed-narrowed", f"{now.name} keeps {listed(excluded)} out"
+        if gained := additions(was.options, now.options, covers):
+            yield Effect.WEAKER, "allowed-widened", f"{now.name} also allows {listed(gained)}"
+        if excluded := additions(now.options, was.options, covers):
+            words = f"{now.name} no longer allows {listed(excluded)}"
+            yield Effect.CHANGED, "allowed-narrowed", words
     elif now.name == "deny" and _conditions(was) != _conditions(now):
         match direction(deny.read(was.options), deny.read(now.options)):
             case Direction.MORE:
@@ -126,14 +127,14 @@ def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, 
             case Direction.LESS:
                 yield Effect.WEAKER, "policy-changed", f"it refuses less: {words}"
             case Direction.OTHER:
-                changed = f"it may let through what it refused, changed conditions: {words}"
-                yield Effect.WEAKER, "policy-changed", changed
+                words = f"it may allow requests that it refused: {words}"
+                yield Effect.WEAKER, "policy-changed", words
     else:
         yield Effect.CHANGED, "policy-changed", words
 
 
 def _conditions(policy: Policy) -> tuple[object, object]:
-    """What a `deny` depends on, without its words and status."""
+    """The conditions of a `deny`, without its message and status."""
     return policy.options.get("if"), policy.options.get("unless")
 
 

@@ -68,7 +68,7 @@ def _changes(
 
 
 def _drops_less(was: Model, now: Model) -> bool:
-    """Whether a field that could be dropped is now refused."""
+    """Whether a field that could be dropped is refused now."""
     if now.translate != "strict" or was.translate == "off":
         return False
     covers = Patterns(now.drop)

@@ -1,5 +1,5 @@
-"""Prices of models that were added, removed or changed: spending limits depend on them. Prices that
-change because those that they fall back to do are not named."""
+"""Prices of models that were added, removed or changed: spending limits depend on them. A price
+that changes only with the price that it falls back to is not listed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name in before:
         subject = (f"price {name}",)
         if name not in after:
-            words = "is removed: limits of money no longer count it"
+            words = "is removed: spending limits no longer count it"
             place = old.place(("prices", name), key=True)
             yield Difference(Effect.WEAKER, "price-removed", place, subject, words)
             continue
@@ -24,12 +24,13 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name in after:
         if name not in before:
             place = new.place(("prices", name), key=True)
-            yield Difference(Effect.ADDED, "price-added", place, (f"price {name}",), "is counted")
+            subject, words = (f"price {name}",), "is added: spending limits count it"
+            yield Difference(Effect.ADDED, "price-added", place, subject, words)
 
 
 def _changes(before: Price, after: Price) -> Iterator[tuple[Effect, str, str]]:
-    """The level, kind and words of each change of one price. Keys without a fallback have rules of
-    their own (`levels.py`)."""
+    """The level, kind and words of each change of one price. `levels.py` compares the keys without
+    a fallback."""
     for key, other in TOKENS.items():
         old, new = getattr(before, key), getattr(after, key)
         if other and old != new and not (_falls_back(before, key) and _falls_back(after, key)):

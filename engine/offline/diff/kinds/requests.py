@@ -30,7 +30,7 @@ def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
                 yield breaking(pair, change.kind, change.node, change.words)
     for place, name in before:
         if (place, name) not in after:
-            words = f"{place} parameter '{name}' is gone from the document"
+            words = f"{place} parameter '{name}' is no longer in the document"
             yield Difference(
                 Effect.CHANGED, "parameter-removed", of_operation(pair.after), (pair.name,), words
             )
@@ -40,7 +40,7 @@ def _body(pair: Pair, walk: Walk) -> Iterator[Difference]:
     was, now = pair.old.get("requestBody"), pair.new.get("requestBody")
     if not isinstance(now.value, dict):
         if isinstance(was.value, dict):
-            yield breaking(pair, "body-removed", None, "no longer takes a request body")
+            yield breaking(pair, "body-removed", None, "no longer accepts a request body")
         return
     required = now.value.get("required") is True
     if required and not (isinstance(was.value, dict) and was.value.get("required") is True):
@@ -48,7 +48,7 @@ def _body(pair: Pair, walk: Walk) -> Iterator[Difference]:
     before, after = media(was), media(now)
     for name, schema in before.items():
         if name not in after:
-            words = f"no longer takes {name}"
+            words = f"no longer accepts {name}"
             yield breaking(pair, "media-type-removed", now, words)
             continue
         for change in walk.compare(schema, after[name], ""):

@@ -12,10 +12,10 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if name in new.routes:
             yield from _paths(name, old, new)
         elif name in new.operations:
-            words = "no route serves it now"
+            words = "is no longer served by a route"
             yield Difference(Effect.REMOVED, "route-removed", old.place(route.at), (name,), words)
         else:
-            words = "the operation is gone from its document"
+            words = "the operation is no longer in its document"
             place = of_operation(route.operation)
             yield Difference(Effect.BREAKING, "operation-removed", place, (name,), words)
     for name, route in new.routes.items():

@@ -16,7 +16,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             continue
         for kind, was, now in _facts(before, route):
             if was != now:
-                words = f"{kind} is {now}, was {was}"
+                words = f"{'destination' if kind == 'way' else kind} is {now}, was {was}"
                 code = f"route-{kind.replace(' ', '-')}"
                 yield Difference(Effect.CHANGED, code, new.place(route.at), (name,), words)
 

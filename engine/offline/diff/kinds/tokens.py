@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from engine.offline.diff.compare import (
-    beyond,
+    additions,
+    compare_quotas,
     is_moved,
     listed,
-    more,
     network_covers,
     quota_text,
 )
@@ -18,7 +18,7 @@ from engine.source.problem import Place
 from engine.values.caller import Caller
 from engine.values.wildcard import matches
 
-_OF = {"models": matches, "operations": matches, "ips": network_covers}
+_COVERS = {"models": matches, "operations": matches, "ips": network_covers}
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -37,7 +37,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             words = "has another secret"
             yield Difference(Effect.CHANGED, "token-rotated", place, subject, words)
         if before[name][1].team != caller.team:
-            words = f"is of {_team(caller)}, before of {_team(before[name][1])}"
+            words = f"belongs to {_team(caller)}, before to {_team(before[name][1])}"
             yield Difference(Effect.CHANGED, "token-team", place, subject, words)
         if before[name][1].priority != caller.priority:
             words = f"has {_priority(caller)}, before {_priority(before[name][1])}"
@@ -57,12 +57,12 @@ def _by_name(side: Side) -> dict[str, tuple[str, Caller, Place]]:
 def _allowed(
     old: Caller, new: Caller, place: Place, subject: tuple[str, ...]
 ) -> Iterator[Difference]:
-    for field, covers in _OF.items():
+    for field, covers in _COVERS.items():
         before, after = getattr(old, field), getattr(new, field)
-        if gained := beyond(before, after, covers):
+        if gained := additions(before, after, covers):
             words = f"may use more {field}: {listed(gained)}"
             yield Difference(Effect.WEAKER, f"token-{field}-widened", place, subject, words)
-        if excluded := beyond(after, before, covers):
+        if excluded := additions(after, before, covers):
             words = f"may use fewer {field}: no longer {listed(excluded)}"
             yield Difference(Effect.CHANGED, f"token-{field}-narrowed", place, subject, words)
 
@@ -109,8 +109,8 @@ def _limits(
             yield Difference(Effect.CHANGED, "limit-added", place, subject, words)
         elif was is not None and now is not None and was != now:
             words = f"limit is {quota_text(now, currency)}, was {quota_text(was, currency)}"
-            raised = more(was, now) > 0
+            raised = compare_quotas(was, now) > 0
             level = Effect.WEAKER if raised else Effect.CHANGED
-            kind_ = "limit-raised" if raised else "limit-lowered"
-            kind_ = "limit-window" if is_moved(was, now) else kind_
-            yield Difference(level, kind_, place, subject, words)
+            code = "limit-raised" if raised else "limit-lowered"
+            code = "limit-window" if is_moved(was, now) else code
+            yield Difference(level, code, place, subject, words)

@@ -27,7 +27,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _transforms(side: Side) -> dict[str, tuple[TransformConfig, ...]]:
-    """The transforms by what they belong to, in words; only entries that have some."""
+    """The transforms by the name of their subject, without empty ones."""
     config = side.config
     by_subject = {f"upstream {name}": entry.transform for name, entry in config.upstreams.items()}
     for name, model in config.models.items():

@@ -32,7 +32,8 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
     if was.dialect != now.dialect:
-        words = f"speaks {now.dialect or 'as its route'}, was {was.dialect or 'as its route'}"
+        dialects = [upstream.dialect or "that of its route" for upstream in (now, was)]
+        words = f"dialect is {dialects[0]}, was {dialects[1]}"
         yield Effect.CHANGED, "upstream-dialect", words
     if (was.provider, was.variables) != (now.provider, now.variables):
         words = f"is {_provider_text(now)}, was {_provider_text(was)}"
@@ -45,7 +46,7 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
     gained = [name for name in now.forward_headers if name not in was.forward_headers]
     removed_headers = [name for name in was.forward_headers if name not in now.forward_headers]
     if gained:
-        yield Effect.WEAKER, "forwarded-widened", f"gets callers' headers too: {listed(gained)}"
+        yield Effect.WEAKER, "forwarded-widened", f"also gets callers' headers: {listed(gained)}"
     if removed_headers:
         yield (
             Effect.CHANGED,

@@ -38,8 +38,8 @@ def read(draft: ImportedConfig) -> None:
 
 
 def _read_models(draft: ImportedConfig, entities: list[Entity]) -> list[Guarded]:
-    """Add the models, once for each plugin. Returns where callers reach models: the routes, and
-    what has a plugin and no route."""
+    """Add the models, once per plugin. Returns the entities by which callers reach models: routes,
+    and services or the file with a plugin and without routes."""
     plugins = [plugin for entity in entities for plugin in entity.plugins if plugin.name in _AI]
     names = {plugin.at: read_models(draft, plugin) for plugin in plugins}
     above = {entity.above.at for entity in entities if entity.above}
@@ -52,7 +52,7 @@ def _read_models(draft: ImportedConfig, entities: list[Entity]) -> list[Guarded]
 
 
 def _note_paths(draft: ImportedConfig, entities: list[Entity], guarded: list[Guarded]) -> None:
-    """Note the paths of models' routes, and what has no models."""
+    """Note the paths of models' routes, and the entities without models."""
     imported = {each.entity.at for each in guarded}
     imported |= {each.entity.above.at for each in guarded if each.entity.above}
     for entity in entities:
@@ -67,7 +67,7 @@ def _note_paths(draft: ImportedConfig, entities: list[Entity], guarded: list[Gua
 
 
 def _read_consumer(draft: ImportedConfig, consumer: Mapping[str, Any], at: Path) -> None:
-    """Keys that are written out become tokens by their digest."""
+    """Add a token for each literal key of a consumer, by its digest."""
     name = str(consumer.get("username", consumer.get("custom_id", "consumer")))
     for credential, place in listed(consumer, "keyauth_credentials", at):
         key = credential.get("key")

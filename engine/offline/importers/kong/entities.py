@@ -26,7 +26,8 @@ class Plugin:
 
 @dataclass(slots=True)
 class Entity:
-    """The file, a service or a route, with its own plugins. `above` is what it belongs to."""
+    """The file, a service or a route, with its own plugins. `above` is the entity that contains
+    it."""
 
     value: Mapping[str, Any]
     at: Path
@@ -42,13 +43,13 @@ class Entity:
         return "route" if "routes" in self.at else "service"
 
     def effective(self, names: tuple[str, ...]) -> Plugin | None:
-        """The plugin with one of these names that applies here: the most specific one alone runs,
-        as Kong's precedence has it."""
+        """The plugin with one of these names that applies here: only the most specific one runs
+        (Kong's plugin precedence)."""
         plugin_here = next((plugin for plugin in self.plugins if plugin.name in names), None)
         return plugin_here or (self.above.effective(names) if self.above else None)
 
     def service(self) -> Entity:
-        """The service that it is or belongs to; the file for a route without one."""
+        """The service itself, or that of a route; the file for a route without a service."""
         is_service = self.above is None or self.above.above is None
         return self if is_service or self.above is None else self.above.service()
 
@@ -67,8 +68,8 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def read_entities(draft: ImportedConfig) -> list[Entity]:
-    """The file, its services and its routes. Notes those that are disabled, and plugins that are
-    bound to what the file does not have."""
+    """The file, its services and its routes. Disabled services, and plugins bound to entities that
+    the file does not have, are noted."""
     file = Entity(draft.source.value, ())
     entities = [file]
     for value, at in listed(file.value, "services", ()):
@@ -89,7 +90,7 @@ def read_entities(draft: ImportedConfig) -> list[Entity]:
 def _bind(
     draft: ImportedConfig, entities: list[Entity], entity: Entity, value: Any, at: Path
 ) -> None:
-    """Give a plugin to the entity that it is written at, or to the one that it names."""
+    """Add a plugin to the entity that contains it, or to the one that it names."""
     if value.get("enabled") is False:
         return
     name = str(value.get("name"))
@@ -111,6 +112,6 @@ def _bind(
 
 
 def _name(reference: Any) -> str:
-    """What a reference names: it is written as `name` or `{name: name}`."""
+    """The name in a reference, which is a string, or a mapping with `name` or `id`."""
     named = mapping(reference)
     return str(named.get("name", named.get("id", ""))) if named else str(reference)

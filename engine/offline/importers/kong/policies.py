@@ -1,5 +1,5 @@
-"""Plugins of models: as policies of the file, and as `cors`, where all models have the same ones. A
-guard that cannot be carried is noted with the models that are without it."""
+"""Plugins of models become policies of the file, and `cors`, if all models have the same ones. A
+guard that cannot be imported is noted with the models that lack it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NO_GUARDS = frozenset(
     | {"http-log", "file-log", "tcp-log", "udp-log", "proxy-cache", "ai-semantic-cache"}
     | {"ai-prompt-decorator", "ai-prompt-template"}
 )
-"""Plugins without which nothing is less protected."""
+"""Plugins that protect nothing: without them there is no warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def read_policies(
 
 
 def _problem(name: str, effective: Sequence[Plugin | None]) -> str:
-    """Why a plugin cannot be a policy of all models, "" if it can."""
+    """The reason why a plugin cannot be a policy of all models, "" if it can."""
     if name not in _POLICIES and name not in _OTHERS:
         return _REASONS.get(name, "there is no counterpart")
     plugins = [plugin for plugin in effective if plugin is not None]
@@ -80,7 +80,8 @@ def _note(draft: ImportedConfig, plugin: Plugin, reason: str, models: Sequence[s
 
 
 def _carry(draft: ImportedConfig, plugin: Plugin, guarded: Sequence[Guarded]) -> None:
-    """Add what a plugin is here. Raises ValueError for what has no counterpart."""
+    """Add the policies or the `cors` of a plugin. Raises ValueError for one without a
+    counterpart."""
     if plugin.name in _OTHERS:
         _OTHERS[plugin.name](draft, plugin)
         return

@@ -171,9 +171,13 @@ class _Reader:
         budget = number_of(self.settings.get("max_budget"))
         if budget:
             at: Path = ("litellm_settings", "max_budget")
-            per = window(str(self.settings.get("budget_duration", "30d")))
-            options = {"amount": budget, "per": per, "by": "all"}
-            self.draft.policies.append(Entry({"spend_limit": options}, [self.draft.line(at)]))
+            duration = str(self.settings.get("budget_duration", "30d"))
+            if per := window(duration):
+                options = {"amount": budget, "per": per, "by": "all"}
+                self.draft.policies.append(Entry({"spend_limit": options}, [self.draft.line(at)]))
+            else:
+                reason = f"WARNING, models are without it: its window '{duration}' is unknown"
+                self.draft.skip(at, reason)
         imported = {"fallbacks", "default_fallbacks", "model_group_alias", "max_budget"}
         imported |= {"budget_duration", "num_retries", "request_timeout", "timeout"}
         imported |= {"stream_timeout", "allowed_fails", "cooldown_time", "drop_params"}
@@ -210,10 +214,12 @@ _UNITS: Mapping[str, Callable[[str], str]] = {
     "m": lambda count: f"{count}m",
     "h": lambda count: f"{count}h",
     "d": lambda count: f"{count}d",
+    "w": lambda count: f"{int(count) * 7}d",
 }
 
 
 def window(text: str) -> str:
-    """A budget's duration: `30d` stays, `1mo` is a month."""
-    match = re.fullmatch(r"(\d+)(mo|[smhd])", text)
-    return _UNITS[match[2]](match[1]) if match else "30d"
+    """The window of a budget's duration: `30d` is unchanged, `1w` is `7d`, `1mo` is `month`; "" for
+    an unknown form."""
+    match = re.fullmatch(r"([1-9]\d*)(mo|[smhdw])", text)
+    return _UNITS[match[2]](match[1]) if match else ""

@@ -29,8 +29,8 @@ _NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 
 
 class Deployment:
-    """`parameters` is the `litellm_params` at `at`, `general` are the sections with the settings of
-    all, the first one first."""
+    """A deployment: `parameters` is the `litellm_params` at the path `at`; `general` are the
+    sections with defaults, in order of precedence."""
 
     def __init__(
         self,
@@ -86,12 +86,12 @@ class Deployment:
         return target
 
     def _bound(self) -> int | None:
-        """The requests that the deployment gets at one time; others wait, as in LiteLLM."""
+        """The largest number of requests in flight; others wait, as in LiteLLM."""
         bound = self._setting("max_parallel_requests", "default_max_parallel_requests")
         return int(bound) if bound is not None and bound >= 1 else None
 
     def _upstream(self, provider: str) -> str:
-        """The name of the upstream, which is added unless another model has the same."""
+        """The name of the upstream; it is added unless an equal one exists."""
         facts = providers.read(provider)
         entry: dict[str, Any] = {"provider": provider}
         base = self._text("api_base") or self._text("base_url")
@@ -188,11 +188,11 @@ class Deployment:
             breaker["cooldown"] = f"{cooldown:g}s"
         return entry | ({"breaker": breaker} if breaker else {})
 
-    def _setting(self, own: str, *general: str) -> float | None:
-        """A number of this deployment, else of the router or the settings."""
-        self.imported.add(own)
-        places = [(self.parameters, own)]
-        places += [(s, key) for s in self.general for key in general]
+    def _setting(self, key: str, *general: str) -> float | None:
+        """The number `key` of this deployment, else one of the `general` keys of the sections."""
+        self.imported.add(key)
+        places = [(self.parameters, key)]
+        places += [(section, name) for section in self.general for name in general]
         numbers = (number_of(section.get(key)) for section, key in places)
         return next((number for number in numbers if number is not None), None)
 
@@ -203,7 +203,7 @@ class Deployment:
         return "" if value is None else reference(str(value))
 
     def note_rest(self) -> None:
-        """Note the parameters that nothing read."""
+        """Note the parameters that were not read."""
         for key in self.parameters:
             if key not in self.imported | HARMLESS:
                 self.draft.skip((*self.at, key), reason_for(key, self.name))

@@ -1,4 +1,4 @@
-"""What LiteLLM's words are here: its prefixes of models, and why some keys are not imported."""
+"""LiteLLM's vocabulary: the providers of its model prefixes, and why some keys are not imported."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ GUESSES = {
     "vertex_ai": "gemini-*",
     "cohere": "command-* embed-english-* embed-multilingual-* rerank-*",
 }
-"""Prefixes of the names that LiteLLM knows without one."""
+"""The prefix of model names that LiteLLM accepts without one."""
 SUFFIXES = {
     "azure-deployments": "/openai",
     "ollama": "/v1",
     "anthropic": "/v1",
     "gemini": "/v1beta",
 }
-"""What LiteLLM adds to an `api_base`, and a URL here has itself."""
+"""Suffixes that LiteLLM adds to an `api_base`, and that a URL of Modelway must contain."""
 WEIGHTS = ("weight", "rpm", "tpm")
 HARMLESS = frozenset(
     {"id", "mode", "base_model", "description", "custom_llm_provider", "created_at", "updated_at"}
@@ -52,7 +52,7 @@ HARMLESS = frozenset(
     | {"output_cost_per_token", "set_verbose", "json_logs", "telemetry", "store_model_in_db"}
     | {"detailed_debug", "proxy_batch_write_at", "routing_strategy_args", "drop_params"}
 )
-"""Keys that have no effect here, or that are read where they are needed."""
+"""Keys that are not noted: they have no effect here, or are read elsewhere."""
 REASONS = {
     "database_url": "its tables are LiteLLM's; write stores.records for a database of Modelway",
     "success_callback": "logs, metrics and traces are set under telemetry",
@@ -84,7 +84,7 @@ OTHERWISE = "there is no counterpart"
 
 
 def reason_for(key: str, models: str = "all") -> str:
-    """Why a key is not imported; for a guard with the models that are without it."""
+    """The reason why a key is not imported; for a guard with the models that lack it."""
     name = "redis_host" if key.startswith("redis_") else key
     reason = REASONS.get(name, OTHERWISE)
     return f"WARNING, models without this guard: {models}: {reason}" if key in GUARDS else reason
@@ -98,7 +98,7 @@ def reference(text: str) -> str:
 
 
 def number_of(value: Any) -> float | None:
-    """A number, also as text; None for anything else."""
+    """A number, or a string that contains one; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

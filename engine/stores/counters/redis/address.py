@@ -1,6 +1,6 @@
-"""URLs of Redis servers, of Sentinels and of clusters, as redis-py's arguments of connections.
+"""URLs of Redis servers, Sentinels and clusters, parsed to the arguments of redis-py's connections.
 
-redis-py reads the parts of a URL: users, passwords, databases and its own options behind `?`.
+redis-py parses the user, the password, the database and the query, which has its own options.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _SENTINEL_PORT = 26379
 
 @dataclass(frozen=True, slots=True)
 class RedisOptions:
-    """What a URL does not say. `timeout` and `away_after` are seconds (see `CallDeadlines`),
-    `connections` those of a worker to each server. `ca`, `certificate` and `key` are files in PEM
-    for TLS; `sentinel_user` and `sentinel_password` are shown to Sentinels."""
+    """Options that are not in a URL. `timeout` and `away_after` are seconds (see `CallDeadlines`),
+    `connections` is the largest number of a worker to each server. `ca`, `certificate` and `key`
+    are files in PEM for TLS; `sentinel_user` and `sentinel_password` log in to Sentinels."""
 
     timeout: float = 5.0
     away_after: float = 2.0
@@ -50,7 +50,7 @@ DEFAULTS = RedisOptions()
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """How to connect to one server: redis-py's class of the connection and its arguments."""
+    """One server: redis-py's connection class and its arguments."""
 
     connection_class: Any
     arguments: dict[str, Any]
@@ -70,7 +70,7 @@ class Endpoint:
         return int(self.arguments.get("port", 6379))
 
     def at(self, host: str, port: int) -> Endpoint:
-        """The same for a server at another address."""
+        """The endpoint of another address, with the same arguments."""
         return Endpoint(self.connection_class, {**self.arguments, "host": host, "port": port})
 
     def connection(self) -> Any:
@@ -86,9 +86,9 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What a URL says: `kind` is `server`, `sentinel` or `cluster`. `endpoints` are the server, the
-    masters that Sentinels may name (one for each Sentinel, at its address), or nodes of a cluster;
-    `sentinels` are the Sentinels, of which `master` is one of the masters."""
+    """A parsed URL: `kind` is `server`, `sentinel` or `cluster`. `endpoints` are the server, the
+    arguments for the master (one per Sentinel, with its address), or nodes of a cluster.
+    `sentinels` are the Sentinels, `master` is the name of the master that they are asked for."""
 
     kind: str
     endpoints: tuple[Endpoint, ...]
@@ -112,7 +112,7 @@ def parse(url: str, options: RedisOptions) -> Address:
 
 
 class _WrongAddress(Exception):
-    """A URL with a known form that cannot be right."""
+    """A URL of a known form with an invalid part; the message is for the user."""
 
 
 def _one(url: str, options: RedisOptions) -> Address:
@@ -163,8 +163,8 @@ def _endpoint(url: str, options: RedisOptions) -> Endpoint:
     except ValueError as error:
         raise (_WrongAddress(_PORT) if "range" in str(error) else error) from None
     if parts.scheme != "unix" and not re.fullmatch(r"/?\d*", parts.path):
-        raise ValueError  # redis-py takes any other path for database 0
-    # Late bounds a call, except in processes without gevent's monkey patches.
+        raise ValueError  # redis-py would use database 0
+    # `Late` limits the time of a call, except in processes without gevent's monkey patches.
     blocking = None if monkey.is_module_patched("socket") else options.timeout
     more: dict[str, Any] = {"socket_timeout": blocking, "socket_connect_timeout": blocking}
     if parts.scheme != "unix":

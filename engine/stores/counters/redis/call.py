@@ -1,4 +1,4 @@
-"""One call to a Redis server: its connection, and the ways in which it can fail."""
+"""One call to a Redis server: its connection and its failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.stores.counters.redis.connection import Command, exchange
 from engine.values.counters import CountersAway
 
 OnLate = Callable[[Any], None]
-"""Called with the answer to a call that timed out, or None when no answer will come."""
+"""Called with the late answer to a call that timed out, or None if no answer will come."""
 
 
 class Unsent(CountersAway):
@@ -31,8 +31,8 @@ class Pending(CountersAway):
 
 
 class NotServed(Unsent):
-    """The node of a cluster does not serve these keys, or not now; nothing was done. `error` is its
-    answer."""
+    """A node of a cluster does not serve these keys at present; the command was not executed.
+    `error` is its answer."""
 
     def __init__(self, message: str, error: ResponseError) -> None:
         super().__init__(message)
@@ -40,13 +40,13 @@ class NotServed(Unsent):
 
 
 NOT_SERVED = (AskError, TryAgainError, ClusterDownError)
-"""Answers of which `NotServed` is made; MovedError is an AskError."""
+"""Answers that become `NotServed`; MovedError is an AskError."""
 
 
 class PartitionClient(Protocol):
-    """What counters need of a `RedisClient`, or of a cluster. `lost_at` is when its data was
-    last found to be lost, `back_at` when it was last available again: both on the monotonic clock,
-    -inf if never."""
+    """The interface of `RedisClient` and `SlotClient` for counters. `lost_at` is when a loss of
+    data was last detected, `back_at` when the server was last available again: both on the
+    monotonic clock, -inf if never."""
 
     name: str
 
@@ -81,19 +81,19 @@ class Attempt:
         return exchange(self.connection, command, asking=self.asking)
 
     def discard(self) -> None:
-        """Close the connection: a late answer must not be that of the next call."""
+        """Close the connection, so that the next call does not read a late answer."""
         if self.connection is not None:
             self.connection.disconnect()
 
 
 def is_no_master(error: ResponseError) -> bool:
-    """Whether the server does not take writes, because it is a replica: others are to be used.
-    Redis before version 7 hides READONLY in the error of the script."""
+    """Whether the server refuses writes because it is a replica. Redis before version 7 has
+    READONLY only in the text of the script's error."""
     return isinstance(error, ReadOnlyError | MasterDownError) or "READONLY" in str(error)
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong, for messages."""
+    """The reason of an error, for messages."""
     if isinstance(error, MovedError):
         return "it is a node of a cluster; write redis+cluster://host:port,host:port"
     return str(error) or type(error).__name__

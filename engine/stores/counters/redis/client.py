@@ -1,9 +1,9 @@
-"""Connections of one worker to a Redis server, with one deadline for everything that a call does.
+"""Connections of one worker to a Redis server, with one deadline for all steps of a call.
 
-A late answer fails its own call only, and is read when it comes (`on_late`). The server is *away*
-when it refuses connections, or when it is silent (`deadlines.py`): calls then fail at once, and
-a greenlet probes the server until it answers. A call that waits for a free connection waits for
-this worker, not for the server, and has not begun.
+A late answer fails only its own call, and is read when it arrives (`on_late`). The server is *away*
+if it refuses connections, or if it is silent (`deadlines.py`): calls then fail at once, and a
+greenlet probes the server until it answers. The wait for a free connection does not count: it is
+not the server's fault.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from engine.values.periodic import PeriodicTask
 log = logging.getLogger("modelway")
 
 PROBE_TIMEOUT = 5.0
-"""Seconds of a probe: a stalled server answers as soon as it continues, and a worker under load may
-need longer than a request waits."""
+"""Timeout of a probe in seconds. It is longer than a request's: the server may be stalled, or the
+worker under load."""
 LATE_TIMEOUT = 30.0
 """Seconds for which a late answer is awaited."""
 FOLLOW_INTERVAL = 1.0
-"""Seconds between two questions whether a master is at another address."""
+"""Seconds between two checks whether the master has another address."""
 _BACKOFF = EqualJitterBackoff(cap=1.0, base=0.05)
 _LOG_INTERVAL = 60.0
 
@@ -59,7 +59,7 @@ _LOG_INTERVAL = 60.0
 class RedisClient:
     """The connections of a worker to a server; `options` has their number and the deadlines.
 
-    With a `dataset`, each new connection asks whether the server still has its data; `back_at` is
+    With a `dataset`, each new connection checks that the server still has its data; `back_at` is
     when it was last available again, on the monotonic clock.
     """
 
@@ -82,7 +82,7 @@ class RedisClient:
 
     @property
     def lost_at(self) -> float:
-        """When the server was last found with other data, on the monotonic clock."""
+        """When a loss of data was last detected, on the monotonic clock."""
         return -math.inf if self._dataset is None else self._dataset.lost_at
 
     @property
@@ -106,10 +106,10 @@ class RedisClient:
     ) -> Any:
         """The answer to a command.
 
-        With `resend` it may be sent again over a new connection when an idle connection is broken.
-        Raises Unsent when nothing was sent; Pending, with `on_late` only, when the answer may still
-        come; NotServed when a node of a cluster does not serve it; CountersAway when it was sent,
-        or when the server refuses it.
+        With `resend` it may be sent again over a new connection if an idle connection is broken.
+        Raises Unsent if nothing was sent; Pending, only with `on_late`, if the answer may still
+        come; NotServed if a node of a cluster does not serve it; CountersAway if it was sent, or if
+        the server refuses it.
         """
         with self._free:
             self.raise_if_away()
@@ -156,16 +156,16 @@ class RedisClient:
                 if attempt.was_sent and not resend:
                     raise
                 attempt.discard()
-                self._disconnect_idle()  # the server restarted: they are broken as well
+                self._disconnect_idle()  # broken as well: the server has restarted
                 attempt.was_sent = False
-        if self._free.counter == self._connections - 1:  # no other is open
+        if self._free.counter == self._connections - 1:  # no other connection is in use
             self.generation += 1
         attempt.connection = self._server.new_connection()
         self._connect(attempt.connection)
         return attempt.exchange(command)
 
     def _connect(self, connection: Any) -> None:
-        """Connect, and find out whether the server still has its counters."""
+        """Connect, and check whether the server still has its counters."""
         connection.connect()
         if self._dataset is not None:
             answer = exchange(connection, dataset_command(DATASET_KEY))
@@ -177,7 +177,7 @@ class RedisClient:
             self._follower.start()
 
     def _follow(self, wait: float) -> float:
-        """Use the server that is the master now, also when the former one still answers."""
+        """Use the current master, even if the former one still answers."""
         if self._server.has_moved():
             log.warning("counters: %s has moved", self.name)
             self.back_at = time.monotonic()
@@ -185,7 +185,7 @@ class RedisClient:
         return FOLLOW_INTERVAL
 
     def _put_back(self, connection: Any) -> None:
-        """The connection is free for another call."""
+        """Make a connection available for another call."""
         if self._server.is_current(connection):
             self._idle.append(connection)
         else:

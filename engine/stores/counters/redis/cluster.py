@@ -1,15 +1,14 @@
-"""Counters in a Redis Cluster. What lies in one slot is taken at once; a request is decided slot by
-slot.
+"""Counters in a Redis Cluster. A take is atomic within a slot; a request takes slot by slot.
 
-The limits of one sharer (a token, a route, a model) lie in one of `PARTITIONS` hash tags. The laws:
+The limits of one sharer (a token, a route, a model) are in one of `PARTITIONS` hash tags. The laws:
 
-- A request takes of its slots one after another, in the same order as all other requests. When one
-  refuses, or its node does not answer, what was taken of those before is given back a moment later.
-- So no limit ever lets more than its amount pass. A limit may refuse a request although enough is
-  left, for as long as it is being taken by another request that a later slot then refuses.
+- A request takes from its slots one after another, in the same order as all other requests. If one
+  denies, or its node does not answer, the takes before it are reverted a moment later.
+- So no limit ever lets more than its amount pass. A limit may deny a request although enough is
+  left, while another request holds a part of it that a later slot then denies.
 - While a slot moves to another node, its limits are taken one by one, by the same laws.
-- A node that is away leaves the limits on other nodes exact; a request that needs it is decided as
-  a whole by `on_store_failure`.
+- If a node is away, the limits on other nodes stay exact; `on_store_failure` decides a request that
+  needs the node.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ from engine.stores.counters.redis.slot import SlotClient
 from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
 
 PARTITIONS = 256
-"""Hash tags: enough to spread over many nodes evenly, few enough that most requests need one."""
+"""The number of hash tags: enough for an even spread over many nodes, few enough that most requests
+need one."""
 
 
 class _Share(NamedTuple):
@@ -40,17 +40,17 @@ class _Share(NamedTuple):
     limits: tuple[Limit, ...]
     indices: tuple[int, ...]
     alone: bool = False
-    """The command has the key of this limit alone."""
+    """The command has only the key of this limit."""
 
 
-class _Taken(NamedTuple):
+class _ShareTake(NamedTuple):
     share: _Share
     result: TakeResult
 
 
 class ClusterCounters:
-    """Counters in the cluster at `url`. ValueError for another URL. `folder`, `lease` and `clock`
-    are those of RedisCounters."""
+    """Counters in the cluster at `url`. Raises ValueError for another URL. `folder`, `lease` and
+    `clock` are those of RedisCounters."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ClusterCounters:
         self.partitions: dict[int, Partition] = {}
 
     def ping(self) -> None:
-        """Raises CountersAway when a node that has slots does not answer."""
+        """Raise CountersAway if a node that has slots does not answer."""
         try:
             for node in self._nodes.masters():
                 node.call(("PING",))
@@ -75,7 +75,7 @@ class ClusterCounters:
             raise
 
     def in_doubt(self, limits: tuple[Limit, ...]) -> tuple[int, ...]:
-        """As that of RedisCounters; of each limit its own slot counts."""
+        """As in RedisCounters, for each limit by its own slot."""
         return tuple(
             share.indices[at]
             for share in _shares_of(limits)
@@ -85,7 +85,7 @@ class ClusterCounters:
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
         """As `Counters.take` says, by the laws above."""
         shares = list(reversed(_shares_of(limits)))
-        taken: list[_Taken] = []
+        taken: list[_ShareTake] = []
         try:
             while shares:
                 share = shares.pop()
@@ -98,7 +98,7 @@ class ClusterCounters:
                     continue
                 if result.denied is not None:
                     return self._refusal(share, result, taken, shares, costs)
-                taken.append(_Taken(share, result))
+                taken.append(_ShareTake(share, result))
         except BaseException:
             self._give_back(taken)
             raise
@@ -134,7 +134,7 @@ class ClusterCounters:
         partition = self._partition(share.partition)
         return partition.take(share.limits, its_costs, with_corrections=not share.alone)
 
-    def _give_back(self, taken: Sequence[_Taken]) -> None:
+    def _give_back(self, taken: Sequence[_ShareTake]) -> None:
         for share, result in taken:
             nothing = [0] * len(share.indices)
             self._partition(share.partition).settle(result.receipt, nothing)
@@ -143,17 +143,17 @@ class ClusterCounters:
         self,
         share: _Share,
         result: TakeResult,
-        taken: Sequence[_Taken],
+        taken: Sequence[_ShareTake],
         shares: Sequence[_Share],
         costs: Sequence[int],
     ) -> TakeResult:
-        """The result when a share refuses: what `taken` has is given back, and the limits of the
-        other `shares` are looked at."""
+        """The result if a share denies: `taken` is given back, and the limits of the remaining
+        `shares` are read without taking."""
         self._give_back(taken)
-        looks = [_Taken(share, result)]
+        looks = [_ShareTake(share, result)]
         for other in shares:
             try:
-                looks.append(_Taken(other, self._take(other, [0] * len(costs))))
+                looks.append(_ShareTake(other, self._take(other, [0] * len(costs))))
             except CountersAway:
                 continue
         states = _states([*taken, *looks], len(costs))
@@ -164,8 +164,8 @@ class ClusterCounters:
         return refusal(share.indices[result.denied], states)
 
 
-def _states(taken: Sequence[_Taken], count: int) -> list[LimitState]:
-    """The states of so many limits; of those that did not answer, nothing remains."""
+def _states(taken: Sequence[_ShareTake], count: int) -> list[LimitState]:
+    """The states of `count` limits; nothing remains of those whose node did not answer."""
     states = [LimitState(0, 0.0)] * count
     for share, result in taken:
         waits = result.waits or [0.0] * len(share.indices)

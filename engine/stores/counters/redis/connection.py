@@ -1,14 +1,14 @@
-"""Commands on connections to a Redis server, and whether it still has the data that it had.
+"""Commands on connections to a Redis server, and the detection of lost data.
 
 redis-py makes the connections, finds the master of Sentinels, and parses the protocol with hiredis.
 Its clients are not used for commands: a take costs 38 us of CPU here and 97 with `redis.Redis`,
 whose pool polls the socket before each command, 48 and 163 with `redis.RedisCluster`
 (`benchmarks/redis_clients.py`). Their retries do not know which commands may be sent twice, and
-a late answer, which has to be undone here, is lost with its connection there.
+they close a connection whose answer is late, but a late take has to be reverted.
 
-A random id is stored with the data, and another id means other data. The workers of a machine share
-the id in a file, so that a worker which starts later also knows of a loss. Times are of the
-monotonic clock, which all processes of a machine share.
+A random id is stored with the data; a different id means that the data was lost. The workers of a
+machine share the id in a file, so that a worker that starts later also detects a loss. Times are of
+the monotonic clock, which all processes of a machine share.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _DATASET = msgspec.json.Decoder(tuple[str, float | None])
 
 
 def exchange(connection: Any, command: Command, *, asking: bool = False) -> Any:
-    """Send a command, and return its answer; raises Late when that comes late. `asking`: the node
-    of a cluster is getting the slot of the keys (Redis Cluster specification, ASK redirection)."""
+    """Send a command, and return its answer. Raises Late after the timeout. `asking`: the slot of
+    the keys is being moved to this node (Redis Cluster specification, ASK redirection)."""
     _write(connection, command, asking)
     try:
         return _read_in_time(connection, asking)
@@ -74,13 +74,13 @@ def _read_in_time(connection: Any, asking: bool) -> Any:
 
 
 def dataset_command(key: str) -> Command:
-    """Asks for the id of the data that `key` lies with; the answer is of `Dataset.update`."""
+    """The command that reads the id of the data in the slot of `key`, for `Dataset.update`."""
     return ("EVAL", DATASET_ID, 1, key, os.urandom(8).hex())
 
 
 class Dataset:
-    """The last known id of the data called `name`, shared in `folder`; without a folder, of this
-    process alone. `lost_at` is when it was last found to be other data."""
+    """The last known id of the data called `name`, shared in `folder`; only in this process without
+    a folder. `lost_at` is when a loss was last detected."""
 
     def __init__(self, name: str, folder: Path | None) -> None:
         file = f"redis-{sha256(name.encode()).hexdigest()[:16]}.json"
@@ -92,9 +92,9 @@ class Dataset:
             self._load(self._file)
 
     def update(self, answer: bytes) -> bool:
-        """Note the id that the data has now. Returns whether data was lost.
+        """Record the current id of the data. Returns whether data was lost.
 
-        An id that cannot be stored, as in a full folder, is stored at a later call.
+        If the id cannot be stored, as in a full folder, a later call stores it.
         """
         id_ = answer.decode()
         is_lost = self._id not in ("", id_)

@@ -1,11 +1,11 @@
 """The queue of corrections to a Redis server: costs of ended requests and released slots. Its
 greenlet renews leases as well.
 
-The end of a request does not wait for the server. The next take carries corrections with it, before
-its own keys, so that a caller that sends one request after another finds what it released;
-otherwise a greenlet of the worker sends them a moment later in batches. Corrections that were not
-sent because the server is away stay queued, up to `MAX_QUEUED`. Of those that were sent and not
-answered, only releases of slots are sent again: they are idempotent.
+The end of a request does not wait for the server. The next take carries corrections before its own
+keys, so that the next request of the same caller sees the released slots; otherwise a greenlet of
+the worker sends them in batches a moment later. Corrections that were not sent because the server
+is away stay queued, up to `MAX_QUEUED`. Of those that were sent without an answer, only releases of
+slots are sent again, because they are idempotent.
 """
 
 from __future__ import annotations
@@ -32,16 +32,19 @@ MAX_QUEUED = 10_000
 RETRY_DELAY = 1.0
 """Seconds after a failure until corrections are sent again."""
 BATCH_DELAY = 0.002
-"""Seconds in which the next take may carry the corrections."""
+"""Seconds that corrections wait for a take to carry them."""
 _BATCH = 100
 _WITH_TAKE = 16
-"""Corrections that one take carries, because a request waits for it."""
+"""The largest number of corrections in one take; few, because a request waits for it."""
 
 
 class Correction(NamedTuple):
-    """A change by `change` of the bucket `at` of a window with this `tick`, or of the window from
-    `at` of a calendar with these edges; where `tick` is 0, the release of `change` slots of the
-    lease `at`."""
+    """A correction of a limit's record at `key`, by the type of `tick`:
+
+    an int above 0    add `change` to the bucket `at` of a window with this tick
+    a str             add `change` to the window from `at` of a calendar with these edges
+    0                 release `change` slots of the lease `at`
+    """
 
     key: str
     tick: int | str
@@ -50,8 +53,8 @@ class Correction(NamedTuple):
 
 
 class CorrectionQueue:
-    """The queue, and the greenlet that sends it. `renewals` returns the commands that are sent
-    every `interval` seconds, `now` the time for scripts."""
+    """The queue, and the greenlet that sends it. `renewals` returns commands to send every
+    `interval` seconds, `now` the time for scripts ("": the server's)."""
 
     def __init__(
         self,
@@ -83,10 +86,10 @@ class CorrectionQueue:
         return self._pop(_WITH_TAKE)
 
     def requeue(self, batch: Sequence[Correction], error: BaseException) -> None:
-        """Queue again what can be sent again, after sending failed with `error`."""
+        """Queue the corrections that may be sent again, after sending failed with `error`."""
         retries = batch
         if not isinstance(error, Unsent):
-            # A slot may be released twice, and must be released once.
+            # Only slots, whose release is idempotent, and must not be lost.
             retries = [correction for correction in batch if not correction.tick]
             self._log_loss(len(batch) - len(retries), str(error) or type(error).__name__)
         self._queue.extendleft(reversed(retries))
@@ -124,7 +127,7 @@ class CorrectionQueue:
                 while self._queue:
                     self._send()
             except CountersAway as error:
-                self._wake.set()  # the rest is sent in the next turn
+                self._wake.set()  # send the rest in the next iteration
                 log.debug("counters: %s", error)
                 if isinstance(error, Unsent):
                     gevent.sleep(RETRY_DELAY)

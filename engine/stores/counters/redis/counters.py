@@ -13,9 +13,9 @@ from engine.stores.counters.redis.server import FixedServer, SentinelMaster
 
 
 class RedisCounters(Partition):
-    """Counters in the server at `url`; those of a cluster are `ClusterCounters`. ValueError for
-    another URL. In `folder` the workers of a machine share what they know of the server; `lease`
-    and `clock` are those of a partition."""
+    """Counters in the server at `url`, or in the master of Sentinels; `ClusterCounters` for a
+    cluster. Raises ValueError for another URL. In `folder` the workers of a machine share the
+    `Dataset`; `lease` and `clock` are those of a partition."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class RedisCounters(Partition):
 
 
 def client_of(address: Address, options: RedisOptions, folder: Path | None = None) -> RedisClient:
-    """The client of one server, whichever it is at the time."""
+    """The client of one server: a fixed one, or the current master of Sentinels."""
     is_fixed = address.kind == "server"
     server = FixedServer(address.endpoints[0]) if is_fixed else SentinelMaster(address)
     return RedisClient(server, options, Dataset(server.name, folder))

@@ -1,8 +1,8 @@
-"""How long the calls of a worker wait for a Redis server.
+"""The timeouts of a worker's calls to a Redis server.
 
-Only time in which this worker's event loop turned is counted: a worker that gets no CPU has not
-waited for the server, however late it wakes up. The server is *silent* when calls wait and none was
-answered for `away_after` seconds; while it answers others, a call waits for up to `timeout`.
+Only time in which this worker's event loop runs is counted, so that a worker without CPU time does
+not blame the server. The server is *silent* if calls wait and none was answered for `away_after`
+seconds; while it answers other calls, a call waits for up to `timeout`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 import gevent
 
 _TICKS = 10
-"""Turns of the event loop in which a silent server may answer, at least."""
+"""The number of ticks in `away_after`: the event loop runs so often before a server is silent."""
 
 
 class Late(BaseException):
-    """Raised in the greenlet of a call whose answer is late; `is_silent`: so are all others."""
+    """Raised in the greenlet of a call whose answer is late; `is_silent`: no call is answered."""
 
     def __init__(self, seconds: float, is_silent: bool) -> None:
         super().__init__(f"no answer within {seconds:g} s")
@@ -38,7 +38,7 @@ class CallDeadlines:
         self._timer: Any = None
 
     def start(self) -> None:
-        """The present greenlet begins a call."""
+        """Begin a call of the current greenlet."""
         if not self._calls:
             self._quiet_since = self._time
         if self._timer is None:
@@ -48,15 +48,15 @@ class CallDeadlines:
         self._calls[gevent.getcurrent()] = self._time
 
     def stop(self) -> None:
-        """The call of the present greenlet ended, or is late."""
+        """End the call of the current greenlet."""
         self._calls.pop(gevent.getcurrent(), None)
 
     def answered(self) -> None:
-        """The server answered a call."""
+        """Record that the server answered a call."""
         self._quiet_since = self._time
 
     def tick(self) -> None:
-        """Called in the hub, once in `away_after / 10` seconds while calls wait."""
+        """Called by the hub every `away_after / 10` seconds while calls wait."""
         now = self._clock()
         self._time += min(now - self._ticked_at, self._tick)
         self._ticked_at = now
@@ -74,7 +74,7 @@ class CallDeadlines:
                 greenlet.throw(Late(seconds, is_silent))
 
     def close(self) -> None:
-        """Stop counting, until the next call."""
+        """Stop the timer until the next call."""
         if self._timer is not None:
             self._timer.close()
             self._timer = None

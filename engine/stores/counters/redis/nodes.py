@@ -1,8 +1,8 @@
-"""The nodes of a Redis Cluster, and which of them has a slot.
+"""The nodes of a Redis Cluster, and the map of slots to nodes.
 
-The map is asked for before the first call, when a node redirects for good (MOVED), and again and
-again while a node is away, until another one has its slots (Redis Cluster specification, *Client
-and server roles*).
+The map is read before the first call, after a permanent redirection (MOVED), and repeatedly while a
+node is away, until another one has its slots (Redis Cluster specification, *Client and server
+roles*).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from engine.stores.counters.redis.server import FixedServer
 from engine.values.counters import CountersAway
 
 REFRESH_INTERVAL = 0.5
-"""Seconds between two questions for the map while a node is away."""
+"""Seconds between two reads of the map while a node is away."""
 
 
 class ClusterNodes:
-    """The nodes of the cluster at `address`: a client for each, made when it is first needed."""
+    """The nodes of the cluster at `address`: a client for each, made at its first use."""
 
     def __init__(self, address: Address, options: RedisOptions) -> None:
         self._endpoint, self._options = address.endpoints[0], options
@@ -34,13 +34,13 @@ class ClusterNodes:
         self._nodes: dict[tuple[str, int], RedisClient] = {}
         self._ends: list[int] = []  # the last slot of each range, ascending
         self._owners: list[tuple[int, RedisClient]] = []  # its first slot and its node
-        self._moved: dict[int, RedisClient] = {}  # slots that moved since the map was made
+        self._moved: dict[int, RedisClient] = {}  # slots that moved since the map was read
         self._asking = BoundedSemaphore(1)
         self._version = 0
         self._refresher: gevent.Greenlet[[], None] | None = None
 
     def owner(self, slot: int) -> RedisClient:
-        """The node that has a slot. Raises Unsent when none is known."""
+        """The node that has a slot. Raises Unsent if none is known."""
         if (moved := self._moved.get(slot)) is not None:
             return moved
         if not self._version:
@@ -60,7 +60,7 @@ class ClusterNodes:
         return self._nodes[host, port]
 
     def move(self, slot: int, node: RedisClient) -> None:
-        """A slot has another owner. The map is asked for soon: the slot is seldom alone."""
+        """Set the owner of a slot, and read the map soon: other slots have probably moved too."""
         self._moved[slot] = node
         self.refresh_soon()
 
@@ -71,13 +71,13 @@ class ClusterNodes:
         return list(dict.fromkeys(node for _, node in self._owners))
 
     def refresh(self) -> None:
-        """Ask for the map. Raises Unsent when no node answers."""
+        """Read the map. Raises Unsent if no node answers."""
         version = self._version
         with self._asking:
             if version != self._version:
                 return  # another greenlet has asked meanwhile
             nodes = [*self._nodes.values(), *self._seeds]
-            first = self._version % len(nodes)  # one that is cut off has an old map
+            first = self._version % len(nodes)  # rotate: an isolated node has an old map
             for node in (*nodes[first:], *nodes[:first]):
                 try:
                     self._read(node.call(("CLUSTER", "SLOTS")), node)
@@ -89,7 +89,7 @@ class ClusterNodes:
         raise Unsent(f"{self.name}: no node answers: {reason}")
 
     def refresh_soon(self) -> None:
-        """Ask for the map in a greenlet, until no node that has slots is away."""
+        """Read the map in a greenlet, until no node with slots is away."""
         if self._refresher is None or self._refresher.dead:
             self._refresher = gevent.spawn(self._refresh_until_complete)
 

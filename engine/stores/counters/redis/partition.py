@@ -1,9 +1,9 @@
-"""Counters that lie together in one Redis server: a take of several limits is atomic.
+"""Counters with one hash tag in a Redis server: a take of several limits is atomic.
 
-It is one round trip, and carries corrections of requests before it. All keys have the same hash
-tag, because one script changes them together: a cluster stores them in one of its slots. Slots of
-`concurrency` are leases that a worker renews as long as it lives, so those of a killed worker are
-free within `LEASE` seconds.
+A take is one round trip, and carries the corrections of earlier requests. All keys have the same
+hash tag, because one script changes them together and a cluster stores a hash tag in one slot.
+Slots of `concurrency` are leases that a worker renews while it lives, so those of a killed worker
+are free within `LEASE` seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEASE = 30.0
 TAG = "{modelway}"
 """The hash tag of all keys, except in a cluster."""
 _RENEWALS = 500
-"""Leases in one command of renewal."""
+"""The largest number of leases in one renewal command."""
 
 
 _Location = tuple[str, int | Calendar, int]
@@ -46,8 +46,8 @@ def _location(limit: Limit, tag: str) -> _Location:
 
 
 class _RedisReceipt:
-    """What a request took of which limits, in which buckets; `lease` names its slots. `locations`
-    is () once settled."""
+    """The costs that a request took, with their limits and buckets; `lease` names its slots.
+    `locations` is () after `settle`."""
 
     __slots__ = ("buckets", "costs", "lease", "locations")
 
@@ -62,15 +62,15 @@ class _RedisReceipt:
 
 
 class Partition:
-    """The counters of one hash tag. Construct them in the worker, after the fork: connections and
-    slots are its own.
+    """The counters of one hash tag. Construct them in the worker, after the fork, because it owns
+    the connections and slots.
 
-    `lease` are the seconds after which slots of a dead worker are free; `clock` gives microseconds
-    in place of the server's clock, for tests.
+    `lease` is the number of seconds after which the slots of a dead worker are free; `clock`
+    returns microseconds, instead of the server's clock, for tests.
 
-    A take whose answer is late is undone when the answer comes, because its request was decided
-    without it. When the connection broke instead, its slots are released (which is harmless if none
-    were taken), and what it may have taken of a window stays taken.
+    A take whose answer is late is reverted when the answer comes, because its request was decided
+    without it. If the connection breaks instead, its slots are released, which is harmless if none
+    were taken; what it may have taken of a window stays taken.
     """
 
     def __init__(
@@ -89,12 +89,12 @@ class Partition:
         self.corrections = CorrectionQueue(self._client, self._renewals, lease / 3, self._now)
 
     def ping(self) -> None:
-        """Raises CountersAway when the server does not answer."""
+        """Raise CountersAway if the server does not answer."""
         self._client.call(("PING",))
 
     def in_doubt(self, limits: tuple[Limit, ...]) -> tuple[int, ...]:
         """The indices of limits whose counts the server may have lost: it lost its data within the
-        window or, for slots, it is available again for less than a lease."""
+        window, or, for slots, has been available again for less than a lease."""
         if self._client.back_at < 0:  # it was never away
             return ()
         now = time.monotonic()
@@ -106,7 +106,7 @@ class Partition:
         )
 
     def _age(self, window: float | Calendar) -> float:
-        """The seconds for which what is counted in a window may have been."""
+        """The age in seconds of the oldest count in a window."""
         if not isinstance(window, Calendar):
             return window
         now = self._wall_time()
@@ -115,8 +115,9 @@ class Partition:
     def take(
         self, limits: tuple[Limit, ...], costs: Sequence[int], *, with_corrections: bool = True
     ) -> TakeResult:
-        """As `Counters.take` says. Without corrections, the command has the keys of the limits
-        alone."""
+        """As `Counters.take` says. Without corrections, the command has only the keys of the
+        limits.
+        """
         self._client.raise_if_away()
         self._count += 1
         lease = f"{self._name}:{self._count}"
@@ -155,7 +156,7 @@ class Partition:
         return TakeResult(None, states[1::4], resets, receipt)
 
     def _undo(self, receipt: _RedisReceipt, corrections: Sequence[Correction], answer: Any) -> None:
-        """Return what was taken for a request that was decided without the `answer`; None when no
+        """Revert the take of a request that was decided without its `answer`, which is None if no
         answer will come."""
         if answer is None:
             self.corrections.requeue(corrections, CountersAway("no answer"))
@@ -190,7 +191,7 @@ class Partition:
         self._client.close()
 
     def _unit(self, tick: int | Calendar) -> int | str:
-        """A tick, or the edges of a calendar, for scripts."""
+        """A tick, or the edges of a calendar as text, for scripts."""
         if not isinstance(tick, Calendar):
             return tick
         return ",".join(map(str, self._windows.around(tick, self._wall_time())))

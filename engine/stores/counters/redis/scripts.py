@@ -1,11 +1,12 @@
 """The Lua scripts of the counters, atomic in Redis 5 and later.
 
+
 A window is a hash like a record of `windows`: the count of each bucket under its number, `t` the
 total, `o` the oldest and `n` the newest bucket. A window of the calendar is a hash like a record of
-`calendars`: `t` the total, `s` its start and `e` its end; it has no tick, but the edges of the
-windows around the caller's time, as text. Slots are a sorted set of leases by the time at which
-each ends. Every key has a time to live. The clock is the server's, so that the clocks of machines
-need not agree; a test passes another time (`ARGV[1]`).
+`calendars`: `t` the total, `s` its start and `e` its end. Instead of a tick it has, as text, the
+edges of the windows around the caller's time. Slots are a sorted set of leases by their end. Every
+key has a time to live. The clock is the server's, because the clocks of machines may differ; tests
+pass another time (`ARGV[1]`).
 """
 
 from __future__ import annotations
@@ -272,7 +273,7 @@ DATASET_ID = """
 if redis.call('SETNX', KEYS[1], ARGV[1]) == 1 then return ARGV[1] end
 return redis.call('GET', KEYS[1])
 """
-"""Returns the id of the server's data, after storing one where there is none: another id than
-before means other data. KEYS: DATASET_KEY. ARGV: a random id."""
+"""Returns the id of the server's data, after storing the given one if there is none. A different id
+than before means that the data was lost. KEYS: DATASET_KEY. ARGV: a random id."""
 
 SCRIPTS = {script.sha: script for script in (TAKE, SETTLE, RENEW)}

@@ -13,11 +13,11 @@ from redis.sentinel import Sentinel
 from engine.stores.counters.redis.address import Address, Endpoint
 
 SENTINEL_TIMEOUT = 1.0
-"""Seconds of a question to a Sentinel; then the next one is asked."""
+"""Timeout of a query to a Sentinel in seconds; then the next one is asked."""
 
 
 class RedisServer(Protocol):
-    """Makes connections to a server. `name` is for messages and never has a password; `may_move`:
+    """Makes connections to a server. `name` is for messages and contains no password; `may_move`:
     the address may change."""
 
     name: str
@@ -28,15 +28,15 @@ class RedisServer(Protocol):
         ...
 
     def is_current(self, connection: Any) -> bool:
-        """Whether a connection is to the address of now."""
+        """Whether a connection is to the current address."""
         ...
 
     def forget(self) -> None:
-        """The server failed: its address is to be asked for again."""
+        """Drop the address after a failure, so that it is looked up again."""
         ...
 
     def has_moved(self) -> bool:
-        """Asks for the address; whether it is another one."""
+        """Look the address up. Returns whether it has changed."""
         ...
 
     def close(self) -> None: ...
@@ -58,20 +58,20 @@ class FixedServer:
         return True
 
     def forget(self) -> None:
-        """The address is always the same."""
+        """Do nothing: the address never changes."""
 
     def has_moved(self) -> bool:
         return False
 
     def close(self) -> None:
-        """It has no connections of its own."""
+        """Do nothing: it has no connections."""
 
 
 class SentinelMaster:
     """The master that the Sentinels of `address` name.
 
-    They are asked before the first connection, once a second (`has_moved`), and when the master
-    failed. As long as no Sentinel answers, the master is the last known one.
+    They are asked before the first connection, once a second (`has_moved`), and after a failure of
+    the master. If no Sentinel answers, the last known master is used.
     """
 
     may_move = True

@@ -1,7 +1,7 @@
-"""Calls to whichever node of a cluster has the slot of a hash tag, and whether it has the data.
+"""Calls to the node of a cluster that has the slot of a hash tag, and the detection of lost data.
 
-Each slot has a dataset id of its own: it moves with its slot to other nodes. It is asked for after
-the first call to another node, and after a node lost its connections, as it does when it restarts.
+Each slot has a dataset id, which moves with the slot to other nodes. It is checked after the first
+call to another node, and after all connections to a node broke, as they do when it restarts.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _REDIRECTIONS = 5
 
 
 class SlotClient:
-    """The `PartitionClient` of a hash tag. In `folder` the workers of a machine share what they
-    know of its data."""
+    """The `PartitionClient` of a hash tag. In `folder` the workers of a machine share the
+    `Dataset`.
+    """
 
     def __init__(self, nodes: ClusterNodes, tag: str, folder: Path | None) -> None:
         self._nodes, self._slot = nodes, key_slot(tag.encode())
@@ -41,7 +42,7 @@ class SlotClient:
 
     @property
     def lost_at(self) -> float:
-        """When the slot was last found with other data; now as long as that is not known."""
+        """When a loss of the slot's data was last detected; now, while that is not verified."""
         if self._node is not None and self._verified != (self._node, self._node.generation):
             return time.monotonic()
         return self._dataset.lost_at
@@ -53,7 +54,7 @@ class SlotClient:
         return max(self.lost_at, self._available_at, node_back_at)
 
     def raise_if_away(self) -> None:
-        """Raises Unsent while the node is away that has the slot."""
+        """Raise Unsent while the node that has the slot is away."""
         try:
             self._owner().raise_if_away()
         except Unsent:
@@ -61,8 +62,8 @@ class SlotClient:
             raise
 
     def call(self, command: Command, *, resend: bool = True, on_late: OnLate | None = None) -> Any:
-        """As that of RedisClient, on the node that has the slot. NotServed: its keys are on two
-        nodes, because it is being moved, or the cluster is down."""
+        """As `RedisClient.call`, on the node that has the slot. Raises NotServed if the keys of the
+        slot are on two nodes, because it is being moved, or if the cluster is down."""
         answer = self._call(command, resend, on_late)
         node = self._node
         if node is not None and self._verified != (node, node.generation):
@@ -70,10 +71,10 @@ class SlotClient:
         return answer
 
     def close(self) -> None:
-        """The nodes are closed by whoever made them."""
+        """Do nothing: the owner of the nodes closes them."""
 
     def _verify(self, node: RedisClient, generation: int) -> None:
-        """Find out whether the node has the data; `lost_at` is now while it does not say."""
+        """Check that the node has the data. If it does not answer, `lost_at` stays at now."""
         try:
             answer = self._call(dataset_command(self._mark), True, None)
         except CountersAway as error:

@@ -1,6 +1,6 @@
-"""How the tables came to be, one step per file in versions/.
+"""The migrations of the tables, one step per file in versions/.
 
-A step expands: what programs before it read and write goes on to work. One that does not, a
+A step expands: older programs can still read and write the tables. A step that does not, a
 contraction, defines `oldest_program`: the first step whose program can use the tables after it.
 """
 
@@ -10,11 +10,11 @@ _VERSIONS = Path(__file__).parent / "versions"
 
 STEPS = tuple(sorted(file.name.partition("_")[0] for file in _VERSIONS.glob("r[0-9]*.py")))
 HEAD = STEPS[-1]
-"""The last step. Tables that are there already are known by it, without Alembic being imported."""
+"""The last step. Tables of this version are recognised without importing Alembic."""
 
 VERSION_TABLE = "schema_version"
-"""The table with the last step that was taken. Programs up to r0003 read `alembic_version`, where
-the oldest program that can use the tables stands since then."""
+"""The table with the last step. Programs up to r0003 read `alembic_version`; since then that has
+the oldest program that can use the tables."""
 
 OLDEST_PROGRAM = "r0003"
-"""The oldest program for new tables."""
+"""The oldest program that can use new tables."""

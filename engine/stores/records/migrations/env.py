@@ -1,7 +1,7 @@
-"""What Alembic runs: the steps, on the connection of `engine.stores.records.migrate`.
+"""Alembic's entry point: runs the steps on the connection of `engine.stores.records.migrate`.
 
-In PostgreSQL each step is a transaction of its own, so that a step may also have statements that
-run outside of one. In SQLite all of them are part of one transaction.
+In PostgreSQL each step is a transaction, so that a step may also run statements outside of one. In
+SQLite all steps are one transaction.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.offline.diff.difference import between
+from engine.offline.diff.difference import differences_between
 from tests.support.rehearsing import CONFIG, patched, planned
 
 OLD = {"request": {"header": {"set": {"x-a": "hush-1", "x-b": "1"}, "remove": ["x-c"]}}}
@@ -12,7 +12,9 @@ def words(folder, old, new):
     def side(name, transform):
         return planned(folder / name, patched(CONFIG, {"upstreams": {"main": transform}}))
 
-    (difference,) = between(side("a", {"transform": old}), side("b", {"transform": new}))
+    (difference,) = differences_between(
+        side("a", {"transform": old}), side("b", {"transform": new})
+    )
     return difference.words
 
 

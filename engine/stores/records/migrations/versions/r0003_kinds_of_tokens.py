@@ -1,4 +1,4 @@
-"""Kinds of tokens that have a price of their own, and where the price is from."""
+"""Kinds of tokens with a price of their own, and the source of the price."""
 
 from __future__ import annotations
 

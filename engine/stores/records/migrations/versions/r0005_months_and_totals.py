@@ -1,8 +1,8 @@
-"""The ledger in partitions by month, with sums by hour, day and 32 days that triggers keep.
+"""The ledger in partitions by month, with sums by hour, day and 32 days that triggers update.
 
-Expands: programs of r0003 go on inserting into `usage` and reading it. In PostgreSQL it becomes
-the first partition, up to the first of the month after next; its rows stay where they are, and no
-lock lasts longer than a moment. The sums of rows that were there are made later (`totals_from`).
+Expands: programs of r0003 can still insert into `usage` and read it. In PostgreSQL it becomes the
+first partition, up to the first of the month after next; its rows are not moved, and locks are held
+only briefly. The sums of existing rows are computed later (`totals_from`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SUMS = (
 )
 _FAILED = "outcome <> 'caller_left' AND (outcome <> 'complete' OR status >= 400)"
 _LAST_TIME = 253_402_300_800
-"""The year 10000, beyond which there are no months."""
+"""The start of the year 10000, after which there are no partitions."""
 
 
 def upgrade() -> None:
@@ -113,9 +113,9 @@ def _create_tables() -> None:
 
 
 def _prepare_usage() -> str:
-    """Make `usage` fit to be a partition without a lock that lasts; the first time that is not its.
-
-    Each statement is a transaction of its own, and may run again after a failure.
+    """Prepare `usage` as a partition without a long lock. Returns its end: the first time (Unix
+    seconds) that does not belong to it. Each statement is a transaction and can be repeated after a
+    failure.
     """
     context = op.get_context()
     with context.autocommit_block():
@@ -165,8 +165,8 @@ def _partition(end: str) -> None:
 
 
 def _postgresql_sums() -> str:
-    """Add the rows of a statement up; in the order of the keys, so that no two wait for each
-    other."""
+    """The statements that add the rows of an insert to the sums, in the order of the keys, so that
+    there is no deadlock."""
 
     def insert(table: str, periods: str, names: tuple[str, ...], start: str) -> str:
         period = "period, " if periods else ""
@@ -232,7 +232,7 @@ def _sqlite_trigger() -> str:
     values = " UNION ALL ".join(f"SELECT {seconds} AS period" for seconds in _PERIODS)
     totals = insert("ledger_totals", f" FROM ({values})", _NAMES, f"{hour} - {hour} % period")
     models = insert("ledger_models", "", _MODEL_NAMES, hour)
-    # A program that adds the rows of its transaction up says so there (`batch_sums.py`).
+    # A program that adds the rows of its transaction itself inserts this row (`batch_sums.py`).
     alone = "NOT EXISTS (SELECT 1 FROM ledger_state WHERE name = 'batch')"
     return (
         f"CREATE TRIGGER usage_sums AFTER INSERT ON usage WHEN {alone} BEGIN {totals} {models} END"
@@ -244,7 +244,7 @@ def _additions(table: str) -> str:
 
 
 def _floor(time: str, seconds: int) -> str:
-    """The start of a period of fixed length; both databases read it alike for times since 1970."""
+    """The start of a period of fixed length; equal in both databases for times since 1970."""
     if op.get_bind().dialect.name == "sqlite":
         return f"CAST({time} / {seconds} AS INTEGER) * {seconds}"
     return f"floor({time} / {seconds})::bigint * {seconds}"
