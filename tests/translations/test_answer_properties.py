@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import dialects
-from engine.metering.readers import reader
 from engine.translations import language, languages, target_language, target_languages
 from engine.translations.language import TargetLanguage
 from engine.translations.neutral.answer import Answer, collect
@@ -21,9 +19,6 @@ from engine.translations.neutral.events import BrokenAnswer, Event
 from engine.translations.neutral.losses import Losses
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.upstream.client.failures import InvalidAnswer
-from engine.upstream.translated_errors import TranslatedErrors
-from engine.upstream.translated_events import TranslatedEvents
-from engine.values.redaction import Redaction
 from engine.values.wildcard import Patterns
 from tests.support.translation_strategies import (
     ANSWERS,
@@ -34,7 +29,7 @@ from tests.support.translation_strategies import (
     write_answer,
     write_stream,
 )
-from tests.support.translations import event_data
+from tests.support.translations import event_data, relayed
 
 EXAMPLES = int(os.environ.get("MODELWAY_EXAMPLES", "30"))
 
@@ -126,12 +121,7 @@ def through(pair: Translation, pieces: list[bytes]) -> bytes:
 
 def interrupted(pair: Translation, pieces: list[bytes]) -> tuple[bytes, Exception | None]:
     """What a caller gets of a stream, and why it breaks off."""
-    dialect = dialects.get(pair.target.dialect)
-    usage = reader(dialect.meter, "text/event-stream")
-    errors = TranslatedErrors(dialects.get(pair.source.dialect), "req1", Redaction(()), [])
-    events = TranslatedEvents(exchange(pair, stream=True).stream(), dialect, usage, errors)
-    output = [events.feed(piece) for piece in pieces]
-    return b"".join([*output, events.finish()]), events.failure
+    return relayed(exchange(pair, stream=True), pieces)
 
 
 @EVERY_PAIR

@@ -3,7 +3,8 @@
 A file of `tests/cases/translations/crossings/` names the `caller` and the `target` and what is
 translated: a `request` to what the target gets (`written`, with the fields that were `dropped` or
 the one that is `refused`), or an upstream's `stream` or `answer` to what the caller gets (`result`,
-and the `error` that breaks it off). JSON is compared with its order and the text of its numbers.
+and the `error` that breaks it off); `pieces` are those in which the network delivers a stream. JSON
+is compared with its order and the text of its numbers.
 `defect` is the number, or a list of them, of defects that other gateways have (`README.md`).
 """
 
@@ -22,7 +23,7 @@ from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.refusals import LossRules
 from engine.translations.translation import TranslatedExchange, Translation
 from engine.values.errors import GatewayError
-from tests.support.translations import CASES, event_data
+from tests.support.translations import CASES, event_data, relayed
 
 Case = dict[str, Any]
 
@@ -94,3 +95,12 @@ def test_a_stream_is_written_for_the_caller(case: Case) -> None:
         error = str(broken)
     assert output.decode().rstrip() == case["result"].rstrip()
     assert error == case.get("error")
+
+
+@pytest.mark.parametrize("case", _files("pieces"))
+def test_a_stream_in_pieces_is_written_for_the_caller(case: Case) -> None:
+    exchange = _translate(case)
+    exchange.request.stream = True
+    output, failure = relayed(exchange, [piece.encode() for piece in case["pieces"]])
+    assert output.decode().rstrip() == case["result"].rstrip()
+    assert failure is None
