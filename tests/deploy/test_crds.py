@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 import yaml
 
@@ -51,6 +51,13 @@ def closed(schema: Any) -> Any:
     return made
 
 
+def errors(manifest: dict[str, Any]) -> list[str]:
+    """By a validator with regular expressions as those of Go."""
+    schema = definitions()[manifest["apiVersion"], manifest["kind"]]
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    return [error.message for error in validator.iter_errors(manifest)]
+
+
 def foreign() -> Iterator[dict[str, Any]]:
     for case in CASES:
         for manifest in manifests(expected(case).read_text("utf-8")):
@@ -60,16 +67,13 @@ def foreign() -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_manifest_of_a_foreign_kind_is_valid(kind: str) -> None:
-    schemas = definitions()
     found = [manifest for manifest in foreign() if manifest["kind"] == kind]
     assert found
-    for manifest in found:
-        jsonschema.validate(manifest, schemas[manifest["apiVersion"], kind])
+    assert [error for manifest in found for error in errors(manifest)] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_misspelt_member_is_found(kind: str) -> None:
     manifest = copy.deepcopy(next(m for m in foreign() if m["kind"] == kind))
     manifest["spec"]["egres"] = []
-    with pytest.raises(jsonschema.ValidationError, match="egres"):
-        jsonschema.validate(manifest, definitions()[manifest["apiVersion"], kind])
+    assert [error for error in errors(manifest) if "egres" in error]

@@ -24,7 +24,7 @@ from tests.support.paths import ROOT
 from tests.support.pgbouncer import BINARY as PGBOUNCER
 from tests.support.pgbouncer import pgbouncer
 from tests.support.ports import free_port
-from tests.support.postgres import Postgres, binaries
+from tests.support.postgres import binaries
 from tests.support.redis_server import BINARY as REDIS
 from tests.support.redis_server import command
 
@@ -39,6 +39,8 @@ ELSEWHERE = {
     ("docs/how-to/containers.md", "OPENAI"): "benchmarks/empty_machine/compose.py",
     ("docs/how-to/kubernetes.md", "kubectl"): "tests/deploy/test_chart.py",
     ("docs/how-to/rolling-restart.md", "modelway reload"): "tests/e2e/test_pages.py",
+    ("docs/how-to/ci.md", "modelway schema"): "tests/e2e/test_pages.py",
+    ("docs/how-to/ci.md", 'eval "'): "tests/e2e/test_pages.py",
     ("docs/how-to/systemd.md", "useradd"): "tests/deploy/test_service.py",
     ("docs/how-to/rolling-restart.md", "systemctl"): "tests/e2e/test_blue_green.py",
     ("docs/reference/counters.md", "ACL"): "tests/stores/counters/redis/test_connection.py",
@@ -188,43 +190,35 @@ def test_sentinel_accepts_the_lines_for_its_file(code, tmp_path):
         assert b"NOAUTH" in command(port, "SENTINEL masters")
 
 
-needs_postgres = pytest.mark.skipif(binaries() is None, reason="needs postgresql")
-
-
-@pytest.fixture
-def postgres(tmp_path):
-    server = Postgres(binaries(), tmp_path)
-    yield server
-    server.stop()
-
-
 @runs("docs/how-to/postgresql.md", "createuser")
-@needs_postgres
 def test_the_user_owns_the_database(code, postgres, tmp_path):
     address = f"PGHOST=127.0.0.1 PGPORT={postgres.port} PGUSER=modelway PATH={binaries()}:$PATH"
-    command = code.text.strip().replace("modelway", "gateway")  # the test's own user has the name
+    command = code.text.strip().replace("modelway", "gateway")  # the user of the tests has the name
     shell(f"export {address}; {command}", tmp_path)
-    with psycopg.connect(host="127.0.0.1", port=postgres.port, user="gateway") as connection:
-        connection.execute("CREATE TABLE tokens ()")
+    try:
+        with psycopg.connect(host="127.0.0.1", port=postgres.port, user="gateway") as connection:
+            connection.execute("CREATE TABLE tokens ()")
+    finally:
+        postgres.run("DROP DATABASE gateway")
+        postgres.run("DROP USER gateway")
 
 
 @runs("docs/how-to/postgresql.md", "# postgresql.conf")
-@needs_postgres
 def test_postgresql_accepts_the_line_for_its_file(code, postgres):
     name, _, value = code.text.splitlines()[1].partition(" = ")
     postgres.run(f"ALTER SYSTEM SET {name} = {value}")
+    postgres.run(f"ALTER SYSTEM RESET {name}")
 
 
 @runs("docs/how-to/postgresql.md", "[databases]")
-@needs_postgres
 @pytest.mark.skipif(PGBOUNCER is None, reason="needs pgbouncer")
 def test_pgbouncer_accepts_its_file(code, postgres):
-    text = code.text.replace("host=127.0.0.1", "host=127.0.0.1 port={server}")
+    database = f"modelway = host=127.0.0.1 port={{server}} dbname={postgres.fresh().split('/')[-1]}"
+    text = code.text.replace("modelway = host=127.0.0.1", database)
     text = text.replace("listen_port = 6432", "listen_port = {port}").replace("= *", "= 127.0.0.1")
     with pgbouncer(postgres, f"{text}unix_socket_dir =\nauth_type = any\n") as port:
-        address = {"host": "127.0.0.1", "port": port, "user": "modelway"}
-        postgres.run("CREATE DATABASE modelway")
-        psycopg.connect(**address, dbname="modelway").close()
+        address = f"host=127.0.0.1 port={port} user=modelway dbname=modelway"
+        psycopg.connect(address).close()
 
 
 def shell(command: str, folder, *, check: bool = True) -> subprocess.CompletedProcess[str]:

@@ -86,6 +86,7 @@ def test_explain_of_the_page(project: Shell) -> None:
 def test_diff_of_the_page(project: Shell, tmp_path: Path) -> None:
     git = "git -c user.name=a -c user.email=a@example.com -c commit.gpgsign=false"
     succeed(project, f"git init -q -b main && git add . && {git} commit -qm one")
+    succeed(project, "git checkout -qb change")
     succeed(project, "sed -i 's/max_body: 25MB/max_body: 50MB/' gateway.yaml")
     for command in block("docs/reference/tests.md", "git show").commands():
         place = command.replace("/tmp/main", str(tmp_path / "main"))
@@ -95,7 +96,7 @@ def test_diff_of_the_page(project: Shell, tmp_path: Path) -> None:
 def test_tokens_and_usage_of_the_pages(project: Shell) -> None:
     create, update, *synopses = block("docs/reference/tokens.md", "modelway token").commands()
     assert "mw-" in succeed(project, create.replace("alice", "bob"))
-    assert "bob" in succeed(project, update.replace("alice", "bob"))
+    assert "30 USD/month" in succeed(project, update.replace("alice", "bob"))
     assert len(synopses) == 2
     for command in block("docs/how-to/monthly-budget.md", "modelway usage").commands():
         succeed(project, command)
@@ -108,3 +109,26 @@ def test_a_gunicorn_of_your_own(project: Shell) -> None:
     project.run(f"{command} > gunicorn.txt 2>&1 &")
     assert "ok" in succeed(project, f"{WAIT} http://127.0.0.1:{port}/healthz || cat gunicorn.txt")
     project.run("kill %1; wait")
+
+
+def test_the_schema_of_the_page(project: Shell) -> None:
+    succeed(project, "rm schemas/gateway.schema.json")
+    succeed(project, block("docs/how-to/ci.md", "modelway schema").text.strip())
+    assert "$schema" in succeed(project, "head -3 schemas/gateway.schema.json")
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_completion_of_the_page(shell: Shell, name: str) -> None:
+    """Completes a command after the line of the page was run."""
+    if shutil.which(name) is None:
+        pytest.skip(f"needs {name}")
+    lines = block("docs/how-to/ci.md", 'eval "').commands()
+    (line,) = (line for line in lines if f"{name}_source" in line)
+    registered = {
+        "bash": "complete -p modelway",
+        "zsh": "print $_comps[modelway]",
+        "fish": "complete -c modelway",
+    }
+    before = "autoload -U compinit; compinit -u; " if name == "zsh" else ""
+    output = succeed(shell, f"{name} -c '{before}{line}; {registered[name]}'")
+    assert "_modelway" in output

@@ -79,7 +79,8 @@ def shell_in(folder: Path) -> Iterator[Shell]:
     """A shell in `work` below a folder, with the command `modelway` of this checkout."""
     program = folder / "bin" / "modelway"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/modelway.py" "$@"\n')
+    imports = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from modelway import main"
+    program.write_text(f"#!{sys.executable}\n{imports}; main()\n")
     program.chmod(0o755)
     (folder / "work").mkdir()
     names = ("LANG", "TMPDIR", "HOME", "PYTHONPATH", "XDG_RUNTIME_DIR")
