@@ -11,7 +11,15 @@ import click
 from benchmarks import empty_machine as package
 from benchmarks.empty_machine.machine import ROOT, Machine
 
+_PACKAGES = re.compile(r"`apt-get install ([^`]+)`")
 _FIRST_BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def packages_of_readme() -> list[str]:
+    """What it says that Debian needs."""
+    match = _PACKAGES.search((ROOT / "README.md").read_text("utf-8"))
+    assert match is not None
+    return match[1].split()
 
 
 def commands_of_readme() -> list[str]:
@@ -77,7 +85,7 @@ def main(names: tuple[str, ...], suite: str, tests: str, *, keep: bool) -> None:
     start = time.monotonic()
     machine = Machine(suite)
     try:
-        machine.install("python3-venv")
+        machine.install(*packages_of_readme())
         for name in names or PARTS:
             PARTS[name](machine, tests)
             print(f"{name}: works, {time.monotonic() - start:.0f} s")
