@@ -34,6 +34,7 @@ def readme(machine: Machine, tests: str) -> None:
     environment, demo, gate = commands_of_readme()
     install, serve = demo.split(" && ")
     machine.run(f"{environment}\n{install}")
+    machine.install("curl")
     print(machine.run(f"python -m benchmarks.empty_machine.demo {serve}", alone=True), end="")
     print(machine.run(f"{gate} -- {tests}")[-2500:])
 
