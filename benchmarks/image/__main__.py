@@ -7,19 +7,18 @@ import json
 import sys
 
 from benchmarks import image as package
-from benchmarks.image.built import build_twice, check_image, stand_ins
+from benchmarks.image.built import build_twice, check_image, stand_in
 from benchmarks.image.commands import FAILURES, IMAGE, podman
 from benchmarks.image.runs import check_alone, check_compose, check_pod
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=package.__doc__)
-    parser.add_argument("--build", help="the base of the first stage; with --base")
-    parser.add_argument("--base", help="the base of the image")
+    parser.add_argument("--base", help="an image of Debian, in place of the stand-in")
     parser.add_argument("--reuse", action="store_true", help="run the image that was built last")
     arguments = parser.parse_args()
     if not arguments.reuse:
-        build_twice((arguments.build, arguments.base) if arguments.base else stand_ins())
+        build_twice(arguments.base or stand_in())
     (image,) = json.loads(podman("image", "inspect", IMAGE))
     check_image(image)
     check_alone(image["Healthcheck"]["Test"][1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -36,7 +37,7 @@ def check_alone(health: list[str]) -> None:
     """As the Containerfile says, with the project that `modelway init` makes."""
     folder = CACHE / "project"
     shutil.rmtree(folder, ignore_errors=True)
-    run("modelway", "init", folder)
+    run(sys.executable, "-m", "engine", "init", folder)
     mount = f"--volume={folder}:/etc/modelway:ro"
     report("`check` runs in it", *succeeds("run", "--rm", *MACHINE, *RIGHTS, mount, IMAGE, "check"))
     with container(*RIGHTS, mount, IMAGE):

@@ -96,6 +96,9 @@ def test_the_config_of_the_map_passes_check(case, tmp_path, monkeypatch):
         file = tmp_path / item["path"]
         file.parent.mkdir(exist_ok=True)
         file.write_text(data[item["key"]].replace("/opt/modelway/", f"{ROOT}/"))
+    for item in (item for s in sources if "secret" in s for item in s["secret"]["items"]):
+        (tmp_path / "secrets").mkdir(exist_ok=True)
+        (tmp_path / item["path"]).write_text("example")
     for name in re.findall(r"\$\{(\w+)\}", str(data)):
         monkeypatch.setenv(name, "example")
     monkeypatch.chdir(tmp_path)

@@ -10,10 +10,16 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(bool(pods.why_not()), reason=pods.why_not())
 
-CASE = next(case for case in CASES if case.stem == "minimal")
-MANIFESTS = manifests(expected(CASE).read_text("utf-8"))
-POD = next(m for m in MANIFESTS if m["kind"] == "Deployment")["spec"]["template"]["spec"]
-FILES = next(m for m in MANIFESTS if m["kind"] == "ConfigMap")["data"]
+
+def pod_and_files(name):
+    """The pod of a value file, and the files of its config map."""
+    case = next(case for case in CASES if case.stem == name)
+    found = manifests(expected(case).read_text("utf-8"))
+    pod = next(m for m in found if m["kind"] == "Deployment")["spec"]["template"]["spec"]
+    return pod, next(m for m in found if m["kind"] == "ConfigMap")["data"]
+
+
+POD, FILES = pod_and_files("minimal")
 
 
 def with_config(files, old, new):
@@ -28,9 +34,12 @@ def config(tmp_path):
 
 @pytest.fixture
 def volumes(tmp_path, config):
-    root = tmp_path / "root"
-    root.mkdir()
-    return {"root": root, "config": config.folder}
+    return volumes_of(tmp_path, config)
+
+
+def volumes_of(tmp_path, config):
+    (tmp_path / "root").mkdir()
+    return {"root": tmp_path / "root", "config": config.folder}
 
 
 def probed(container, kind):
@@ -55,6 +64,21 @@ def test_it_checks_serves_reloads_and_drains(config, volumes):
         assert probed(container, "liveness")[0] == 200
 
 
+def test_a_changed_secret_is_reloaded(tmp_path):
+    """By a pod that listens on IPv6, too."""
+    pod, files = pod_and_files("secret-files")
+    config = pods.ConfigVolume(tmp_path / "config", files | {"secrets/openai": "sk-first"})
+    with pods.started(pod, pod["containers"][0], volumes_of(tmp_path, config)) as container:
+        until(lambda: probed(container, "readiness")[0] == 200, "readiness")
+        first = state(container)
+        config.change(files | {"secrets/openai": "sk-second"})
+        until(lambda: state(container)["hash"] != first["hash"], "the new secret")
+
+
+def state(container):
+    return json.loads(probed(container, "readiness")[1])["config"]
+
+
 def has_no_rights(container):
     status = dict(line.split(":\t", 1) for line in container.proc("status").splitlines())
     assert set(status["Uid"].split()) == set(status["Gid"].split()) == {"65532"}
@@ -67,12 +91,9 @@ def has_no_rights(container):
 
 
 def reloads_completely_or_not_at_all(container, config):
-    def state():
-        return json.loads(probed(container, "readiness")[1])["config"]
-
-    first = state()
+    first = state(container)
     config.change(with_config(FILES, "models:", "modles:"))
-    until(lambda: "modles" in str(state()), "the refusal")
-    assert state()["hash"] == first["hash"]
+    until(lambda: "modles" in str(state(container)), "the refusal")
+    assert state(container)["hash"] == first["hash"]
     config.change(with_config(FILES, "gpt-5-mini", "gpt-5"))
-    until(lambda: state()["hash"] != first["hash"], "the new config")
+    until(lambda: state(container)["hash"] != first["hash"], "the new config")

@@ -3,6 +3,7 @@
 import configparser
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
@@ -11,10 +12,12 @@ from click.testing import CliRunner
 from engine.cli import main
 from engine.config.server import Server
 from engine.values.units import seconds
+from tests.support.blocks import blocks
 from tests.support.how_to import Page
 from tests.support.paths import ROOT
 
 HOW_TO = ROOT / "docs/how-to/rolling-restart.md"
+PAGE = "docs/how-to/systemd.md"
 UNITS = ("modelway.service", "modelway@.service")
 
 
@@ -27,7 +30,7 @@ def unit(name):
 
 @pytest.mark.parametrize("name", UNITS)
 def test_its_commands_and_options_exist(name):
-    for key in ("ExecStartPre", "ExecStart"):
+    for key in ("ExecStartPre", "ExecStart", "ExecReload"):
         _, command, *options = unit(name)["Service"][key].split()
         result = CliRunner().invoke(main, [command, "--help"])
         assert result.exit_code == 0
@@ -45,6 +48,22 @@ def test_the_unit_for_two_gateways_waits_for_the_drain_of_its_page():
     drain = yaml.safe_load(config)["server"]["drain"]
     timeout = float(unit("modelway@.service")["Service"]["TimeoutStopSec"])
     assert timeout > seconds(drain["delay"]) + seconds(drain["grace"]) + 5
+
+
+def test_the_page_installs_what_the_unit_names():
+    (commands,) = (b.text for b in blocks() if b.page == PAGE and b.language == "sh")
+    service = unit("modelway.service")["Service"]
+    assert f" {service['User']}\n" in commands
+    program = service["ExecStart"].split()[0]
+    assert f"python3 -m venv {Path(program).parents[1]} && " in commands
+    assert service["EnvironmentFile"].removeprefix("-") in commands
+    assert f"install -d {service['WorkingDirectory']} && " in commands
+    home = f"/var/lib/{service['StateDirectory']}"
+    stores = yaml.safe_load(Page.read((ROOT / PAGE).read_text("utf-8")).files["gateway.yaml"])[
+        "stores"
+    ]
+    assert stores["journal"].startswith(f"{home}/")
+    assert f"sqlite:///{home}/" in stores["records"]
 
 
 def test_the_socket_and_the_services_that_share_it_name_each_other():

@@ -33,14 +33,15 @@ default_pool_size = 2
 
 
 @contextmanager
-def pgbouncer(postgres: Postgres) -> Iterator[int]:
-    """The port of a pooler with two connections for each database."""
+def pgbouncer(postgres: Postgres, config: str = _CONFIG) -> Iterator[int]:
+    """The port of a pooler with two connections for each database, or of one with that config, in
+    which `{server}` and `{port}` are replaced."""
     assert BINARY is not None, WHY_NOT
     folder = Path(tempfile.mkdtemp(prefix="pgbouncer-"))
     port = free_port()
     file = folder / "pgbouncer.ini"
     # With `auth_type = any` every client is the user of the database line.
-    file.write_text(_CONFIG.format(server=f"{postgres.port} user=modelway", port=port))
+    file.write_text(config.format(server=f"{postgres.port} user=modelway", port=port))
     folder.chmod(0o755)
     record = ["-u", "nobody"] if os.geteuid() == 0 else []
     with (folder / "log").open("wb") as log:

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,13 +134,17 @@ def started(
     command = _command(pod, container, volumes)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True, cwd=ROOT)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    found: list[str] = []
     try:
         while not (pids := children.read_text("utf-8").split()):
             assert process.poll() is None
             time.sleep(0.005)
         yield Container(process, int(pids[0]))
     finally:
-        process.kill()
+        # With the first process of the container all others end. The death of unshare would not end
+        # it: the signal for that is lost when it changes its user.
+        with suppress(ProcessLookupError):
+            os.kill(int(found[0]) if found else process.pid, signal.SIGKILL)
         process.wait()
 
 

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.blocks import block
 from tests.support.peer import Certificate
 from tests.support.ports import free_port
 
@@ -19,11 +20,8 @@ BINARY = os.environ.get("MODELWAY_REDIS_SERVER") or shutil.which("redis-server")
 """Any server of this protocol: Valkey's has the same options."""
 WHY_NOT = "redis-server is not installed (apt-get install redis-server)"
 
-ACL = (
-    "resetkeys ~{modelway* resetchannels -@all +ping +select +eval +evalsha +time +asking "
-    "+cluster|slots +get +setnx +del +pexpire +hget +hset +hsetnx +hmget +hgetall +hdel +hincrby "
-    "+zadd +zrem +zcard +zremrangebyscore"
-)
+_USER = "ACL SETUSER gateway on >PASSWORD resetkeys"
+ACL = " ".join(block("docs/reference/counters.md", _USER).text.partition(">PASSWORD ")[2].split())
 """What the manual says that a user needs."""
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.how_to import Command
+from tests.support.paths import ROOT
 
 _BLOCK = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _END = "-- end of output --"
@@ -67,6 +72,25 @@ class Shell:
         assert self._process.stdin is not None
         self._process.stdin.write("kill $(jobs -p) 2>/dev/null; wait\n")
         self._process.communicate(timeout=60)
+
+
+@contextmanager
+def shell_in(folder: Path) -> Iterator[Shell]:
+    """A shell in `work` below a folder, with the command `modelway` of this checkout."""
+    program = folder / "bin" / "modelway"
+    program.parent.mkdir()
+    imports = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from modelway import main"
+    program.write_text(f"#!{sys.executable}\n{imports}; main()\n")
+    program.chmod(0o755)
+    (folder / "work").mkdir()
+    names = ("LANG", "TMPDIR", "HOME", "PYTHONPATH", "XDG_RUNTIME_DIR")
+    environment = {name: os.environ[name] for name in names if name in os.environ}
+    path = f"{program.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    shell = Shell(folder / "work", environment | {"PATH": path})
+    try:
+        yield shell
+    finally:
+        shell.close()
 
 
 def prints(step: Step, output: str) -> bool:

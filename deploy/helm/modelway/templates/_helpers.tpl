@@ -36,9 +36,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{- /* What a pod decides, laid over gateway.yaml. */ -}}
 {{- define "modelway.overlay" -}}
-{{- $server := dict "listen" "0.0.0.0:8080" "workers" (int .Values.workers) "watch" .Values.config.reload
+{{- $server := dict "listen" (printf "%s:8080" .Values.listenHost) "workers" (int .Values.workers) "watch" .Values.config.reload
       "drain" (dict "delay" (printf "%ds" (int .Values.drain.delay)) "grace" (printf "%ds" (int .Values.drain.grace))) }}
-{{- $telemetry := dict "listen" "0.0.0.0:9090" "allow_ips" (concat (list "127.0.0.0/8" "::1") .Values.metrics.allowIps) }}
+{{- $telemetry := dict "listen" (printf "%s:9090" .Values.listenHost) "allow_ips" (concat (list "127.0.0.0/8" "::1") .Values.metrics.allowIps) }}
 {{- $overlay := dict "server" $server "telemetry" $telemetry }}
 {{- $stores := dict }}
 {{- with .Values.stores.records }}{{ $stores = merge $stores (dict "records" . "journal" "/var/lib/modelway/journal") }}{{ end }}
@@ -141,6 +141,11 @@ spec:
           {{- with .Values.config.existingConfigMap }}
           - configMap:
               name: {{ . }}
+          {{- end }}
+          {{- range $file, $secret := .Values.secretFiles }}
+          - secret:
+              name: {{ $secret.name }}
+              items: [{key: {{ $secret.key }}, path: secrets/{{ $file }}}]
           {{- end }}
     - name: tmp
       emptyDir: {}

@@ -1,0 +1,229 @@
+"""Every block of code of every page is run, or it is listed here what runs it instead.
+
+Files and commands of how-to pages are run by test_how_to.py, those of the tutorial by
+tests/e2e/test_tutorial.py, pieces of gateway.yaml are judged by tests/config/test_editor.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import takewhile
+from pathlib import Path
+
+import psycopg
+import pytest
+import yaml
+
+from tests.support.blocks import Block, block, blocks, blocks_of
+from tests.support.paths import ROOT
+from tests.support.pgbouncer import BINARY as PGBOUNCER
+from tests.support.pgbouncer import pgbouncer
+from tests.support.ports import free_port
+from tests.support.postgres import binaries
+from tests.support.redis_server import BINARY as REDIS
+from tests.support.redis_server import command
+
+ELSEWHERE = {
+    ("README.md", "python3 -m venv"): "benchmarks/empty_machine/__main__.py",
+    ("README.md", "modelway init"): "tests/e2e/test_pages.py",
+    ("docs/start.md", "uv tool"): "benchmarks/empty_machine/__main__.py",
+    ("docs/start.md", "modelway demo"): "benchmarks/empty_machine/demo.py",
+    ("docs/start.md", "modelway init"): "tests/e2e/test_pages.py",
+    ("docs/how-to/containers.md", "buildah"): "benchmarks/image/built.py",
+    ("docs/how-to/containers.md", "podman"): "benchmarks/image/runs.py",
+    ("docs/how-to/containers.md", "OPENAI"): "benchmarks/empty_machine/compose.py",
+    ("docs/how-to/kubernetes.md", "kubectl"): "tests/deploy/test_chart.py",
+    ("docs/how-to/rolling-restart.md", "modelway reload"): "tests/e2e/test_pages.py",
+    ("docs/how-to/ci.md", "modelway schema"): "tests/e2e/test_pages.py",
+    ("docs/how-to/ci.md", 'eval "'): "tests/e2e/test_pages.py",
+    ("docs/how-to/systemd.md", "useradd"): "tests/deploy/test_service.py",
+    ("docs/how-to/rolling-restart.md", "systemctl"): "tests/e2e/test_blue_green.py",
+    ("docs/reference/counters.md", "ACL"): "tests/stores/counters/redis/test_connection.py",
+    ("docs/reference/gunicorn.md", "MODELWAY_CONFIG"): "tests/e2e/test_pages.py",
+    ("docs/reference/tests.md", "modelway explain"): "tests/e2e/test_pages.py",
+    ("docs/reference/tests.md", "git show"): "tests/e2e/test_pages.py",
+    ("docs/reference/tokens.md", "modelway token"): "tests/e2e/test_pages.py",
+    ("docs/how-to/monthly-budget.md", "modelway usage"): "tests/e2e/test_pages.py",
+    ("docs/explanation/releases.md", "tox"): "tools/release/__main__.py",
+    ("docs/explanation/guarantees.md", "python"): "benchmarks/fleet/__main__.py",
+    ("docs/explanation/performance.md", "apt-get"): "benchmarks/compare/__main__.py",
+    ("docs/reference/operation.md", "config 3f0c"): "tests/cli/test_reload.py",
+    ("CONTRIBUTING.md", "gateway.yaml +"): "tests/test_staircase.py",
+    ("CONTRIBUTING.md", "9  cli"): "tests/test_staircase.py",
+    ("CONTRIBUTING.md", "pip install"): "tox.ini",
+}
+"""A block, by its page and beginning, and what runs it in the place of a test of this file."""
+
+RUN: set[str] = set()
+"""The places of the blocks that this file runs."""
+
+
+def runs(page: str, beginning: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A test that runs this block, which it gets as `code`."""
+    found = block(page, beginning)
+    RUN.add(found.place)
+    return pytest.mark.parametrize("code", [found], ids=[found.place])
+
+
+def is_run(found: Block) -> bool:
+    """Whether a test runs it."""
+    if found.page == "docs/tutorial.md" or found.place in RUN:
+        return True
+    if found.page.startswith("docs/how-to/"):
+        return bool(found.name) or found.language == "console" or elsewhere(found)
+    if found.page == "docs/reference/commands.md":
+        return found.language == "text"  # tests/tools/test_reference.py
+    return (found.language == "yaml" and not found.name) or elsewhere(found)
+
+
+def elsewhere(found: Block) -> bool:
+    return any(p == found.page and found.text.startswith(start) for p, start in ELSEWHERE)
+
+
+def test_every_block_is_run():
+    assert [found.place for found in blocks() if not is_run(found)] == []
+
+
+def test_what_runs_a_block_exists():
+    assert [file for file in ELSEWHERE.values() if not (ROOT / file).exists()] == []
+    for page, beginning in ELSEWHERE:
+        assert block(page, beginning)
+
+
+def test_a_block_that_nothing_runs_is_found():
+    (found,) = blocks_of("docs/reference/x.md", "A\n```sh\nrm -r /\n```\n")
+    assert (found.place, is_run(found)) == ("docs/reference/x.md:3", False)
+
+
+@runs("docs/reference/errors.md", "{")
+def test_an_error_is_json(code):
+    assert set(json.loads(code.text)["error"]) == {"message", "type", "param", "code"}
+
+
+@runs("docs/how-to/ci.md", "{")
+def test_the_settings_of_the_editor_name_schemas_that_are_written(code):
+    for schema in json.loads(code.text)["yaml.schemas"]:
+        assert (ROOT / schema).is_file()
+
+
+@runs("docs/how-to/ci.md", "repos:")
+def test_the_hooks_of_the_page_exist(code):
+    (repository,) = yaml.safe_load(code.text)["repos"]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert {hook["id"] for hook in repository["hooks"]} <= {hook["id"] for hook in hooks}
+
+
+@runs("docs/how-to/ci.md", "on: pull_request")
+def test_the_inputs_of_the_workflow_exist(code):
+    workflow = yaml.safe_load(code.text)
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
+    (step,) = (s for s in workflow["jobs"]["modelway"]["steps"] if "modelway" in s["uses"])
+    assert step["with"].keys() <= inputs.keys()
+    assert workflow["permissions"]["pull-requests"] == "write"
+
+
+@runs("docs/start.md", "from openai")
+def test_the_client_of_openai_takes_the_address(code):
+    pytest.importorskip("openai")
+    names: dict[str, object] = {}
+    exec(code.text, names)
+    assert str(names["client"].base_url) == "http://127.0.0.1:8080/v1/"
+
+
+@runs("docs/explanation/releases.md", "echo")
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
+@pytest.mark.parametrize("good", [True, False])
+def test_a_download_is_verified_with_the_key_of_a_release(code, good, tmp_path):
+    """The release is signed by the command of the same page."""
+    signs = next(b for b in blocks() if b.page == code.page and "-Y sign" in b.text)
+    (sign,) = (line for line in signs.commands() if "-Y sign" in line)
+    key = tmp_path / "modelway-release"
+    sign = sign.replace("~/.ssh/modelway-release", str(key)).replace("dist/", "")
+    (tmp_path / "a.whl").write_text("wheel")
+    shell("ssh-keygen -q -t ed25519 -N '' -f modelway-release", tmp_path)
+    shell(f"sha256sum a.whl > SHA256SUMS && {sign}", tmp_path)
+    if not good:
+        (tmp_path / "SHA256SUMS").write_text("0" * 64 + "  a.whl\n")
+    result = shell(code.text, tmp_path, check=good)
+    assert ("Good" in result.stdout, "a.whl: OK" in result.stdout) == (good, good)
+
+
+needs_redis = pytest.mark.skipif(REDIS is None, reason="needs redis-server")
+
+
+@contextmanager
+def redis(file: Path, *options: str) -> Iterator[int]:
+    """The port of a server that reads a config file."""
+    port = free_port()
+    command = [str(REDIS), file, "--port", str(port), "--dir", file.parent, *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            lines = iter(process.stdout.readline, "")
+            output = "".join(
+                takewhile(lambda line: not re.search("eady to accept|Sentinel ID", line), lines)
+            )
+            assert process.poll() is None, output
+            yield port
+        finally:
+            process.kill()
+
+
+@runs("docs/how-to/redis-sentinel.md", "# the counts")
+@needs_redis
+def test_redis_accepts_the_lines_for_its_file(code, tmp_path):
+    (tmp_path / "redis.conf").write_text(code.text)
+    with redis(tmp_path / "redis.conf") as port:
+        assert b"noeviction" in command(port, "CONFIG GET maxmemory-policy")
+
+
+@runs("docs/how-to/redis-sentinel.md", "sentinel")
+@needs_redis
+def test_sentinel_accepts_the_lines_for_its_file(code, tmp_path):
+    (tmp_path / "sentinel.conf").write_text(code.text)
+    with redis(tmp_path / "sentinel.conf", "--sentinel") as port:
+        assert b"NOAUTH" in command(port, "SENTINEL masters")
+
+
+@runs("docs/how-to/postgresql.md", "createuser")
+def test_the_user_owns_the_database(code, postgres, tmp_path):
+    address = f"PGHOST=127.0.0.1 PGPORT={postgres.port} PGUSER=modelway PATH={binaries()}:$PATH"
+    command = code.text.strip().replace("modelway", "gateway")  # the user of the tests has the name
+    shell(f"export {address}; {command}", tmp_path)
+    try:
+        with psycopg.connect(host="127.0.0.1", port=postgres.port, user="gateway") as connection:
+            connection.execute("CREATE TABLE tokens ()")
+    finally:
+        postgres.run("DROP DATABASE gateway")
+        postgres.run("DROP USER gateway")
+
+
+@runs("docs/how-to/postgresql.md", "# postgresql.conf")
+def test_postgresql_accepts_the_line_for_its_file(code, postgres):
+    name, _, value = code.text.splitlines()[1].partition(" = ")
+    postgres.run(f"ALTER SYSTEM SET {name} = {value}")
+    postgres.run(f"ALTER SYSTEM RESET {name}")
+
+
+@runs("docs/how-to/postgresql.md", "[databases]")
+@pytest.mark.skipif(PGBOUNCER is None, reason="needs pgbouncer")
+def test_pgbouncer_accepts_its_file(code, postgres):
+    database = f"modelway = host=127.0.0.1 port={{server}} dbname={postgres.fresh().split('/')[-1]}"
+    text = code.text.replace("modelway = host=127.0.0.1", database)
+    text = text.replace("listen_port = 6432", "listen_port = {port}").replace("= *", "= 127.0.0.1")
+    with pgbouncer(postgres, f"{text}unix_socket_dir =\nauth_type = any\n") as port:
+        address = f"host=127.0.0.1 port={port} user=modelway dbname=modelway"
+        psycopg.connect(address).close()
+
+
+def shell(command: str, folder, *, check: bool = True) -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(
+        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert not check or result.returncode == 0, result.stdout + result.stderr
+    return result

@@ -1,0 +1,57 @@
+"""The blocks of code of all pages, each with its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tests.support.paths import ROOT
+
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/**/*.md")
+_FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block: the page, its line, the language, the name of a file if it is one, and its text."""
+
+    page: str
+    line: int
+    language: str
+    name: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+    def commands(self) -> list[str]:
+        """The commands of a shell, each in one line, without comments."""
+        lines = self.text.replace("\\\n", " ").splitlines()
+        return [re.split(r"\s+# |\s{3,}# ?", line)[0].strip() for line in lines]
+
+
+def blocks_of(page: str, text: str) -> list[Block]:
+    """The blocks of a page."""
+    result = []
+    for match in _FENCE.finditer(text):
+        language, _, name = match[2].partition(" ")
+        line = text.count("\n", 0, match.start()) + 2
+        result.append(Block(page, line, language, name, match[3]))
+    return result
+
+
+def blocks() -> list[Block]:
+    """The blocks of all pages."""
+    files = [file for pattern in PAGES for file in sorted(ROOT.glob(pattern))]
+    return [
+        block
+        for file in files
+        for block in blocks_of(str(file.relative_to(ROOT)), file.read_text("utf-8"))
+    ]
+
+
+def block(page: str, beginning: str) -> Block:
+    """The only block of a page with that beginning."""
+    (only,) = (b for b in blocks() if b.page == page and b.text.startswith(beginning))
+    return only
