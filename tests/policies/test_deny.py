@@ -7,7 +7,7 @@ import yaml
 
 from engine import policies
 from engine.config.routes import Policy
-from engine.offline.diff.difference import between
+from engine.offline.diff.difference import differences_between
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.plan.make import make_plan
@@ -110,5 +110,5 @@ def test_a_body_is_read_only_for_conditions_on_it():
 )
 def test_conditions_that_refuse_less_are_weaker_to_diff(changed, level):
     old = planned_of({"deny": {"if": {"body": {"n": {"minimum": 2}}}}})
-    differences = between(old, planned_of({"deny": changed}))
+    differences = differences_between(old, planned_of({"deny": changed}))
     assert {str(each.level) for each in differences} == {level}

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from engine.offline.diff import formats
-from engine.offline.diff.difference import Effect, between
+from engine.offline.diff.difference import Effect, differences_between
 from engine.plan.make import make_plan
 from tests.support import paths
 from tests.support.rehearsing import patched, planned
@@ -42,7 +42,7 @@ def test_a_change_is_reported_in_both_directions(base, tmp_path, file):
     config = patched(CONFIG, case.get("config", {}))
     document = patched(DOCUMENT, case.get("document", {}))
     changed = planned(tmp_path, config, document)
-    there, back = between(base, changed), between(changed, base)
+    there, back = differences_between(base, changed), differences_between(changed, base)
     assert (kinds(there), kinds(back)) == (case["there"], case["back"])
     for difference in (*there, *back):
         lines = Path(difference.place.file).read_text().splitlines()
@@ -50,7 +50,7 @@ def test_a_change_is_reported_in_both_directions(base, tmp_path, file):
         assert difference.place.column <= len(lines[difference.place.line - 1]) + 1
     for shape in (formats.as_text, formats.as_json, formats.as_github):
         assert not SECRETS.search(shape(there) + shape(back))
-    assert between(changed, changed) == []
+    assert differences_between(changed, changed) == []
 
 
 def test_there_are_many_cases():
@@ -73,7 +73,7 @@ def test_every_kind_that_the_engine_knows_is_in_a_case():
 
 def test_equal_differences_of_many_routes_are_one(base, tmp_path):
     config = patched(CONFIG, {"policies": []})
-    (difference,) = between(base, planned(tmp_path, config, DOCUMENT))
+    (difference,) = differences_between(base, planned(tmp_path, config, DOCUMENT))
     assert difference.subjects == ("shop.chat", "shop.show")
     assert difference.place.file == base.plan.config.source.file
 
@@ -84,7 +84,7 @@ def test_the_gravest_comes_first(base, tmp_path):
         "server": {"workers": 9},
         "models": {"new": {"to": [{"upstream": "main"}]}},
     }
-    differences = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
+    differences = differences_between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
     assert [difference.level for difference in differences] == [
         Effect.WEAKER,
         Effect.CHANGED,
@@ -94,7 +94,7 @@ def test_the_gravest_comes_first(base, tmp_path):
 
 def test_a_difference_has_its_line_and_its_words(base, tmp_path):
     text = CONFIG.replace("total: 5m", "total: 6m")
-    (difference,) = between(base, planned(tmp_path, text, DOCUMENT))
+    (difference,) = differences_between(base, planned(tmp_path, text, DOCUMENT))
     at = next(n for n, line in enumerate(text.splitlines(), 1) if "total: 6m" in line)
     assert (difference.place.line, difference.place.column) == (at, 36)
     assert difference.words == "timeouts.total is 6m, was 5m"
@@ -103,7 +103,7 @@ def test_a_difference_has_its_line_and_its_words(base, tmp_path):
 
 def test_a_breach_in_a_document_is_placed_in_the_document(base, tmp_path):
     text = DOCUMENT.replace("required: [messages]", "required: [messages, mood]")
-    (difference,) = between(base, planned(tmp_path, CONFIG, text))
+    (difference,) = differences_between(base, planned(tmp_path, CONFIG, text))
     assert Path(difference.place.file).name == "shop.yaml"
     assert "'Chat.mood' is required now" in difference.words
     lines = text.splitlines()
@@ -122,7 +122,7 @@ def test_what_came_out_of_the_environment_is_never_shown(tmp_path):
         file = tmp_path / name / "gateway.yaml"
         file.write_text(text)
         sides.append(make_plan(file, environ))
-    (difference,) = between(*sides)
+    (difference,) = differences_between(*sides)
     assert difference.words == "base_url is https://other.test, was https://${HOST_NAME}.test"
 
 
@@ -132,7 +132,7 @@ def test_the_words_of_a_difference_are_those_of_gateway_yaml(base, tmp_path):
         "stores": {"retention": "1d"},
         "console": {"docs": False},
     }
-    differences = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
+    differences = differences_between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
     assert [difference.words for difference in differences] == [
         "body_timeout is 90s, was 1m",
         "retention is 1d, was for ever",

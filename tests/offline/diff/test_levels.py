@@ -10,7 +10,7 @@ import yaml
 from engine.config import json_schema
 from engine.config.config import Config
 from engine.offline.diff import formats, kinds
-from engine.offline.diff.difference import between
+from engine.offline.diff.difference import differences_between
 from engine.offline.diff.levels import levels, rule_of
 from engine.offline.diff.rules import NEUTRAL
 from engine.offline.diff.settings import NOT_SETTINGS, field_keys
@@ -343,7 +343,7 @@ def levels_of(tmp_path_factory):
             if path.startswith("stores.redis."):
                 changed["stores"]["counters"] = "rediss+sentinel://c.test/limits"
             sides.append(planned(folder, yaml.safe_dump(changed, sort_keys=False), document))
-        there, back = between(*sides), between(*reversed(sides))
+        there, back = differences_between(*sides), differences_between(*reversed(sides))
         output = formats.as_text([*there, *back])
         assert "-secret" not in output, output
         return {str(difference.level) for difference in there}, {

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from engine.offline.diff.difference import Side, between
+from engine.offline.diff.difference import Side, differences_between
 from engine.offline.diff.settings import field_keys, settings
 from tests.offline.diff.test_difference import CONFIG, DOCUMENT
 from tests.support.rehearsing import patched, planned
@@ -18,15 +18,15 @@ def test_the_same_relative_paths_in_two_folders_are_no_difference(tmp_path):
     patch = {"stores": STORES, "telemetry": LOG, "upstreams": {"main": {"tls": tls}}}
     config = patched(CONFIG, patch)
     sides = [planned(tmp_path / name, config, DOCUMENT) for name in ("a", "a-longer-name")]
-    assert between(*sides) == []
-    assert between(*reversed(sides)) == []
+    assert differences_between(*sides) == []
+    assert differences_between(*reversed(sides)) == []
 
 
 @pytest.mark.parametrize("key", STORES)
 def test_another_relative_path_is_a_difference(tmp_path, key):
     config = patched(CONFIG, {"stores": STORES})
     other = config.replace(STORES[key], STORES[key].replace("var/", "run/"))
-    (difference,) = between(
+    (difference,) = differences_between(
         planned(tmp_path / "a", config, DOCUMENT), planned(tmp_path / "b", other, DOCUMENT)
     )
     assert difference.place.line == 1 + other[: other.index(f"{key}:")].count("\n")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.offline.diff.difference import between
+from engine.offline.diff.difference import differences_between
 from tests.support.translating import CONFIG, translating
 
 MODEL = "  claude-model: {to: [{upstream: anthropic, model: claude-sonnet-4-5}], "
@@ -16,7 +16,7 @@ def levels(folder, old, new):
         )
         for name, text in (("old", old), ("new", new))
     ]
-    return {(str(difference.level), difference.kind) for difference in between(*sides)}
+    return {(str(difference.level), difference.kind) for difference in differences_between(*sides)}
 
 
 @pytest.mark.parametrize(

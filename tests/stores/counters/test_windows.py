@@ -163,4 +163,4 @@ def test_a_correction_never_overflows_the_record():
     bucket = NOW // windows.tick_of(60.0)
     for _ in range(100):
         record = windows.correct(record, bucket, bucket, 2**62)
-    assert windows.read(record, bucket)[0] == windows.MOST
+    assert windows.read(record, bucket)[0] == windows.MAX_TOTAL
