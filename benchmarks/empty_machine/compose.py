@@ -46,7 +46,7 @@ def main() -> None:
         mock = [MODELWAY, "mock", "--port", "9000", "--config", "/etc/modelway/gateway.yaml"]
         running.enter_context(process(mock, environment | {"MODELWAY_CONFIG": ""}))
         running.enter_context(process([MODELWAY, *words("gateway")], environment))
-        until("the gateway is ready", lambda: get("http://telemetry:9090/readyz")[1] == "ready")
+        until("the gateway is ready", lambda: get("http://telemetry:9090/readyz")[0] == 200)
         check(environment)
 
 
@@ -63,7 +63,8 @@ def gateway_environment() -> dict[str, str]:
     mock = Path("/opt/modelway/mock.yaml")
     mock.write_text(MOCK)
     files = f"/etc/modelway/gateway.yaml:/opt/modelway/container.yaml:{mock}"
-    return dict(os.environ) | values | {"MODELWAY_CONFIG": files}
+    variables = {"OPENAI_API_KEY": "mock-credential", "MODELWAY_CONFIG": files}
+    return dict(os.environ) | values | variables
 
 
 @contextmanager
@@ -121,7 +122,7 @@ def process(command: list[str], environment: dict[str, str], folder: str = "/") 
     try:
         yield
     except SystemExit:
-        print(f"{log}:\n{log.read_text()[-3000:]}")
+        print(f"{log}:\n{log.read_text()[-1000:]}")
         raise
     finally:
         started.send_signal(signal.SIGTERM)
