@@ -1,5 +1,4 @@
-"""The Gemini dialect: generate content. Its `error.code` is an integer, because the vendor's SDK
-raises TypeError on a string; the gateway's own code is `details[0].reason`."""
+"""The Gemini dialect: generate content."""
 
 from __future__ import annotations
 
@@ -10,16 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.dialects.gemini.errors import error_object, is_error, stream_error
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
 from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
-from engine.dialects.interface.streams import (
-    StreamError,
-    StreamRules,
-    error_in,
-    message_in,
-    status_in,
-)
+from engine.dialects.interface.streams import StreamRules
 from engine.dialects.interface.usage import (
     Count,
     LastUsage,
@@ -30,84 +24,11 @@ from engine.dialects.interface.usage import (
     counts_in,
     token_usage,
 )
-from engine.values.errors import GatewayError
 from engine.values.usage import OutputFields, Usage
 
-_STATUS = {
-    400: "INVALID_ARGUMENT",
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    409: "ABORTED",
-    429: "RESOURCE_EXHAUSTED",
-    501: "UNIMPLEMENTED",
-    502: "UNAVAILABLE",
-    503: "UNAVAILABLE",
-    504: "DEADLINE_EXCEEDED",
-    529: "UNAVAILABLE",
-}
 _MODELS = "models/"
 _MOST_MODALITIES = 20
 _KEY = re.compile(r"(?:^|&)key=")
-
-
-def _error(error: GatewayError, request_id: str) -> Document:
-    fallback = "INTERNAL" if error.status >= 500 else "INVALID_ARGUMENT"
-    status = _STATUS.get(error.status, fallback)
-    return {
-        "error": {
-            "code": error.status,
-            "message": error.message,
-            "status": status,
-            "type": status.lower(),
-            "param": error.param,
-            "details": [
-                {
-                    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-                    "reason": error.code,
-                    "domain": "modelway",
-                }
-            ],
-        }
-    }
-
-
-# google.rpc.Code by the HTTP status that the vendor gives it (google/rpc/code.proto).
-_STATUSES = {
-    **dict.fromkeys(("INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"), 400),
-    "UNAUTHENTICATED": 401,
-    "PERMISSION_DENIED": 403,
-    "NOT_FOUND": 404,
-    **dict.fromkeys(("ABORTED", "ALREADY_EXISTS"), 409),
-    "RESOURCE_EXHAUSTED": 429,
-    "CANCELLED": 499,
-    **dict.fromkeys(("INTERNAL", "UNKNOWN", "DATA_LOSS"), 500),
-    "UNIMPLEMENTED": 501,
-    "UNAVAILABLE": 503,
-    "DEADLINE_EXCEEDED": 504,
-}
-
-
-def _stream_error(document: Any) -> StreamError | None:
-    """An error as an event, or as an item of a streamed array."""
-    error = error_in(document)
-    if error is None:
-        return None
-    name = error.get("status")
-    status = _STATUSES.get(name) if isinstance(name, str) else None
-    status = status or status_in(error.get("code"))
-    if status is None:
-        return None
-    code = {"code": status, "message": message_in(error)}
-    error = {"status": _STATUS.get(status, "INTERNAL"), **error, **code}
-    return StreamError(status, document | {"error": error})
-
-
-def _is_error(document: Any) -> bool:
-    if isinstance(document, list):
-        document = document[0] if document else None
-    error = error_in(document) or {}
-    return type(error.get("code")) is int and isinstance(error.get("message"), str)
 
 
 def _has_content(document: Any) -> bool:
@@ -261,10 +182,10 @@ _CONFIGS = ("generationConfig", "generation_config")
 DIALECT = Dialect(
     name="gemini",
     claims=_claims,
-    error=_error,
-    is_error=_is_error,
+    error=error_object,
+    is_error=is_error,
     error_event=lambda body: b"data: " + body + b"\n\n",
-    stream_error=_stream_error,
+    stream_error=stream_error,
     models=_models,
     model=_model,
     model_prefix=_MODELS,

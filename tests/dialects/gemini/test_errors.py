@@ -1,10 +1,9 @@
-"""The Gemini dialect: errors and pages of models."""
+"""Errors of the Gemini dialect."""
 
 import pytest
 
 from engine import dialects
-from engine.dialects import ModelCard
-from tests.support.dialects import error_of, listed, names
+from tests.support.dialects import error_of
 
 
 @pytest.mark.parametrize(
@@ -47,28 +46,3 @@ def test_a_gemini_error_needs_an_integer_as_code(code):
 
 def test_a_gemini_error_needs_a_message():
     assert not dialects.get("gemini").is_error({"error": {"code": 400}})
-
-
-def test_a_model_of_gemini_has_a_resource_name():
-    card = ModelCard("org/m0:x", "Model 0", "me", 5, methods=("embedContent",))
-    model = listed("gemini", [card])["models"][0]
-    assert (model["name"], model["displayName"]) == ("models/org/m0:x", "Model 0")
-    assert model["supportedGenerationMethods"] == ["embedContent"]
-
-
-def test_all_pages_of_gemini_are_all_models():
-    models, token = [], None
-    while True:
-        page = listed("gemini", pageSize="7", **({"pageToken": token} if token else {}))
-        models += [model["baseModelId"] for model in page["models"]]
-        token = page.get("nextPageToken")
-        if token is None:
-            break
-    assert models == names(0, 60)
-
-
-@pytest.mark.parametrize(("size", "count"), [(None, 50), ("1", 1), ("60", 60), ("1000", 60)])
-def test_gemini_pages_have_the_requested_size(size, count):
-    document = listed("gemini", **({"pageSize": size} if size else {}))
-    assert len(document["models"]) == count
-    assert ("nextPageToken" in document) == (count < 60)
