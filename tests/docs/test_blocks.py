@@ -43,7 +43,14 @@ ELSEWHERE = {
     ("docs/how-to/ci.md", 'eval "'): "tests/e2e/test_pages.py",
     ("docs/how-to/systemd.md", "useradd"): "tests/deploy/test_service.py",
     ("docs/how-to/rolling-restart.md", "systemctl"): "tests/e2e/test_blue_green.py",
-    ("docs/reference/counters.md", "ACL"): "tests/stores/counters/redis/test_connection.py",
+    (
+        "docs/reference/counters.md",
+        "ACL SETUSER gateway on >PASSWORD resetkeys",
+    ): "tests/stores/counters/redis/test_connection.py",
+    (
+        "docs/reference/counters.md",
+        "ACL SETUSER gateway on >PASSWORD resetchannels",
+    ): "tests/stores/counters/redis/test_tls.py",
     ("docs/reference/gunicorn.md", "MODELWAY_CONFIG"): "tests/e2e/test_pages.py",
     ("docs/reference/tests.md", "modelway explain"): "tests/e2e/test_pages.py",
     ("docs/reference/tests.md", "git show"): "tests/e2e/test_pages.py",
@@ -65,28 +72,28 @@ RUN: set[str] = set()
 
 def runs(page: str, beginning: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A test that runs this block, which it gets as `code`."""
-    found = block(page, beginning)
-    RUN.add(found.place)
-    return pytest.mark.parametrize("code", [found], ids=[found.place])
+    code_block = block(page, beginning)
+    RUN.add(code_block.place)
+    return pytest.mark.parametrize("code", [code_block], ids=[code_block.place])
 
 
-def is_run(found: Block) -> bool:
+def is_run(code_block: Block) -> bool:
     """Whether a test runs it."""
-    if found.page == "docs/tutorial.md" or found.place in RUN:
+    if code_block.page == "docs/tutorial.md" or code_block.place in RUN:
         return True
-    if found.page.startswith("docs/how-to/"):
-        return bool(found.name) or found.language == "console" or elsewhere(found)
-    if found.page == "docs/reference/commands.md":
-        return found.language == "text"  # tests/tools/test_reference.py
-    return (found.language == "yaml" and not found.name) or elsewhere(found)
+    if code_block.page.startswith("docs/how-to/"):
+        return bool(code_block.name) or code_block.language == "console" or elsewhere(code_block)
+    if code_block.page == "docs/reference/commands.md":
+        return code_block.language == "text"  # tests/tools/test_reference.py
+    return (code_block.language == "yaml" and not code_block.name) or elsewhere(code_block)
 
 
-def elsewhere(found: Block) -> bool:
-    return any(p == found.page and found.text.startswith(start) for p, start in ELSEWHERE)
+def elsewhere(code_block: Block) -> bool:
+    return any(p == code_block.page and code_block.text.startswith(start) for p, start in ELSEWHERE)
 
 
 def test_every_block_is_run():
-    assert [found.place for found in blocks() if not is_run(found)] == []
+    assert [code_block.place for code_block in blocks() if not is_run(code_block)] == []
 
 
 def test_what_runs_a_block_exists():
@@ -96,8 +103,8 @@ def test_what_runs_a_block_exists():
 
 
 def test_a_block_that_nothing_runs_is_found():
-    (found,) = blocks_of("docs/reference/x.md", "A\n```sh\nrm -r /\n```\n")
-    assert (found.place, is_run(found)) == ("docs/reference/x.md:3", False)
+    (code_block,) = blocks_of("docs/reference/x.md", "A\n```sh\nrm -r /\n```\n")
+    assert (code_block.place, is_run(code_block)) == ("docs/reference/x.md:3", False)
 
 
 @runs("docs/reference/errors.md", "{")

@@ -20,9 +20,15 @@ BINARY = os.environ.get("MODELWAY_REDIS_SERVER") or shutil.which("redis-server")
 """Any server of this protocol: Valkey's has the same options."""
 WHY_NOT = "redis-server is not installed (apt-get install redis-server)"
 
-_USER = "ACL SETUSER gateway on >PASSWORD resetkeys"
-ACL = " ".join(block("docs/reference/counters.md", _USER).text.partition(">PASSWORD ")[2].split())
-"""What the manual says that a user needs."""
+
+def _rights(beginning: str) -> str:
+    """The rights of a user in the manual's page, whose command begins so."""
+    text = block("docs/reference/counters.md", f"ACL SETUSER gateway on >PASSWORD {beginning}").text
+    return " ".join(text.partition(">PASSWORD ")[2].split())
+
+
+ACL, SENTINEL_ACL = _rights("resetkeys"), _rights("resetchannels")
+"""What the manual says that a user of Redis and of Sentinels needs."""
 
 
 class RedisTls(NamedTuple):

@@ -21,9 +21,8 @@ from tests.support.peer import Authority
 from tests.support.redis_cluster import RedisCluster, tag_of, wait
 from tests.support.redis_faults import back
 from tests.support.redis_sentinel import SentinelGroup
-from tests.support.redis_server import ACL, RedisServer, RedisTls
+from tests.support.redis_server import ACL, SENTINEL_ACL, RedisServer, RedisTls
 
-SENTINEL_ACL = "resetchannels -@all +ping +sentinel|masters"
 """What the manual says that a user needs at Sentinels."""
 
 Store = RedisCounters | ClusterCounters
