@@ -32,7 +32,9 @@ _DOCS = Path(__file__).resolve().parents[2] / "docs" / "explanation"
 @click.option("--rounds", default=5, show_default=True, help="Alternating rounds.")
 @click.option("--seconds", default=5.0, show_default=True, help="Of each load.")
 @click.option("--streams", default=500, show_default=True, help="Held open at once, each system.")
-@click.option("--crowd", "crowd_size", default=5000, show_default=True, help="Held open at once, ours.")
+@click.option(
+    "--crowd", "crowd_size", default=5000, show_default=True, help="Held open at once, ours."
+)
 @click.option("--only", multiple=True, type=click.Choice(list(_SYSTEMS)), help="These systems.")
 @click.option("--quick", is_flag=True, help="1 round of 2 s, 100 streams; writes no page.")
 def main(
