@@ -181,7 +181,7 @@ def test_a_prompt_cache_inside_the_input_is_counted_once(
     def ask_all() -> None:
         replies.extend(caller.ask(running.port, "inclusive", stream=streamed) for caller in callers)
 
-    rows = books.left_by(ask_all, len(callers))
+    rows = books.rows_of(ask_all, len(callers))
     assert [charged(row) for row in rows] == [CHARGED] * len(callers)
     bodies = {each.language: reply.body for each, reply in zip(callers, replies, strict=True)}
     assert b'"promptTokenCount":1200' in bodies["generate_content"]
