@@ -3,8 +3,9 @@
 Writes such a config, and a small one of the same kind, and prints four figures of the large one:
 the CPU of a request against the small one, the memory of a worker, the time of `modelway check`,
 and the time to the first response of a gateway that starts with the cache of documents. Requests
-are for pairs of a route and a model that were asked for before; what the first request of a pair
-takes is a figure of its own. Linux only: it reads /proc.
+are for pairs of a route and a model that were asked for before, of as few upstreams in both; what
+a request takes that uses one of many upstreams, whose connections are all in use, and what the
+first request of a pair takes, are figures of their own. Linux only: it reads /proc.
 
     python -m benchmarks.growth [requests]
 """
@@ -52,6 +53,10 @@ SCHEMA = {
 
 PAIRS = 100
 """The pairs of a route and a model that are asked for again and again."""
+OTHER = 7
+"""How far the second target of a model is from its first."""
+FEW = 10
+"""The upstreams of most requests, in both configs: those of the small one."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,15 @@ class Size:
     def pair(self, dice: random.Random) -> tuple[int, int]:
         """Any model, and any route."""
         return dice.randrange(self.models), dice.randrange(self.routes)
+
+    def near_pair(self, dice: random.Random) -> tuple[int, int]:
+        """A model and a route whose targets are among the first FEW upstreams (see `write`)."""
+        while True:
+            model, route = self.pair(dice)
+            of_model = (model % self.upstreams, (model + OTHER) % self.upstreams)
+            of_route = (route % self.upstreams,) if route % 10 == 9 else of_model
+            if max(of_route) < FEW:
+                return model, route
 
 
 SMALL = Size(10, 10, 10, 20_000)
@@ -102,7 +116,7 @@ def write(folder: Path, size: Size, upstream: int, port: int, telemetry: int) ->
     ]
     models = [
         f"  model-{number}: {{to: [{{upstream: up{number % size.upstreams}}}, "
-        f"{{upstream: up{(number + 7) % size.upstreams}, weight: 2}}]}}"
+        f"{{upstream: up{(number + OTHER) % size.upstreams}, weight: 2}}]}}"
         for number in range(size.models)
     ]
     path = folder / "gateway.yaml"
@@ -184,17 +198,27 @@ class RunningGateway:
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port)
         self.worker = workers(self.process.pid)[0]
         self.fresh = itertools.count(100)
-        self.pairs = [self.size.pair(self.dice) for _ in range(PAIRS)]
-        for pair in self.pairs * 10:  # until both targets of each model were asked
+        self.pairs = [self.size.near_pair(self.dice) for _ in range(PAIRS)]
+        self.spread_pairs = [self.size.pair(self.dice) for _ in range(PAIRS)]
+        for pair in (self.pairs + self.spread_pairs) * 10:  # until both targets were asked
             ask(self.connection, pair, 1)
 
-    def cpu(self, requests: int, *, fresh: bool = False, new_pairs: bool = False) -> float:
+    def cpu(
+        self,
+        requests: int,
+        *,
+        fresh: bool = False,
+        spread: bool = False,
+        new_pairs: bool = False,
+    ) -> float:
         """Microseconds of CPU per request of the worker. `fresh`: each has a token of its own that
-        was never used; `new_pairs`: a route and a model that were hardly ever asked for together.
+        was never used; `spread`: any of the upstreams is asked; `new_pairs`: a route and a model
+        that were hardly ever asked for together.
         """
+        pairs = self.spread_pairs if spread else self.pairs
         before = cpu_seconds(self.worker)
         for _ in range(requests):
-            pair = self.size.pair(self.dice) if new_pairs else self.dice.choice(self.pairs)
+            pair = self.size.pair(self.dice) if new_pairs else self.dice.choice(pairs)
             ask(self.connection, pair, next(self.fresh) if fresh else 1)
         return (cpu_seconds(self.worker) - before) / requests * 1e6
 
@@ -297,15 +321,20 @@ def main(requests: int) -> None:
 
 def compare(small: RunningGateway, large: RunningGateway, requests: int) -> None:
     """CPU per request, in alternation: the best of ten rounds of each."""
-    for fresh, name in ((False, "a request"), (True, "a token's first")):
+    kinds: dict[str, dict[str, bool]] = {
+        "a request": {},
+        "one over all upstreams": {"spread": True},
+        "a token's first": {"fresh": True},
+    }
+    for name, options in kinds.items():
         rounds = [
-            (small.cpu(requests // 10, fresh=fresh), large.cpu(requests // 10, fresh=fresh))
+            (small.cpu(requests // 10, **options), large.cpu(requests // 10, **options))
             for _ in range(10)
         ]
         least, most = (min(figures) for figures in zip(*rounds, strict=True))
-        print(f"CPU of {name:18} {most:.0f} us, {least:.0f} us small: {most / least - 1:+.0%}")
+        print(f"CPU of {name:22} {most:.0f} us, {least:.0f} us small: {most / least - 1:+.0%}")
     firsts = min(large.cpu(requests // 10, new_pairs=True) for _ in range(10))
-    print(f"CPU of a pair's first     {firsts:.0f} us")
+    print(f"CPU of a pair's first         {firsts:.0f} us")
 
 
 if __name__ == "__main__":
