@@ -151,6 +151,19 @@ class Certificate(NamedTuple):
     key: str
 
 
+_SIGNS_CERTIFICATES = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+
+
 class Authority:
     """A certificate authority in a folder of its own."""
 
@@ -203,7 +216,14 @@ class Authority:
             .not_valid_before(now - datetime.timedelta(days=1))
             .not_valid_after(now + datetime.timedelta(days=1))
             .add_extension(constraints, critical=True)
+            # Python 3.13 requires these three (VERIFY_X509_STRICT).
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), False
+            )
         )
+        if constraints.ca:
+            builder = builder.add_extension(_SIGNS_CERTIFICATES, critical=True)
         if alternatives:
             builder = builder.add_extension(
                 x509.SubjectAlternativeName(alternatives), critical=False
