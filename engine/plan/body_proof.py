@@ -116,14 +116,14 @@ class BodyProof:
         for kind, values in (("default", body.default), ("set", body.set)):
             for place, value in values:
                 self._not_added(place, (kind, place.text))
-                for operation, found in self._schemas_at(place, (kind, place.text)):
-                    if self._unfit(operation, found, value, (kind, place.text)):
+                for operation, schemas in self._schemas_at(place, (kind, place.text)):
+                    if self._unfit(operation, schemas, value, (kind, place.text)):
                         break
         for kind, lists in (("prepend", body.prepend), ("append", body.append)):
             for place, items in lists:
                 self._not_added(place, (kind, place.text))
-                for operation, found in self._schemas_at(place, (kind, place.text)):
-                    if self._unfit_items(operation, found, items, (kind, place.text)):
+                for operation, schemas in self._schemas_at(place, (kind, place.text)):
+                    if self._unfit_items(operation, schemas, items, (kind, place.text)):
                         break
 
     def _add(self, at: Path, code: str, message: str, hint: str = "", *, key: bool = False) -> None:
@@ -165,7 +165,7 @@ class BodyProof:
         if not self._rules.required or ANY in place.steps:
             return
         for operation in self._operations:
-            if any(found.required for found in self._found(place, operation)):
+            if any(schema_place.required for schema_place in self._found(place, operation)):
                 message = f"'{place.text}' is required by {operation.id}"
                 self._add(at, self._rules.required, message, "take this edit out")
                 return
@@ -180,9 +180,9 @@ class BodyProof:
             self._missing(place, at, key=key)
         result = []
         for operation in self._operations:
-            found = self._found(place, operation)
-            schemas = [schema for each in found for schema in each.schemas]
-            if schemas and not any(each.free for each in found):
+            schema_places = self._found(place, operation)
+            schemas = [schema for each in schema_places for schema in each.schemas]
+            if schemas and not any(each.free for each in schema_places):
                 result.append((operation, schemas))
         return result
 
@@ -231,9 +231,9 @@ class BodyProof:
             message = f"'{at[-1]}' of {operation.id} is no list"
             self._add(at, self._rules.unfit, message, key=True)
             return True
-        found = [place_in(schema, (ANY,), ANY) for schema in schemas]
-        below = [schema for each in found for schema in each.schemas]
-        if not below or any(each.free for each in found):
+        schema_places = [place_in(schema, (ANY,), ANY) for schema in schemas]
+        below = [schema for each in schema_places for schema in each.schemas]
+        if not below or any(each.free for each in schema_places):
             return False
         return any(
             self._unfit(operation, below, item, (*at, index)) for index, item in enumerate(items)

@@ -54,11 +54,11 @@ class NamedMembers:
                     continue
                 if name != key:
                     return key, name
-                if found := self._members[name].misspelt(below, str.casefold):
-                    return found
+                if spelling := self._members[name].misspelt(below, str.casefold):
+                    return spelling
         if isinstance(value, list) and self._items is not None:
             found_in = (self._items.misspelt(item, str.casefold) for item in value)
-            return next((found for found in found_in if found), None)
+            return next((spelling for spelling in found_in if spelling), None)
         return None
 
     def _readings(self, reading: Callable[[str], str]) -> dict[str, str]:

@@ -114,12 +114,12 @@ def _upstreams_by_operation(
 
 def _bounds(plan: Plan) -> list[Document]:
     """The upstreams at which a request may wait, or whose addresses are followed."""
-    shown = ("max_in_flight", "queue", "addresses")
+    keys = ("max_in_flight", "queue", "addresses")
     reports = ((each.name, upstream_report(each)) for each in plan.config.upstreams.values())
     return [
-        {"upstream": name} | {key: report[key] for key in shown}
+        {"upstream": name} | {key: report[key] for key in keys}
         for name, report in reports
-        if any(report[key] for key in shown)
+        if any(report[key] for key in keys)
     ]
 
 

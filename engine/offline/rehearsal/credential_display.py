@@ -144,9 +144,9 @@ def _secret_edits(transform: TransformConfig) -> Iterator[tuple[str, str]]:
 def _edits(config: Config) -> Iterator[tuple[Path, Any]]:
     """What a config puts into requests and responses, with its places: no one but the operator
     knows what is secret of it."""
-    written: Any = config.source.value.get("upstreams", {})
+    section: Any = config.source.value.get("upstreams", {})
     for name, upstream in config.upstreams.items():
-        for kind, headers in written.get(name, {}).get("headers", {}).items():
+        for kind, headers in section.get(name, {}).get("headers", {}).items():
             if kind in ("set", "add"):
                 # `${...}` in transforms has its braces doubled.
                 texts = {header: _doubled(f"{value}") for header, value in headers.items()}
