@@ -12,7 +12,14 @@ from engine.spec.expression import lenient_name
 from engine.transforms.places import Place
 from engine.values.json_edit import JsonPath
 
-_reading = lru_cache(1000)(lenient_name)
+_MAX_CACHED = 100
+"""The longest name whose reading is cached: callers choose the names, and may send large ones."""
+
+_cached_reading = lru_cache(1000)(lenient_name)
+
+
+def _reading(name: str) -> str:
+    return _cached_reading(name) if len(name) <= _MAX_CACHED else lenient_name(name)
 
 
 def other_members(value: Any, place: Place) -> list[JsonPath]:

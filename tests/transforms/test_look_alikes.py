@@ -1,5 +1,7 @@
 """Other spellings of what a request's edits remove or set."""
 
+import sys
+
 import pytest
 
 from engine.transforms.look_alikes import other_members, other_names
@@ -27,3 +29,10 @@ def test_names_that_lenient_readers_take_for_an_edited_one_are_found():
     names = ["key", "Key", "key[0]", "keys", "KEY%00x", "n"]
     assert other_names(names, {"key", "x"}) == {"Key", "key[0]", "KEY%00x"}
     assert other_names(["Key", "key"], {"Key", "key"}) == frozenset()
+
+
+def test_large_names_are_compared_and_not_kept():
+    name = "N[" + "x" * 1_000_000
+    references = sys.getrefcount(name)
+    assert other_names([name], {"n"}) == {name}
+    assert sys.getrefcount(name) == references
