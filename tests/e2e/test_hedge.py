@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import modelway
 from tests.support.recording import (
     ReceivedRequest,
     Recorder,
@@ -87,7 +88,11 @@ def test_a_slow_request_is_answered_by_the_second_target_and_both_are_in_the_led
     assert (request["upstream"], request["attempts"], request["input"]) == ("other", 2, 7)
     assert (cancelled["id"], cancelled["upstream"]) == (f"{request['id']}.1", "main")
     assert (cancelled["input"], cancelled["cost"], cancelled["source"]) == (0, 0, "none")
-    assert (cancelled["outcome"], cancelled["operation"]) == ("caller_left", "small.chat")
+    assert (cancelled["outcome"], cancelled["operation"]) == ("cancelled", "small.chat")
+    database = f"sqlite:///{tmp_path}/records.db"
+    report = modelway("usage", "--database", database, "--by", "upstream", "--format", "json")
+    (total,) = json.loads(report.stdout)["totals"]
+    assert (total["upstream"], total["requests"], total["failed"]) == ("other", 1, 0)
 
 
 def test_a_request_that_is_answered_in_time_has_one_attempt(
@@ -173,7 +178,7 @@ def test_of_two_targets_of_different_languages_the_first_that_answers_is_transla
             served, cancelled = rows(tmp_path, 2)
     assert (served["upstream"], served["attempts"]) == (winner, 2)
     assert (served["input"], served["output"]) == (12, 5)
-    assert (cancelled["id"], cancelled["outcome"]) == (f"{served['id']}.1", "caller_left")
+    assert (cancelled["id"], cancelled["outcome"]) == (f"{served['id']}.1", "cancelled")
 
 
 def _say_hello(front: Running, model: str, stream: bool) -> Any:

@@ -37,7 +37,7 @@ def expected_totals(
         else:
             key = str(getattr(row, _KEYS.get(by, by)))
         sums[key] = sums.get(key, Total(key)) + _total(row)
-    return sums
+    return {key: total for key, total in sums.items() if total.requests or total.cost}
 
 
 def without_average(totals: Sequence[Total]) -> dict[str, Total]:
@@ -46,9 +46,12 @@ def without_average(totals: Sequence[Total]) -> dict[str, Total]:
 
 
 def _total(row: Entry) -> Total:
-    failed = row.outcome != "caller_left" and (row.outcome != "complete" or row.status >= 400)
+    is_request = row.outcome != "cancelled"
+    failed = row.outcome not in ("caller_left", "cancelled") and (
+        row.outcome != "complete" or row.status >= 400
+    )
     return Total(
-        requests=1,
+        requests=int(is_request),
         failed=int(failed),
         **{name: getattr(row, name) for name in COUNTS},
         cost={row.currency: row.cost} if row.cost else {},
@@ -71,7 +74,7 @@ def _row(number: int, dice: random.Random, since: float, until: float) -> Entry:
         model_served=dice.choice(["model '0'", f"model {model}-2026"]),
         upstream=dice.choice(["a", "b"]),
         status=dice.choice([200, 200, 200, 429, 502]),
-        outcome=dice.choice(["complete", "complete", "caller_left", "refused"]),
+        outcome=dice.choice(["complete", "complete", "caller_left", "refused", "cancelled"]),
         input=dice.randrange(100_000),
         output=dice.randrange(1000),
         reasoning=dice.randrange(10),

@@ -17,7 +17,8 @@ class Entry(NamedTuple):
 
     `time` is when the request arrived (Unix seconds), `duration` and `first_byte` are seconds,
     `cost` is in nano-units of `currency`, at the price from `price` (see `values/price.py`).
-    `outcome` is one of `Outcome`; `source` is the counter of the tokens (see `values/usage.py`).
+    `outcome` is one of `Outcome`, or CANCELLED for an attempt that is no request of its own;
+    `source` is the counter of the tokens (see `values/usage.py`).
     Text is "" where there is none, and is cut after 256 characters.
 
     An entry that was read from a journal may hold values of other types, until it is `repaired`.
@@ -116,7 +117,7 @@ def cancelled_entries(exchange: Exchange, currency: str) -> list[Entry]:
             entry.model_asked,
             entry.model_served,
             attempt.upstream,
-            outcome=Outcome.CALLER_LEFT,
+            outcome=CANCELLED,
             currency=currency,
             duration=attempt.seconds,
             bytes_in=entry.bytes_in,

@@ -20,13 +20,14 @@ from engine.stores.records.sums import SUMS
 BATCH = "batch"
 
 _HOUR = f"CAST(time / {HOUR} AS INTEGER) * {HOUR}"
-_FAILED = "outcome <> 'caller_left' AND (outcome <> 'complete' OR status >= 400)"
+_REQUEST = "outcome <> 'cancelled'"
+_FAILED = "outcome NOT IN ('caller_left', 'cancelled') AND (outcome <> 'complete' OR status >= 400)"
 _SUMS = ", ".join(
     f"{expression} AS {name}"
     for name, expression in zip(
         SUMS,
         (
-            *("count(*)", f"sum({_FAILED})", *(f"sum({name})" for name in COUNTS)),
+            *(f"sum({_REQUEST})", f"sum({_FAILED})", *(f"sum({name})" for name in COUNTS)),
             *(f"sum(cost >> {COST_BITS})", f"sum(cost & {(1 << COST_BITS) - 1})"),
             *("count(first_byte)", "coalesce(sum(first_byte), 0.0)"),
         ),

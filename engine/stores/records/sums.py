@@ -27,7 +27,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from engine.exchange.record import Outcome
+from engine.exchange.record import CANCELLED, Outcome
 from engine.stores.records.periods import HOUR, Pieces, pieces
 from engine.stores.records.schema import (
     COST_BITS,
@@ -138,11 +138,12 @@ def _rows(
 def row_sums() -> list[ColumnElement[Any]]:
     """The expressions of a row for each of `SUMS`."""
     row = ledger.c
-    failed = (row.outcome != Outcome.CALLER_LEFT.value) & (
+    is_request = row.outcome != CANCELLED
+    has_failed = row.outcome.not_in((Outcome.CALLER_LEFT.value, CANCELLED)) & (
         (row.outcome != Outcome.COMPLETE.value) | (row.status >= 400)
     )
     return [
-        *(literal_column("1"), case((failed, 1), else_=0)),
+        *(case((counted, 1), else_=0) for counted in (is_request, has_failed)),
         *(row[name] for name in COUNTS),
         row.cost.op(">>")(literal_column(str(COST_BITS))),
         row.cost.op("&")(literal_column(str((1 << COST_BITS) - 1))),

@@ -47,8 +47,9 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Sums for one `key`. `failed` counts requests with an error or an incomplete response, unless
-    the caller had left. `cost` is in nano-units by currency. `first_byte_sum` is the sum of the
+    """Sums for one `key`. `requests` leaves out attempts that were cancelled because another one of
+    their request won; `failed` counts requests with an error or an incomplete response, unless the
+    caller had left. `cost` is in nano-units by currency. `first_byte_sum` is the sum of the
     seconds to the first byte, of the `first_byte_count` requests that had one."""
 
     key: str = ""
@@ -102,9 +103,10 @@ def totals(database: Database, by: str, where: UsageFilter, time_zone: tzinfo = 
     sums: dict[str, Total] = {}
     for total in database.read_consistently(read, timeout=_TIMEOUT):
         sums[total.key] = sums[total.key] + total if total.key in sums else total
+    used = [total for total in sums.values() if total.requests or total.cost]
     if by == "day":
-        return sorted(sums.values(), key=lambda total: total.key)
-    return sorted(sums.values(), key=lambda total: (-total.requests, total.key))
+        return sorted(used, key=lambda total: total.key)
+    return sorted(used, key=lambda total: (-total.requests, total.key))
 
 
 def distinct_values(database: Database, by: str, where: UsageFilter) -> list[str]:

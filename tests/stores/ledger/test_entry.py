@@ -162,7 +162,7 @@ def test_a_cancelled_attempt_is_an_entry_of_its_own_without_usage():
         operation="openai.chat",
         model_asked="gpt",
         upstream="one",
-        outcome=Outcome.CALLER_LEFT,
+        outcome=CANCELLED,
         currency="EUR",
         duration=0.25,
         attempts=1,

@@ -58,6 +58,21 @@ def test_every_kind_of_total(database):
     assert requests_by(database, "outcome")["caller_left"] == (1, 0)
 
 
+def test_a_cancelled_attempt_is_no_request(database):
+    attempt = Entry("1.2", 1.0, "a", "chat", **CLAUDE, currency="USD", outcome="cancelled")
+    other = attempt._replace(id="1.3", upstream="other")
+    before = {by: requests_by(database, by) for by in KINDS}
+    UsageTable(database).insert([decode(encode(entry)) for entry in (attempt, other)])
+    assert {by: requests_by(database, by) for by in KINDS} == before
+
+
+def test_what_a_cancelled_attempt_cost_is_in_the_sums(database):
+    attempt = Entry("1.2", 1.0, "a", "chat", **CLAUDE, **MONEY, outcome="cancelled")
+    UsageTable(database).insert([decode(encode(attempt))])
+    (cancelled,) = [t for t in totals(database, "outcome", ALL) if t.key == "cancelled"]
+    assert (cancelled.requests, cancelled.failed, cancelled.cost) == (0, 0, {"USD": 1})
+
+
 def test_days_are_in_order_and_of_utc(database):
     assert [(t.key, t.requests) for t in totals(database, "day", ALL)] == [
         ("1970-01-01", 2),

@@ -28,7 +28,8 @@ _SUMS = (
     *("requests", "failed", *_COUNTS),
     *("cost_high", "cost_low", "first_byte_count", "first_byte_sum"),
 )
-_FAILED = "outcome <> 'caller_left' AND (outcome <> 'complete' OR status >= 400)"
+_REQUEST = "outcome <> 'cancelled'"
+_FAILED = "outcome NOT IN ('caller_left', 'cancelled') AND (outcome <> 'complete' OR status >= 400)"
 _LAST_TIME = 253_402_300_800
 """The start of the year 10000, after which there are no partitions."""
 
@@ -197,7 +198,7 @@ def _postgresql_sums() -> str:
 
 def _sum_expressions() -> list[str]:
     return [
-        "count(*)",
+        f"count(*) FILTER (WHERE {_REQUEST})",
         f"count(*) FILTER (WHERE {_FAILED})",
         *(f"sum({name})" for name in _COUNTS),
         "sum(cost >> 32)",
@@ -209,10 +210,14 @@ def _sum_expressions() -> list[str]:
 
 def _sqlite_trigger() -> str:
     new = [f"NEW.{name}" for name in _COUNTS]
-    failed = "NEW.outcome <> 'caller_left' AND (NEW.outcome <> 'complete' OR NEW.status >= 400)"
+    request = "NEW.outcome <> 'cancelled'"
+    failed = (
+        "NEW.outcome NOT IN ('caller_left', 'cancelled') "
+        "AND (NEW.outcome <> 'complete' OR NEW.status >= 400)"
+    )
     sums = ", ".join(
         (
-            *("1", failed, *new, "NEW.cost >> 32", "NEW.cost & 4294967295"),
+            *(request, failed, *new, "NEW.cost >> 32", "NEW.cost & 4294967295"),
             *("NEW.first_byte IS NOT NULL", "coalesce(NEW.first_byte, 0.0)"),
         )
     )
