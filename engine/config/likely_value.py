@@ -161,6 +161,8 @@ def _mount(value: Any) -> str:
 
 
 def _place(value: Any) -> str:
+    if match := re.fullmatch(r"\$request\.(header|query|path)\.?", str(value)):
+        return f"write $request.{match[1]}.NAME"
     match = re.fullmatch(r"\$?\.?(?:request\.)?(?:body)?[#./]*([A-Za-z_]\w*)", str(value))
     return f"write $request.body#/{match[1]}" if match and match[1] != "body" else ""
 

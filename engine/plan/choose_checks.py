@@ -9,7 +9,7 @@ from engine.config.default_prices import default_prices
 from engine.config.model_operations import ModelOperations
 from engine.config.models import Choice, TargetConfig
 from engine.plan.route import Route
-from engine.source.problem import Findings, Level
+from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean, near
 from engine.spec.request_places import Presence, find_place
 from engine.spec.spec import Specification
@@ -39,13 +39,14 @@ def check_choices(
         owner = f"model '{name}'"
         _check_place(model.choose, owner, group_routes, config, specifications, findings)
         _check_prices(model.choose, name, model.to, prices, config, findings)
-    routes_by_choice: dict[Choice, list[Route]] = {}
+    routes_by_entry: dict[Path, list[Route]] = {}
     for route in routes:
         if route.to:
-            routes_by_choice.setdefault(route.choose, []).append(route)
-    for choice, choice_routes in routes_by_choice.items():
-        _check_place(choice, "this route", choice_routes, config, specifications, findings)
-        _check_prices(choice, "", choice_routes[0].to, prices, config, findings)
+            routes_by_entry.setdefault(route.choose.at, []).append(route)
+    for entry_routes in routes_by_entry.values():
+        choice, targets = entry_routes[0].choose, entry_routes[0].to
+        _check_place(choice, "this route", entry_routes, config, specifications, findings)
+        _check_prices(choice, "", targets, prices, config, findings)
 
 
 def _check_place(
@@ -101,10 +102,13 @@ def _check_prices(
         for target in targets
     }
     unpriced = [name for name, price in price_of.items() if price is None]
-    example = f"prices: {{{next(iter(price_of))}: {{input: 1, output: 2}}}}"
+    upstream, _, price_name = next(iter(price_of)).partition("/")
+    example = f"prices: {{{upstream}/{price_name or 'NAME'}: {{input: 1, output: 2}}}}"
     if len(unpriced) == len(price_of):
-        message = "no target has a price to compare"
-        findings.error(config.source, choice.at, "MW383", message, f"write {example}")
+        message, hint = "no target has a price to compare", f"write {example}"
+        if not price_name:
+            hint = f"name its model, {{upstream: {upstream}, model: NAME}}, and {hint}"
+        findings.error(config.source, choice.at, "MW383", message, hint)
     elif unpriced:
         message = f"{', '.join(unpriced)}: no price is known, so it is tried last"
         findings.note(config.source, choice.at, Level.WARNING, "MW430", message, f"write {example}")
