@@ -59,7 +59,7 @@ _MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("fallback", lambda value: f"{{to: [{{upstream: {plain(value) or 'NAME'}}}]}}"),
     ("upstream", lambda value: f"{{upstream: {plain(value) or 'NAME'}}}"),
     ("origins", lambda value: "{origins: [https://app.example.com]}"),
-    ("errors", lambda value: "{errors: 0.5}"),
+    ("errors", lambda value: "{max_out: 0}" if flag(value) == "false" else "{errors: 0.5}"),
     ("healthy", lambda value: f"{{path: {plain(value) or '/health'}}}"),
     ("attempts", lambda value: f"{{attempts: {value if type(value) is int and value else 1}}}"),
     ("connect", lambda value: f"{{total: {likely_value.duration(value) or '10m'}}}"),
@@ -203,7 +203,7 @@ def _number(value: Any, schema: Mapping[str, Any]) -> str:
     if match is None:
         return _description(schema)
     number = match[1].replace(",", ".")
-    if match[2] == "%" and schema.get("maximum") == 1:
+    if match[2] == "%" and schema.get("maximum", math.inf) <= 1:
         number = f"{float(number) / 100:g}"
     return f"write {number} without quotes" if number == value else f"write {number}"
 

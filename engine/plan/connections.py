@@ -79,7 +79,10 @@ def _resolve_problems(
         yield "", "MW391", message, "write a name in 'url', or name a 'file' or 'srv'"
     if resolve.srv and resolve.file:
         yield "srv", "MW392", "'srv' and 'file' are both set", "keep one of them"
-    if resolve.server:
+    if resolve.server and resolve.file:
+        message = "'server' has no effect: the addresses are in a file"
+        yield "server", "MW392", message, "remove 'server' or 'file'"
+    elif resolve.server:
         try:
             dns_server(resolve.server)
         except ValueError:

@@ -53,6 +53,7 @@ def test_an_upstream_that_cannot_be_connected_to(text, words, hint):
         ("counters: 'redis+sentinel://:hidden@cache,other:99999/m'", "the port is not a number"),
         ("counters: 'redis+sentinel://:hidden@cache:26379'", "the name of the master is missing"),
         ("counters: 'rediss+cluster://:hidden@cache/1'", "a cluster has one database"),
+        ("counters: 'redis://:hidden@cache-1,cache-2/0'", "this form has one host"),
         ("counters: 'unix://'", "the path of the socket is missing"),
     ],
 )

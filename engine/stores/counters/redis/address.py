@@ -24,6 +24,7 @@ FORMS = (
 _PORT = "the port is not a number from 0 to 65535"
 _SOCKET = "the path of the socket is missing; write unix:///run/redis.sock"
 _MASTER = "the name of the master is missing; write redis+sentinel://host:26379/mymaster"
+_HOSTS = "this form has one host; write redis+sentinel:// or redis+cluster:// for several"
 _DATABASE = "a cluster has one database; leave out the path"
 _SEVERAL = re.compile(r"(rediss?)\+(sentinel|cluster)://([^/?#]*)(/[^?#]*)?(\?[^#]*)?")
 _SENTINEL_PORT = 26379
@@ -118,6 +119,8 @@ class _WrongAddress(Exception):
 def _one(url: str, options: RedisOptions) -> Address:
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError
+    if "," in urlsplit(url).netloc.rpartition("@")[2]:
+        raise _WrongAddress(_HOSTS)
     return Address("server", (_endpoint(url, options),))
 
 
