@@ -32,7 +32,7 @@ REFRESH_TIMEOUT = 1.0
 """Seconds for which a request waits for a new answer if an old one is known."""
 
 _RETRY_INTERVAL = 5.0
-"""Seconds until the next lookup after a failed one, at most."""
+"""Seconds until the next lookup after a failed one, or those of the last answer if less."""
 
 _MIN_INTERVAL = 1.0
 """Seconds between two lookups, at least, while addresses refuse connections."""
@@ -103,6 +103,7 @@ class HostAddresses:
         self._order = DialOrder(clock, random.randrange(1 << 16))  # noqa: S311
         self._throttle = LogThrottle()
         self._began = -1e300  # when the last lookup began
+        self._interval = INTERVAL  # the seconds of the last answer
         self._dialed = False  # a connection was made since the last lookup
         self._running: Any = None  # the greenlet of a lookup
         self._next: Any = None  # the greenlet that waits until the next lookup
@@ -150,16 +151,15 @@ class HostAddresses:
         return self._running
 
     def _look_up(self) -> None:
-        seconds = INTERVAL
+        seconds = min(self._interval, _RETRY_INTERVAL)
         try:
             answer = self._lookup(self._host, self._port)
             if not answer.addresses:
                 raise OSError("its name has no address")
         except OSError as error:
-            seconds = _RETRY_INTERVAL
             self._failed(error.with_traceback(None))
         else:
-            seconds = answer.seconds
+            seconds = self._interval = answer.seconds
             self._succeeded(answer)
         finally:
             self._running = None

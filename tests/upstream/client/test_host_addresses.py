@@ -19,6 +19,7 @@ from engine.upstream.client.host_addresses import HostAddresses, addresses_of, s
 from tests.support.clock import Clock
 from tests.support.http_client import LONG, get, read_all
 from tests.support.peer import Authority, Peer, echo, server_context, serving
+from tests.support.waiting import until
 
 A, B, C = (Address(f"10.0.0.{n}", 80) for n in (1, 2, 3))
 GONE = socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
@@ -35,6 +36,7 @@ class Host:
         self.lookups = 0
         self.is_open = False
         self.shares: dict[Address, Share] = {}
+        self.seconds = 30.0
         self.changes: list[Sequence[Address]] = []
         self.addresses = HostAddresses(
             "name.example",
@@ -51,7 +53,7 @@ class Host:
         self.gate.wait()
         if isinstance(self.answer, OSError):
             raise self.answer
-        return Answer(self.answer, 30.0, self.shares)
+        return Answer(self.answer, self.seconds, self.shares)
 
     def follow(self, answer: Sequence[Address] | OSError) -> None:
         """The time of the next lookup has come."""
@@ -127,6 +129,14 @@ def test_a_lookup_that_fails_changes_nothing_and_is_reported_once_a_minute(
     assert host.addresses.status.error in record.message
     host.follow([A])
     assert host.addresses.status.error == ""
+
+
+def test_a_source_that_fails_is_looked_at_as_often_as_before(host: Host) -> None:
+    """A file is looked at every second, also while it is missing."""
+    host.is_open, host.seconds = True, 0.01
+    host.addresses.next()
+    host.answer = GONE
+    until(lambda: host.addresses.status.failures > 2, patience=3.0, sleep=gevent.sleep)
 
 
 def test_a_name_is_followed_while_it_is_in_use(host: Host) -> None:
