@@ -57,7 +57,8 @@ def token_cache(config: Config, url: str, telemetry: WorkerTelemetry) -> Lookup:
     telemetry.collectors.append(lookup_collector(cache))
     # Until the first success, only the tokens of the config work.
     telemetry.health.checks["records"] = StoreCheck(
-        partial(_ping_records, database), lambda connected: not connected
+        partial(_ping_records, database),
+        lambda connected: not connected and cache.lookups == cache.failed,
     )
     return cache
 

@@ -12,6 +12,7 @@ from engine.plan.route import CannotConnect
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.records.database import open_database
 from tests.support.exchanges import new_exchange
+from tests.support.tcp_proxy import TcpProxy
 
 
 def end(services, name: str) -> None:
@@ -53,6 +54,22 @@ def test_tables_are_made_when_a_database_comes_later(config, opened, tmp_path, p
     rows = database.read(lambda c: c.exec_driver_sql("SELECT id FROM usage").fetchall())
     database.close()
     assert [tuple(row) for row in rows] == [("req_1",)]
+
+
+def test_a_worker_is_ready_without_a_database_that_answered_a_lookup(config, opened, postgres):
+    """Also one that no load balancer asked before the database went away."""
+    ready = []
+    for uses_token in (True, False):
+        proxy = TcpProxy(postgres.port)
+        url = postgres.emptied().replace(f":{postgres.port}/", f":{proxy.port}/")
+        settings = config(f"stores: {{records: '{url}'}}\n")
+        prepare(settings)
+        services = opened(settings)
+        if uses_token:
+            assert services.tokens.get("0" * 64) is None
+        proxy.close()
+        ready.append(services.health.ready())
+    assert ready == [True, False]
 
 
 def test_a_newer_database_is_refused(config, tmp_path):
