@@ -81,6 +81,11 @@ class Redis:
     def is_master(self) -> bool:
         return self.answers() and self.client.info("replication")["role"] == "master"
 
+    def is_in_step(self) -> bool:
+        """Whether it is a replica that has its master's data; a master waits 5 s before it sends
+        the first copy, and without it a replica cannot take over."""
+        return self.client.info("replication").get("master_link_status") == "up"
+
 
 class Sentinels:
     """Three Redis servers, the second and third of which copy the first, and three Sentinels."""
@@ -123,7 +128,8 @@ class Sentinels:
             states = [_state(address) for address in self.addresses]
         except redis.RedisError:
             return False
-        return all(s["num-other-sentinels"] == 2 and s["num-slaves"] == 2 for s in states)
+        known = all(s["num-other-sentinels"] == 2 and s["num-slaves"] == 2 for s in states)
+        return known and all(server.is_in_step() for server in self.servers[1:])
 
     def promoted(self) -> Redis | None:
         """The server that is the master now and was not at the beginning."""
@@ -168,8 +174,7 @@ class Cluster:
 
     def replicas_ready(self) -> bool:
         """Whether each of three masters has a replica that is in step."""
-        masters = [s.client.info("replication") for s in self.servers if s.is_master()]
-        return len(masters) == 3 and all(m["connected_slaves"] == 1 for m in masters)
+        return sum(server.is_in_step() for server in self.servers) == 3
 
 
 def _create(addresses: Sequence[str]) -> None:
