@@ -67,7 +67,8 @@ class Services:
     """The services of one worker.
 
     `tokens` finds callers; `guesses` limits how many unknown tokens a client may try. `clock` gives
-    Unix seconds, `dice` a random number in [0, 1). `counters` count against quotas;
+    Unix seconds, `monotonic` seconds of a clock that nobody sets, `dice` a random number in [0, 1).
+    `counters` count against quotas;
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
@@ -81,6 +82,7 @@ class Services:
     tokens: Lookup = field(default_factory=dict[str, Caller])
     guesses: GuessLimit = field(default_factory=GuessLimit)
     clock: Callable[[], float] = time.time
+    monotonic: Callable[[], float] = time.monotonic
     dice: Callable[[], float] = random.random
     counters: Counters | None = None
     allow_uncounted: bool = True

@@ -20,6 +20,11 @@ from engine.values.machine_state import MachineState
 MEMORY = 10.0
 """Seconds after which a sample replaces 63 % of the average before it."""
 
+FAILURE_MEMORY = 120.0
+"""Seconds without an attempt after which 63 % of the failures are forgotten. While they outweigh
+the load of the others, a target gets no request that could show that it works again: the busier the
+others are, the sooner it gets one."""
+
 MIN_WEIGHT = 0.05
 """The smallest weight of a sample, so that more than the first answer of a burst counts."""
 
@@ -52,6 +57,10 @@ class DecayingAverage:
             number.value = sample
         self._time.value = now
 
+    def age(self, now: float) -> float:
+        """The seconds since the last sample."""
+        return max(0.0, now - self._time.value)
+
 
 class AnswerTimes:
     """The averages of one target, under a name in the state of the machine."""
@@ -79,10 +88,10 @@ class AnswerTimes:
         """Seconds for an answer of TYPICAL_TOKENS; 0.0 before the first answer."""
         return self._first_number.value + TYPICAL_TOKENS * self._token_number.value
 
-    @property
-    def failures(self) -> float:
-        """The share of attempts that failed, at most MAX_FAILURES."""
-        return min(self._failures.number.value, MAX_FAILURES)
+    def failures(self, now: float) -> float:
+        """The share of attempts that failed, at most MAX_FAILURES; it falls without attempts."""
+        share = min(self._failures.number.value, MAX_FAILURES)
+        return share and share * math.exp(-self._failures.age(now) / FAILURE_MEMORY)
 
     def judge(self, now: float, *, failed: bool) -> None:
         """Record that an attempt was answered, or failed."""

@@ -25,12 +25,12 @@ class SampledTarget:
 
     `in_flight` is the number of its requests on this machine, `share` its weight divided by the
     average weight, `typical` the seconds of a typical answer (0.0 if unknown), `failures` the share
-    of its attempts that failed.
+    of its attempts that failed, as far as it counts `now`.
     """
 
     __slots__ = ("failures", "in_flight", "index", "share", "typical")
 
-    def __init__(self, shares: Shares, index: int) -> None:
+    def __init__(self, shares: Shares, index: int, now: float) -> None:
         target = shares.targets[index]
         load = target.state.load
         assert load is not None  # since `watch`
@@ -38,7 +38,7 @@ class SampledTarget:
         self.in_flight = load.in_flight.total()
         self.share = target.weight / shares.average or 1.0
         self.typical = load.times.typical
-        self.failures = load.times.failures
+        self.failures = load.times.failures(now)
 
 
 Best = Callable[[Sequence[SampledTarget]], SampledTarget]
@@ -50,6 +50,7 @@ class BestOfSample:
 
     def __init__(self, services: Services, count: int, best: Best) -> None:
         self._dice = services.dice
+        self._clock = services.monotonic
         self._machine = services.machine
         self._count = count
         self._best = best
@@ -68,8 +69,8 @@ class BestOfSample:
 
     def pick(self, shares: Shares) -> int:
         """The index of the best of two or more targets, or of an idle one that is measured."""
-        dice = self._dice
-        first = SampledTarget(shares, shares.draw(dice))
+        dice, now = self._dice, self._clock()
+        first = SampledTarget(shares, shares.draw(dice), now)
         if dice() < EXPLORATION_SHARE and not first.in_flight:
             return first.index
         if len(shares.targets) <= self._count:
@@ -79,6 +80,6 @@ class BestOfSample:
             others += [shares.draw(dice) for _ in range(self._count - 2)]
         sample = [
             first,
-            *(SampledTarget(shares, i) for i in dict.fromkeys(others) if i != first.index),
+            *(SampledTarget(shares, i, now) for i in dict.fromkeys(others) if i != first.index),
         ]
         return self._best(sample).index

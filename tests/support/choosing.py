@@ -69,7 +69,9 @@ class Machine:
         self.groups: list[TargetGroup] = []
         self.index: dict[Target, int] = {}
         for _ in range(workers):
-            services = Services(dice=self.random.random, machine=self.state)
+            services = Services(
+                dice=self.random.random, machine=self.state, monotonic=lambda: self.now
+            )
             targets = [
                 target(Client(), weight=replica.weight, name=name)
                 for name, replica in zip(upstream_names, replicas, strict=True)

@@ -6,7 +6,13 @@ import math
 
 import pytest
 
-from engine.upstream.answer_times import MEMORY, MIN_WEIGHT, AnswerTimes, DecayingAverage
+from engine.upstream.answer_times import (
+    FAILURE_MEMORY,
+    MEMORY,
+    MIN_WEIGHT,
+    AnswerTimes,
+    DecayingAverage,
+)
 from engine.values.machine_state import LocalState
 
 
@@ -36,7 +42,7 @@ def test_a_sample_at_the_same_moment_counts_too() -> None:
 
 
 def test_nothing_is_known_before_an_answer(times: AnswerTimes) -> None:
-    assert (times.typical, times.failures) == (0.0, 0.0)
+    assert (times.typical, times.failures(1000.0)) == (0.0, 0.0)
 
 
 def test_a_stream_has_a_time_to_first_content_and_a_time_per_token(times: AnswerTimes) -> None:
@@ -87,9 +93,15 @@ def test_a_caller_who_left_raises_the_average_and_never_lowers_it(times: AnswerT
 
 def test_failures_are_a_share_and_never_all(times: AnswerTimes) -> None:
     times.judge(1000.0, failed=True)
-    assert times.failures == 0.99
+    assert times.failures(1000.0) == 0.99
     times.judge(1010.0, failed=False)
-    assert times.failures == pytest.approx(1 / math.e)
+    assert times.failures(1010.0) == pytest.approx(1 / math.e)
+
+
+def test_failures_are_forgotten_without_attempts(times: AnswerTimes) -> None:
+    times.judge(1000.0, failed=True)
+    assert times.failures(1000.0 + FAILURE_MEMORY) == pytest.approx(0.99 / math.e)
+    assert times.failures(999.0) == 0.99  # noted by another worker just now
 
 
 def test_the_workers_of_a_machine_share_the_averages(times: AnswerTimes) -> None:

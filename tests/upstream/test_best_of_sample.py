@@ -65,4 +65,4 @@ def test_a_target_without_weight_is_drawn_with_a_share() -> None:
     """Where all have weight 0, nothing is divided by it."""
     targets = [target(Client(), weight=0) for _ in range(2)]
     TargetGroup(targets, BestOfSample(Services(), 2, Last()))
-    assert SampledTarget(Shares(targets), 0).share == 1.0
+    assert SampledTarget(Shares(targets), 0, 0.0).share == 1.0

@@ -20,6 +20,8 @@ SCHEMA: dict[str, Any] = {"type": "null"}
 BY_TIME = True
 
 _SAMPLE_SIZE = 3
+_FAILING = 0.5
+"""With a larger share of failures a target that was never measured gets no request."""
 
 
 def build(options: None, services: Services) -> Strategy:
@@ -43,5 +45,5 @@ def _time(target: SampledTarget, some_known: bool) -> float:
     measured."""
     seconds = target.typical
     if not seconds and some_known:
-        return math.inf if target.in_flight or target.failures else 0.0
+        return math.inf if target.in_flight or target.failures > _FAILING else 0.0
     return (seconds or 1.0) * (target.in_flight + 1) / (target.share * (1.0 - target.failures))

@@ -62,6 +62,19 @@ def test_a_replica_that_recovers_is_used_again() -> None:
     assert machine.run(3000, 100).share(7) > 0.1
 
 
+@pytest.mark.parametrize("choice", ["least_busy", "fastest"])
+def test_a_replica_that_was_restarted_is_used_again_soon(choice: str) -> None:
+    """Also where few requests are sent, of which one in a hundred explores."""
+    replicas = [Replica(seconds=10.0) for _ in range(8)]
+    machine = Machine(replicas, Choice(choice))
+    machine.run(200, 2)
+    replicas[7].failure = "connect"
+    machine.run(60, 2)
+    replicas[7].failure = ""
+    machine.run(200, 2)
+    assert machine.run(200, 2).share(7) > 0.08
+
+
 def test_the_requests_of_a_target_that_is_out_are_spread_over_the_others() -> None:
     result = Machine(eight(), LEAST_BUSY).run(4000, 400, leave=[3])
     assert result.requests[3] == 0
