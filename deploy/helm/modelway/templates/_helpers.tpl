@@ -34,6 +34,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- . | replace "/" "__" }}
 {{- end }}
 
+{{- /* The pods that count in one Redis, at most. */ -}}
+{{- define "modelway.pods" -}}
+{{- ternary .Values.autoscaling.max .Values.replicas .Values.autoscaling.enabled }}
+{{- end }}
+
 {{- /* What a pod decides, laid over gateway.yaml. */ -}}
 {{- define "modelway.overlay" -}}
 {{- $server := dict "listen" (printf "%s:8080" .Values.listenHost) "workers" (int .Values.workers) "watch" .Values.config.reload
@@ -42,7 +47,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $overlay := dict "server" $server "telemetry" $telemetry }}
 {{- $stores := dict }}
 {{- with .Values.stores.records }}{{ $stores = merge $stores (dict "records" . "journal" "/var/lib/modelway/journal") }}{{ end }}
-{{- with .Values.stores.counters }}{{ $stores = merge $stores (dict "counters" .) }}{{ end }}
+{{- with .Values.stores.counters }}{{ $stores = merge $stores (dict "counters" . "machines" (include "modelway.pods" $ | int)) }}{{ end }}
 {{- if $stores }}{{ $overlay = merge $overlay (dict "stores" $stores) }}{{ end }}
 {{- toYaml (merge (deepCopy .Values.config.overlay) $overlay) }}
 {{- end }}
