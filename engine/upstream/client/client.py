@@ -11,7 +11,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import partial
-from weakref import WeakSet
+from typing import Any
+from weakref import WeakSet, ref
+
+import gevent
 
 from engine.upstream.client.address import origin_of, proxy_of
 from engine.upstream.client.connection import Connection
@@ -31,6 +34,9 @@ from engine.upstream.client.request import Spool
 from engine.upstream.client.response import UpstreamResponse
 from engine.upstream.client.tls import TlsFiles
 
+_MIN_PRUNE_INTERVAL = 1.0
+"""Seconds between two searches for connections that were idle for too long, at least."""
+
 
 class Client:
     """One upstream server: its address, its pool, its timeouts.
@@ -43,6 +49,7 @@ class Client:
     proxy_authorization = ""
     _addresses: FixedAddress | HostAddresses | None = None  # None for a Unix socket
     _on_change: Callable[[], None] | None = None
+    _pruning: Any = None  # the greenlet that waits until the pool is pruned
 
     def __init__(
         self,
@@ -68,6 +75,7 @@ class Client:
         self._clock = clock
         self._new_pool = partial(Pool, pool_size, pool_idle, pool_age, clock)
         self._pool = self._new_pool()
+        self._prune_interval = max(_MIN_PRUNE_INTERVAL, pool_idle)
         self._connections: WeakSet[Connection] = WeakSet()
         self._by_address: WeakSet[Client] = WeakSet()
         self.base_path = self._origin.base_path
@@ -134,7 +142,20 @@ class Client:
         if address is not None and address not in self.lookup.addresses:
             connection.retire()  # the answer changed meanwhile
         self._connections.add(connection)
+        if self._pruning is None:
+            self._prune_later()
         return connection
+
+    def _prune_later(self) -> None:
+        # Weak, so that a client that nobody uses any more is freed with its connections.
+        self._pruning = gevent.spawn_later(self._prune_interval, _prune, ref(self))
+
+    def prune(self) -> None:
+        """Close the connections that were idle for too long; again later while there are any."""
+        self._pool.prune()
+        self._pruning = None
+        if self._connections:
+            self._prune_later()
 
     def at(self, address: Address) -> Client:
         """A client for one address of this upstream, with a pool of its own and the same TLS and
@@ -145,6 +166,7 @@ class Client:
         client._addresses = FixedAddress(address, self._addresses.refused)
         client._pool = self._new_pool()
         client._connections, client._by_address = WeakSet(), WeakSet()
+        client._pruning = None
         self._by_address.add(client)
         return client
 
@@ -210,6 +232,11 @@ class Client:
         self._pool.prune()
         if self._on_change is not None:
             self._on_change()
+
+
+def _prune(client: ref[Client]) -> None:
+    if (alive := client()) is not None:
+        alive.prune()
 
 
 def _length(method: str, body: bytes | Spool | None) -> int | None:

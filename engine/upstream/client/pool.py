@@ -1,7 +1,7 @@
 """The idle connections to one upstream.
 
 Last in, first out: the connection used last is the most likely to be open. Connections that are not
-needed any more reach their idle timeout at the other end.
+needed any more reach their idle timeout, here or at the other end.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from engine.upstream.client.connection import Connection
 class Pool:
     """At most `size` idle connections, none idle longer than `idle` or older than `age` seconds.
 
-    No method waits, so two greenlets never run in one. There is no timer: expired connections are
-    closed when the next one is given back, or by `prune`.
+    No method waits, so two greenlets never run in one. Expired connections are closed when the next
+    one is given back, or by `prune`, which the client calls about every `idle` seconds.
     """
 
     def __init__(self, size: int, idle: float, age: float, clock: Callable[[], float]) -> None:

@@ -36,8 +36,16 @@ from tests.support.peer import (
     read_request,
     scripted,
 )
+from tests.support.waiting import until
 
 # --- requests
+
+
+def test_an_idle_connection_is_closed_without_another_request() -> None:
+    with connected(echo, pool_idle=0.01) as (client, _):
+        read_all(client.send("GET", "/", [], None))
+        assert client.connections == (1, 0)
+        until(lambda: client.connections == (0, 0), "no connection is open", sleep=gevent.sleep)
 
 
 def test_a_request_is_sent_and_its_response_read() -> None:
