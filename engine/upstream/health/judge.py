@@ -40,7 +40,11 @@ class Group:
                 _eject(targets, now)
         _release_surplus(targets, now)
         windows = (target.config.window for target in targets)
-        return now - self._used <= max(windows, default=0.0)
+        again = now - self._used <= max(windows, default=0.0)
+        if not again:
+            for target in targets:
+                target.rest()
+        return again
 
 
 class Judge:

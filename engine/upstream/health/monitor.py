@@ -129,7 +129,7 @@ class HealthMonitor:
         """The watched targets that are probed or were used by this worker."""
         return (
             target
-            for target in self._watched.values()
+            for target in list(self._watched.values())
             if target.health.is_open or target.probe is not None
         )
 
