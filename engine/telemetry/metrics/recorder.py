@@ -105,6 +105,7 @@ class MetricsRecorder:
         self._room = SeriesRoom(max_series, counted_combinations(self._cells))
         self._pending: set[_Series] = set()
         self._totals: dict[tuple[Metric, tuple[str, ...]], float] = {}
+        self._max_series = max_series
         self._greenlet: Any = None
 
     def start(self) -> None:
@@ -191,10 +192,13 @@ class MetricsRecorder:
             gevent.sleep(max(INTERVAL, pause))
 
     def _sample(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
-        cell = self._cells.cell(metric, *labels)
         if metric.kind == "gauge":
-            cell.set(value)
+            cells = self._cells
+            # Without room, a target is shown while there is something to say of it.
+            if value or cells.has(metric, *labels) or cells.count(metric) < self._max_series:
+                cells.cell(metric, *labels).set(value)
             return
+        cell = self._cells.cell(metric, *labels)
         key = (metric, labels)
         if increase := value - self._totals.get(key, 0.0):
             self._totals[key] = value

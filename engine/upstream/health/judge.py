@@ -20,6 +20,8 @@ INTERVAL = 1.0
 class Group:
     """Targets that can replace each other; `members` returns the current ones."""
 
+    __slots__ = ("_machine", "_members", "_used")
+
     def __init__(
         self, members: Callable[[], Sequence[TargetHealth]], machine: MachineState
     ) -> None:

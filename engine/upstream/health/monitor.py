@@ -70,6 +70,36 @@ class WatchedTarget:
         return report
 
 
+class _WatchedGroup:
+    """The targets of a group that can replace each other. `states` are those of its targets, which
+    come and go with their addresses; `watched` are the watched targets of the worker by state."""
+
+    __slots__ = ("_group", "_watched", "judged", "limits", "states")
+
+    def __init__(
+        self,
+        group: TargetGroup,
+        watched: Mapping[TargetState, WatchedTarget],
+        machine: MachineState,
+    ) -> None:
+        self._group = group
+        self._watched = watched
+        self.states: tuple[TargetState, ...] = ()
+        self.judged = Group(self._healths, machine)
+        self.limits = LimitsGroup(self._limits)
+
+    @property
+    def targets(self) -> dict[TargetState, Target]:
+        """The current targets by state."""
+        return {target.state: target for target in self._group.targets}
+
+    def _healths(self) -> list[TargetHealth]:
+        return [self._watched[state].health for state in self.targets]
+
+    def _limits(self) -> list[TargetLimits]:
+        return [self._watched[state].limits for state in self.targets]
+
+
 class HealthMonitor:
     """Watches the targets of one worker. `machine` is shared with the other workers."""
 
@@ -84,7 +114,7 @@ class HealthMonitor:
         self._machine = machine
         self._clock = clock
         self._used: set[TargetHealth] = set()
-        self._groups: dict[TargetHealth, list[Group]] = {}
+        self._groups: dict[TargetHealth, tuple[Group, ...]] = {}
         self._watched: dict[TargetState, WatchedTarget] = {}
         self._group_keys: set[tuple[int, ...]] = set()
         self._judge = Judge(self._used, lambda target: self._groups[target])
@@ -139,38 +169,31 @@ class HealthMonitor:
         return [target.report(now) for target in self.watched() if target.level(now)]
 
     def _add(self, group: TargetGroup) -> None:
-        """Watch the targets of a group, which can replace each other."""
+        """Watch the targets of a group, also those that come later."""
+        watched = _WatchedGroup(group, self._watched, self._machine)
+        self._update(watched)
+        if any(target.upstream.replicas is not None for target in group.configured):
+            group.on_change(partial(self._update, watched))
 
-        def members() -> list[WatchedTarget]:
-            unique = dict.fromkeys(target.state for target in group.targets)
-            return [self._watched[state] for state in unique]
-
-        health_group = Group(lambda: [member.health for member in members()], self._machine)
-        limits = LimitsGroup(lambda: [member.limits for member in members()])
-        states: set[TargetState] = set()
-
-        def update() -> None:
-            """Watch the current targets: replicas come and go."""
-            current = {target.state: target for target in group.targets}
-            for state in states - current.keys():
-                states.discard(state)
-                self._leave(state, health_group)
-            for state, target in current.items():
-                if state in states:
-                    continue
-                states.add(state)
+    def _update(self, group: _WatchedGroup) -> None:
+        """Watch the current targets of a group."""
+        current, former = group.targets, group.states
+        group.states = tuple(current)
+        for state in former:
+            if state not in current:
+                self._leave(state, group.judged)
+        for state, target in current.items():
+            if state not in former:
                 if state not in self._watched:
-                    self._attach(target, limits)
-                self._groups.setdefault(self._watched[state].health, []).append(health_group)
-
-        update()
-        group.on_change(update)
+                    self._attach(target, group.limits)
+                health = self._watched[state].health
+                self._groups[health] = (*self._groups.get(health, ()), group.judged)
 
     def _leave(self, state: TargetState, group: Group) -> None:
         """Remove a target from a group. A target without groups is not watched any more."""
         watched = self._watched[state]
-        groups = self._groups[watched.health]
-        groups.remove(group)
+        groups = tuple(each for each in self._groups[watched.health] if each is not group)
+        self._groups[watched.health] = groups
         if not groups:
             del self._groups[watched.health], self._watched[state]
             self._used.discard(watched.health)

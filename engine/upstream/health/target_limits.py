@@ -44,6 +44,8 @@ class LimitsGroup:
     at the same moment whether others come first.
     """
 
+    __slots__ = ("_has_enough", "_members", "_moment")
+
     def __init__(self, members: Callable[[], Iterable[TargetLimits]]) -> None:
         self._members = members
         self._moment: float | None = None

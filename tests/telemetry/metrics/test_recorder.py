@@ -59,6 +59,21 @@ def test_requests_continue_between_thousands_of_samples(tmp_path):
     recorder.close()
 
 
+def test_of_targets_without_room_only_those_with_a_fault_are_shown(tmp_path):
+    states = {"a": 0.0, "b": 0.0, "c": 2.0}
+    recorder = MetricsRecorder(
+        tmp_path,
+        collectors=[lambda: [(upstreams.BREAKER, (each, ""), states[each]) for each in states]],
+        max_series=1,
+    )
+    shown = values(recorder, "modelway_breaker_state")
+    assert {labels[1]: value for labels, value in shown.items()} == {"a": 0.0, "c": 2.0}
+    states["c"] = 0.0
+    shown = values(recorder, "modelway_breaker_state")
+    assert {labels[1]: value for labels, value in shown.items()} == {"a": 0.0, "c": 0.0}
+    recorder.close()
+
+
 def test_the_counts_of_a_killed_worker_remain(tmp_path):
     recorder = MetricsRecorder(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
     for _ in range(3):

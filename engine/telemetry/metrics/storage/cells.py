@@ -129,6 +129,7 @@ class Cells:
         self._files: dict[str, _File] = {}
         self._changed: set[Cell] = set()
         self._cells: dict[tuple[str, ...], Cell] = {}
+        self._counts: Counter[str] = Counter()
         self._distributions: dict[tuple[str, ...], Distribution] = {}
         self._histograms: dict[str, _Histogram] = {}
         self._helped: set[str] = set()
@@ -142,7 +143,16 @@ class Cells:
             family = metric.name.removesuffix("_total") if kind == "counter" else metric.name
             cell = self.open(kind, metric, family, metric.name, metric.labels, labels)
             self._cells[key] = cell
+            self._counts[metric.name] += 1
         return cell
+
+    def has(self, metric: Metric, *labels: str) -> bool:
+        """Whether a counter or gauge has a cell for these label values."""
+        return (metric.name, *labels) in self._cells
+
+    def count(self, metric: Metric) -> int:
+        """How many cells a counter or gauge has."""
+        return self._counts[metric.name]
 
     def label_values(self, metric: Metric) -> Iterator[tuple[str, ...]]:
         """The label values of a counter in the file, which an earlier worker may have written."""
