@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import gevent
+
 from engine import dialects
 from engine.config.health import ProbeConfig
 from engine.config.upstreams import UpstreamConfig
@@ -71,33 +73,22 @@ class WatchedTarget:
 
 
 class _WatchedGroup:
-    """The targets of a group that can replace each other. `states` are those of its targets, which
-    come and go with their addresses; `watched` are the watched targets of the worker by state."""
+    """The targets of a group that can replace each other. `members` are those of its current
+    targets, by state; they come and go with the addresses."""
 
-    __slots__ = ("_group", "_watched", "judged", "limits", "states")
+    __slots__ = ("group", "judged", "limits", "members")
 
-    def __init__(
-        self,
-        group: TargetGroup,
-        watched: Mapping[TargetState, WatchedTarget],
-        machine: MachineState,
-    ) -> None:
-        self._group = group
-        self._watched = watched
-        self.states: tuple[TargetState, ...] = ()
-        self.judged = Group(self._healths, machine)
-        self.limits = LimitsGroup(self._limits)
+    def __init__(self, group: TargetGroup, machine: MachineState) -> None:
+        self.group = group
+        self.members: dict[TargetState, WatchedTarget] = {}
+        self.judged = Group((), machine)
+        self.limits = LimitsGroup(())
 
-    @property
-    def targets(self) -> dict[TargetState, Target]:
-        """The current targets by state."""
-        return {target.state: target for target in self._group.targets}
-
-    def _healths(self) -> list[TargetHealth]:
-        return [self._watched[state].health for state in self.targets]
-
-    def _limits(self) -> list[TargetLimits]:
-        return [self._watched[state].limits for state in self.targets]
+    def update(self, members: dict[TargetState, WatchedTarget]) -> None:
+        """Use the current members."""
+        self.members = members
+        self.judged.members = tuple(member.health for member in members.values())
+        self.limits.members = tuple(member.limits for member in members.values())
 
 
 class HealthMonitor:
@@ -117,7 +108,9 @@ class HealthMonitor:
         self._groups: dict[TargetHealth, tuple[Group, ...]] = {}
         self._watched: dict[TargetState, WatchedTarget] = {}
         self._group_keys: set[tuple[int, ...]] = set()
-        self._judge = Judge(self._used, lambda target: self._groups[target])
+        self._judge = Judge(
+            self._used, lambda target: self._groups[target], partial(gevent.sleep, 0)
+        )
         self.probes: dict[tuple[str, str], ServerProbe] = {}
         self._prober = Prober((), machine, clock)
         for name, upstream in upstreams.items():
@@ -170,15 +163,15 @@ class HealthMonitor:
 
     def _add(self, group: TargetGroup) -> None:
         """Watch the targets of a group, also those that come later."""
-        watched = _WatchedGroup(group, self._watched, self._machine)
+        watched = _WatchedGroup(group, self._machine)
         self._update(watched)
         if any(target.upstream.replicas is not None for target in group.configured):
             group.on_change(partial(self._update, watched))
 
     def _update(self, group: _WatchedGroup) -> None:
         """Watch the current targets of a group."""
-        current, former = group.targets, group.states
-        group.states = tuple(current)
+        current = {target.state: target for target in group.group.targets}
+        former = group.members
         for state in former:
             if state not in current:
                 self._leave(state, group.judged)
@@ -188,6 +181,7 @@ class HealthMonitor:
                     self._attach(target, group.limits)
                 health = self._watched[state].health
                 self._groups[health] = (*self._groups.get(health, ()), group.judged)
+        group.update({state: self._watched[state] for state in current})
 
     def _leave(self, state: TargetState, group: Group) -> None:
         """Remove a target from a group. A target without groups is not watched any more."""

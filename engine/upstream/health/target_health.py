@@ -160,6 +160,16 @@ class TargetHealth:
         """The reason of the last ejection, "" without one."""
         return REASONS[int(self._shared.reason.value)]
 
+    def is_idle(self, now: float) -> bool:
+        """Whether no attempt ended since the last call of `member`, none waits, and the target is
+        not ejected."""
+        shared = self._shared
+        return (
+            shared.waiting.total() <= 0
+            and shared.until.value <= now
+            and not self._window.has_ended(shared.answers.total(), shared.failures.total())
+        )
+
     def member(self, now: float) -> Member:
         """The target as a member of a group. Counts from while it was out are left out."""
         shared = self._shared

@@ -12,7 +12,7 @@ credentials differ has the state of the best one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from engine.credentials.interface.credential import LiveCredential
@@ -38,23 +38,23 @@ class _Times(NamedTuple):
 
 
 class LimitsGroup:
-    """The limits of targets that can replace each other; `members` returns the current ones.
+    """The limits of targets that can replace each other: `members` are the current ones.
 
     The result of `has_enough` is cached for one moment, because a request asks each of its targets
     at the same moment whether others come first.
     """
 
-    __slots__ = ("_has_enough", "_members", "_moment")
+    __slots__ = ("_has_enough", "_moment", "members")
 
-    def __init__(self, members: Callable[[], Iterable[TargetLimits]]) -> None:
-        self._members = members
+    def __init__(self, members: Sequence[TargetLimits]) -> None:
+        self.members = members
         self._moment: float | None = None
         self._has_enough = False
 
     def has_enough(self, now: float) -> bool:
         """Whether one of the targets has enough left."""
         if now != self._moment:
-            self._has_enough = any(each.best_level(now) == ENOUGH for each in self._members())
+            self._has_enough = any(each.best_level(now) == ENOUGH for each in self.members)
             self._moment = now
         return self._has_enough
 
