@@ -100,7 +100,13 @@ def _access_log(
 def _metrics(config: Config, folder: Path, batch: Batch[Exchange], parts: WorkerTelemetry) -> None:
     from engine.telemetry.metrics.recorder import MetricsRecorder
 
-    metrics = MetricsRecorder(folder, config.currency, parts.collectors, batch.flush)
+    metrics = MetricsRecorder(
+        folder,
+        config.currency,
+        parts.collectors,
+        batch.flush,
+        max_series=config.telemetry.series,
+    )
     parts.observers.append(metrics)
     batch.consumers.append(metrics.record)
     parts.page = metrics.page

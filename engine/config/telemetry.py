@@ -69,7 +69,7 @@ class Traces:
 @dataclass(frozen=True, slots=True)
 class Telemetry:
     """`metrics` is the path of the metrics, "" for none; clients in `allow_ips` may read them and
-    the details of health.
+    the details of health. `series` bounds how many a worker has.
 
     `listen` is the address of the listener for metrics and readiness, or OFF or PUBLIC.
     """
@@ -77,6 +77,7 @@ class Telemetry:
     access_log: AccessLogConfig = field(default_factory=AccessLogConfig)
     log: Log = field(default_factory=Log)
     metrics: str = _METRICS
+    series: int = default("telemetry.series")
     listen: str = default("telemetry.listen")
     allow_ips: tuple[Network, ...] = networks(default("telemetry.allow_ips"))
     traces: Traces | None = None
@@ -108,6 +109,7 @@ def read_telemetry(
         access_log=_access_log(values.get("access_log", {}), folder),
         log=Log(**values.get("log", {})),
         metrics=metrics if isinstance(metrics, str) else _METRICS if metrics else "",
+        series=values["series"],
         listen=values["listen"],
         allow_ips=allow_ips,
         traces=_traces(values["traces"], source, findings) if "traces" in values else None,

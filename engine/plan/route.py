@@ -102,12 +102,12 @@ class Plan:
     by_model: tuple[ModelOperation, ...] = ()
 
     def free_sources(self) -> None:
-        """Free the texts and positions of the files: a plan that is served has no problems."""
+        """Free the texts and positions of the files, and pack the documents: a plan that is served
+        has no problems."""
         self.config.source.free_positions()
         self.config.source.value = None
         for specification in self.specifications.values():
-            for document in specification.library.documents:
-                document.free_positions()
+            specification.library.release()
 
     def model_operations(self) -> ModelOperations:
         """The operations of each model."""

@@ -7,7 +7,7 @@ dialect or the operation's document lists it; on a route of any other API it pas
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache, partial
 from itertools import compress
@@ -117,6 +117,7 @@ TABLE = (
     ),
 )
 _CACHED_NAMES = 1000
+_CACHED_RULES = 100
 _NAME = itemgetter(0)
 _PASS = Action.PASS  # looking up a member of an enum is slow
 
@@ -143,6 +144,8 @@ class ResponseHeaders:
     headers in the operation's document; `hidden` (wildcards) never pass.
     """
 
+    __slots__ = ("_action", "_addresses")
+
     def __init__(
         self,
         addresses: Addresses,
@@ -152,14 +155,11 @@ class ResponseHeaders:
         declared: Iterable[str] = (),
     ) -> None:
         self._addresses = addresses
-        decide = partial(
-            _action,
-            allowed=None if allowed is None else tuple(allowed),
-            hidden=tuple(hidden),
-            declared=frozenset(name.lower() for name in declared),
+        self._action = _actions(
+            None if allowed is None else tuple(allowed),
+            tuple(hidden),
+            frozenset(name.lower() for name in declared),
         )
-        # Bounded, as an upstream may send ever new names.
-        self._action = lru_cache(maxsize=_CACHED_NAMES)(decide)
 
     def pick(
         self, headers: Sequence[tuple[str, str]], path: str = "/", mount: str = ""
@@ -185,6 +185,16 @@ class ResponseHeaders:
         if hop_by_hop:
             return [pair for pair in picked if pair[0] not in hop_by_hop]
         return picked
+
+
+@lru_cache(maxsize=_CACHED_RULES)
+def _actions(
+    allowed: tuple[str, ...] | None, hidden: tuple[str, ...], declared: frozenset[str]
+) -> Callable[[str], Action]:
+    """The actions by name of a header; thousands of upstreams share them. Their number is bounded,
+    as an upstream may send ever new names."""
+    decide = partial(_action, allowed=allowed, hidden=hidden, declared=declared)
+    return lru_cache(maxsize=_CACHED_NAMES)(decide)
 
 
 def _action(

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
-from engine.stores.mapped_numbers import CHUNK, MappedNumbers, View
+from engine.stores.mapped_numbers import PLACES, WIDTH, MappedNumbers, View
 
 
 class WorkerSlots:
@@ -94,20 +94,21 @@ class WorkerSlots:
             marks = 0
             for view in self._known_marks(chunk):
                 marks |= int.from_bytes(view, "little")
-            of_all = marks.to_bytes(CHUNK, "little")
-            places += [chunk * CHUNK + at for at, mark in enumerate(of_all) if not mark]
+            of_all = marks.to_bytes(PLACES, "little")
+            places += [chunk * PLACES + at for at, mark in enumerate(of_all) if not mark]
         return [] if self._missing else places
 
     def is_unmarked(self, place: int) -> bool:
         """Whether no worker uses a place. Call it with the lock of the folder."""
-        chunk, at = divmod(place, CHUNK)
+        chunk, at = divmod(place, PLACES)
         return not any(view[at] for view in self._known_marks(chunk)) and not self._missing
 
     def reset(self, place: int) -> None:
         """Set all cells of an unmarked place to 0. Call it with the lock of the folder."""
-        chunk, at = divmod(place, CHUNK)
+        chunk, at = divmod(place, PLACES)
         for view in self._views.get(chunk, ()):
-            view[at] = 0
+            for column in range(WIDTH):
+                view[at * WIDTH + column] = 0
 
     def close(self) -> None:
         """Give the slot back."""
@@ -147,28 +148,33 @@ class WorkerSlots:
         return MappedNumbers(path, "q", bytes_too=True, lock=lock)
 
 
-class _Marked:
-    """Something at the place `at` of a chunk, which is marked as long as this exists."""
+class Place:
+    """The place `at` of a chunk, which is marked as long as this exists: the cells of this worker
+    and of all slots, and the numbers that all workers write."""
 
-    __slots__ = ("__weakref__", "_at", "_marks", "_slots")
+    __slots__ = ("__weakref__", "_marks", "at", "numbers", "own", "slots", "views")
 
-    def __init__(self, slots: WorkerSlots, own: MappedNumbers, at: int) -> None:
-        self._slots, self._marks, self._at = slots, own.bytes, at
+    def __init__(
+        self, slots: WorkerSlots, own: MappedNumbers, at: int, views: list[View], numbers: View
+    ) -> None:
+        self.slots, self.at = slots, at
+        self.own, self.views, self.numbers = own.view, views, numbers
+        self._marks = own.bytes
         self._marks[at] += 1
 
     def __del__(self) -> None:
-        if self._slots.is_open:
-            self._marks[self._at] -= 1
+        if self.slots.is_open:
+            self._marks[self.at] -= 1
 
 
-class Counter(_Marked):
-    """A counter: this worker's cell, and those of all slots at the same place."""
+class Counter:
+    """A counter: this worker's cell at a column of a place, and those of all slots there."""
 
-    __slots__ = ("_own", "_views")
+    __slots__ = ("_at", "_own", "_place", "_slots", "_views")
 
-    def __init__(self, slots: WorkerSlots, own: MappedNumbers, at: int, views: list[View]) -> None:
-        super().__init__(slots, own, at)
-        self._own, self._views = own.view, views
+    def __init__(self, place: Place, column: int) -> None:
+        self._place, self._at = place, place.at * WIDTH + column
+        self._slots, self._own, self._views = place.slots, place.own, place.views
 
     @property
     def local(self) -> int:
@@ -187,14 +193,14 @@ class Counter(_Marked):
         return total
 
 
-class Number(_Marked):
-    """A number that all workers write."""
+class Number:
+    """A number that all workers write, at a column of a place."""
 
-    __slots__ = ("_view",)
+    __slots__ = ("_at", "_place", "_view")
 
-    def __init__(self, slots: WorkerSlots, own: MappedNumbers, at: int, view: View) -> None:
-        super().__init__(slots, own, at)
-        self._view = view
+    def __init__(self, place: Place, column: int) -> None:
+        self._place, self._view = place, place.numbers
+        self._at = place.at * WIDTH + column
 
     @property
     def value(self) -> float:

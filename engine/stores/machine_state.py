@@ -1,7 +1,8 @@
 """Counters and numbers that the workers of one machine share, in mapped files of one folder.
 
-`names` says which name has which place (`machine_names`). Counters are in the cells of each
-worker's slot (`machine_slots`), `numbers.<chunk>` are written by all. Where another file would be
+`names` says which name has which place (`machine_names`): a few counters and numbers side by side.
+Counters are in the cells of each worker's slot (`machine_slots`), `numbers.<chunk>` are written by
+all. Where another file would be
 needed although half of one is used by no worker, places are given to new names, and start at 0: so
 what was known of addresses that went away takes no room for ever.
 
@@ -19,8 +20,8 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from engine.stores.machine_names import NamePlaces, digest_of
-from engine.stores.machine_slots import Counter, Number, WorkerSlots
-from engine.stores.mapped_numbers import CHUNK, MappedNumbers, locked
+from engine.stores.machine_slots import Counter, Number, Place, WorkerSlots
+from engine.stores.mapped_numbers import PLACES, WIDTH, MappedNumbers, locked
 from engine.values.machine_state import LocalState, SharedCounter, SharedNumber
 from engine.values.runtime_dir import prepare
 from engine.values.throttle import LogThrottle
@@ -33,8 +34,7 @@ class SharedState:
     def __init__(self, folder: Path) -> None:
         prepare(folder)
         self._folder, self._names_file = folder, folder / "names"
-        self._counters: WeakValueDictionary[str, SharedCounter] = WeakValueDictionary()
-        self._numbers: WeakValueDictionary[str, SharedNumber] = WeakValueDictionary()
+        self._places: WeakValueDictionary[str, Place] = WeakValueDictionary()
         self._tasks: dict[str, int] = {}
         self._local = LocalState()
         self._throttle = LogThrottle()
@@ -45,30 +45,20 @@ class SharedState:
         with self._locked():
             self._slots = WorkerSlots(folder, self._changes.view, self._without_room)
 
-    def counter(self, name: str) -> SharedCounter:
-        """The counter of a name. Without room for it, it counts only for this worker, which is
+    def counter(self, name: str, column: int = 0) -> SharedCounter:
+        """A counter of a name. Without room for it, it counts only for this worker, which is
         logged."""
-        counter = self._counters.get(name)
-        if counter is None:
-            try:
-                with self._place(name) as (own, chunk, at):
-                    counter = Counter(self._slots, own, at, self._slots.views(chunk))
-            except OSError as error:
-                counter = self._without_room(error).counter(name)
-            self._counters[name] = counter
-        return counter
+        try:
+            return Counter(self._place(name), column)
+        except OSError as error:
+            return self._without_room(error).counter(name, column)
 
-    def number(self, name: str) -> SharedNumber:
-        """The number of a name. Without room for it, it is not shared, as for `counter`."""
-        number = self._numbers.get(name)
-        if number is None:
-            try:
-                with self._place(name) as (own, chunk, at):
-                    number = Number(self._slots, own, at, self._number_file(chunk).view)
-            except OSError as error:
-                number = self._without_room(error).number(name)
-            self._numbers[name] = number
-        return number
+    def number(self, name: str, column: int = 0) -> SharedNumber:
+        """A number of a name. Without room for it, it is not shared, as for `counter`."""
+        try:
+            return Number(self._place(name), column)
+        except OSError as error:
+            return self._without_room(error).number(name, column)
 
     def leads(self, task: str) -> bool:
         """Whether this worker is the leader for a task: the first one that calls this, until it
@@ -115,29 +105,35 @@ class SharedState:
         for fd in self._tasks.values():
             os.close(fd)
 
-    @contextlib.contextmanager
-    def _place(self, name: str) -> Iterator[tuple[MappedNumbers, int, int]]:
-        """The place of a name, which is added where it is new: this worker's cells, their chunk,
-        and the index. No worker gives the place to another name before this one has marked it."""
-        with self._locked() as fd:
-            self._names.read(fd)
-            place = self._names.find(name)
-            if place is None:
-                place = self._new_place(fd, name)
-            chunk, at = divmod(place, CHUNK)
-            yield self._slots.own(chunk), chunk, at
+    def _place(self, name: str) -> Place:
+        """The place of a name, which is added where it is new. No worker gives the place to another
+        name before this one has marked it."""
+        place = self._places.get(name)
+        if place is None:
+            with self._locked() as fd:
+                self._names.read(fd)
+                number = self._names.find(name)
+                if number is None:
+                    number = self._new_place(fd, name)
+                chunk, at = divmod(number, PLACES)
+                own, numbers = self._slots.own(chunk), self._number_file(chunk).view
+                place = Place(self._slots, own, at, self._slots.views(chunk), numbers)
+            self._places[name] = place
+        return place
 
     def _new_place(self, fd: int, name: str) -> int:
         """A place for a new name: one that no worker uses, where there are many."""
-        chunks, full = divmod(len(self._names), CHUNK)
+        chunks, full = divmod(len(self._names), PLACES)
         place = self._unused_place()
         if place is None and not full:
             unused = self._slots.unmarked(chunks)
-            self._unused = unused if len(unused) >= CHUNK // 2 else []
+            self._unused = unused if len(unused) >= PLACES // 2 else []
             place = self._unused_place()
         if place is None:
             return self._names.append(fd, name)
-        self._number_file(place // CHUNK).view[place % CHUNK] = 0.0
+        chunk, at = divmod(place, PLACES)
+        for column in range(WIDTH):
+            self._number_file(chunk).view[at * WIDTH + column] = 0.0
         self._slots.reset(place)
         self._names.give(fd, place, name)
         return place

@@ -13,14 +13,20 @@ from typing import Any, Literal
 CHUNK = 4096
 """The numbers of one file, 8 bytes each."""
 
+WIDTH = 8
+"""The numbers of a place, which are side by side: a processor reads them at once."""
+
+PLACES = CHUNK // WIDTH
+"""The places of one file."""
+
 View = Any
 """A memoryview of integers or of floats, whose type has no item type before Python 3.14."""
 
 
 class MappedNumbers:
-    """A file of `CHUNK` numbers, mapped: integers ("q") or floats ("d"); with `bytes_too` there are
-    as many bytes behind them, as `bytes`. With `lock`, this mapping owns the file until it is
-    closed; BlockingIOError if another one does.
+    """A file of `CHUNK` numbers, mapped: integers ("q") or floats ("d"); with `bytes_too` there is
+    a byte for each place behind them, as `bytes`. With `lock`, this mapping owns the file until it
+    is closed; BlockingIOError if another one does.
 
     Room is reserved before a file is mapped, because writing to a page for which the file system
     has no room ends the process: OSError if there is none.
@@ -34,7 +40,7 @@ class MappedNumbers:
         bytes_too: bool = False,
         lock: bool = False,
     ) -> None:
-        size = CHUNK * (9 if bytes_too else 8)
+        size = CHUNK * 8 + (PLACES if bytes_too else 0)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             if lock:

@@ -42,10 +42,10 @@ class DecayingAverage:
 
     __slots__ = ("_time", "number")
 
-    def __init__(self, machine: MachineState, name: str) -> None:
-        self.number = machine.number(name)
+    def __init__(self, machine: MachineState, name: str, column: int) -> None:
+        self.number = machine.number(name, column)
         """The average, 0.0 without a sample."""
-        self._time = machine.number(f"{name}/time")
+        self._time = machine.number(name, column + 1)
 
     def add(self, sample: float, now: float) -> None:
         """Add a sample of this moment; the first sample becomes the average."""
@@ -68,9 +68,10 @@ class AnswerTimes:
     __slots__ = ("_failures", "_first_content", "_first_number", "_per_token", "_token_number")
 
     def __init__(self, machine: MachineState, name: str) -> None:
-        self._first_content = DecayingAverage(machine, f"first_content/{name}")
-        self._per_token = DecayingAverage(machine, f"per_token/{name}")
-        self._failures = DecayingAverage(machine, f"failures/{name}")
+        name = f"times/{name}"
+        self._first_content = DecayingAverage(machine, name, 0)
+        self._per_token = DecayingAverage(machine, name, 2)
+        self._failures = DecayingAverage(machine, name, 4)
         self._first_number, self._token_number = self._first_content.number, self._per_token.number
 
     @property

@@ -12,7 +12,7 @@ from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, UpstreamConfig
 from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.dialects import Dialect
-from engine.relay.request_headers import RequestHeaders
+from engine.relay.request_headers import RequestHeaders, request_headers
 from engine.relay.response_headers import ResponseHeaders
 from engine.source.problem import Path
 from engine.transforms.compile import compile_all
@@ -71,7 +71,7 @@ class Upstream:
         self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()
     ) -> RequestHeaders:
         """The request headers that pass from a route of a dialect; `needed` ones always do."""
-        return RequestHeaders((*dialect_headers, *self.forward_headers), needed)
+        return request_headers((*dialect_headers, *self.forward_headers), needed)
 
     def response_headers(self, dialect: Dialect, declared: Sequence[str] = ()) -> ResponseHeaders:
         """The rules for response headers on a route of a dialect; `declared` are those of the

@@ -9,7 +9,7 @@ from engine.upstream.answer_times import AnswerTimes
 from engine.upstream.first_content import is_event_stream
 from engine.upstream.target import Target
 from engine.upstream.target_groups import TargetGroup
-from engine.upstream.target_state import Load, OpenAttempt
+from engine.upstream.target_state import IN_FLIGHT, Load, OpenAttempt, name_on_machine
 from engine.values.machine_state import MachineState
 
 _BUSY = frozenset({408, 429})
@@ -22,7 +22,7 @@ class TargetLoad:
     __slots__ = ("in_flight", "times")
 
     def __init__(self, machine: MachineState, name: str) -> None:
-        self.in_flight = machine.counter(f"in_flight/{name}")
+        self.in_flight = machine.counter(name_on_machine(name), IN_FLIGHT)
         self.times = AnswerTimes(machine, name)
 
     def began(self, attempt: OpenAttempt) -> None:

@@ -23,6 +23,16 @@ from engine.upstream.client.response import IncomingResponse
 from engine.upstream.credentials import CredentialLimits
 from engine.values.machine_state import SharedCounter
 
+ANSWERS, FAILURES, LOGS, WAITING, IN_FLIGHT = range(5)
+"""The counters of a target in the state of the machine."""
+EJECTED_UNTIL, EJECTIONS, REASON, NEARLY_UNTIL, USED_UP_UNTIL = range(5)
+"""Its numbers. Those of the vendor's limits are for its first credential."""
+
+
+def name_on_machine(name: str) -> str:
+    """The name of a target in the state of the machine, by that of its `TargetState`."""
+    return f"target/{name}"
+
 
 class AttemptObserver(Protocol):
     """Is called for each attempt at a target: `began`, then `answered` or `failed`, neither if the

@@ -22,7 +22,7 @@ Sample = tuple[Metric, tuple[str, ...], float]
 """A metric, the values of its labels, and its value; of a counter, the total of this worker."""
 
 Collector = Callable[[], Iterable[Sample]]
-"""Returns the present samples of some metrics."""
+"""Returns the present samples of some metrics. Requests may run between two of them."""
 
 
 def counter(name: str, labels: str, help: str) -> Metric:  # noqa: A002 - Prometheus's word

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-_LAYOUT = b"3"
+_LAYOUT = b"4"
 """Raise this when the layout of any file in the directory changes: it is part of the path, so two
 versions of the program do not share a directory."""
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from engine.stores.machine_slots import Counter, WorkerSlots
-from engine.stores.mapped_numbers import CHUNK, MappedNumbers
+from engine.stores.machine_slots import Counter, Place, WorkerSlots
+from engine.stores.mapped_numbers import PLACES, MappedNumbers
 
 
 @pytest.fixture
@@ -25,16 +25,16 @@ def workers(tmp_path) -> Iterator[tuple[WorkerSlots, WorkerSlots]]:
 
 
 def _counter(worker: WorkerSlots, place: int) -> Counter:
-    chunk, at = divmod(place, CHUNK)
+    chunk, at = divmod(place, PLACES)
     own = worker.own(chunk)
-    return Counter(worker, own, at, worker.views(chunk))
+    return Counter(Place(worker, own, at, worker.views(chunk), own.view), 0)
 
 
 def test_a_place_is_marked_as_long_as_a_worker_has_it(workers):
     one, other = workers
     held = _counter(other, 7)
     assert not one.is_unmarked(7)
-    assert one.unmarked(1) == [at for at in range(CHUNK) if at != 7]
+    assert one.unmarked(1) == [at for at in range(PLACES) if at != 7]
     again = _counter(other, 7)
     del held
     assert not one.is_unmarked(7)
@@ -44,9 +44,9 @@ def test_a_place_is_marked_as_long_as_a_worker_has_it(workers):
 
 def test_a_place_in_a_chunk_that_only_another_worker_has_is_seen(workers):
     one, other = workers
-    held = _counter(other, CHUNK + 3)
-    assert not one.is_unmarked(CHUNK + 3)
-    assert CHUNK + 3 not in one.unmarked(2)
+    held = _counter(other, PLACES + 3)
+    assert not one.is_unmarked(PLACES + 3)
+    assert PLACES + 3 not in one.unmarked(2)
     held.add(1)
 
 

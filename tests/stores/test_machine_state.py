@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.stores.machine_state import SharedState
-from engine.stores.mapped_numbers import CHUNK
+from engine.stores.mapped_numbers import PLACES
 
 
 @pytest.fixture
@@ -84,10 +84,10 @@ def test_living_workers_keep_their_counts(workers):
 
 def test_there_are_more_names_than_one_file_holds(workers):
     first, second = workers
-    for index in range(CHUNK + 2):
+    for index in range(PLACES + 2):
         first.counter(f"name {index}").add(index)
-    second.counter(f"name {CHUNK + 1}").add(1)
-    assert first.counter(f"name {CHUNK + 1}").total() == CHUNK + 2
+    second.counter(f"name {PLACES + 1}").add(1)
+    assert first.counter(f"name {PLACES + 1}").total() == PLACES + 2
     assert second.counter("name 1").total() == 1
 
 
@@ -155,13 +155,13 @@ def test_without_room_a_worker_counts_alone_and_says_so(workers, monkeypatch, ca
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    held = [first.counter(f"name {index}") for index in range(CHUNK)]
+    held = [first.counter(f"name {index}") for index in range(PLACES)]
     with caplog.at_level(logging.WARNING):
         first.counter("the last").add(1)
     assert first.counter("the last").total() == 1
     assert "No space left on device" in caplog.text
     assert first.counter("a").total() == 2
-    assert len(held) == CHUNK
+    assert len(held) == PLACES
 
 
 def test_names_that_no_worker_uses_give_their_room_to_others(workers, tmp_path):
@@ -170,7 +170,7 @@ def test_names_that_no_worker_uses_give_their_room_to_others(workers, tmp_path):
     held = second.counter("in_flight/held"), first.number("health/held")
     held[0].add(5)
     held[1].value = 0.5
-    for index in range(6 * CHUNK):
+    for index in range(6 * PLACES):
         worker = workers[index % 2]
         counter, number = worker.counter(f"in_flight/{index}"), worker.number(f"health/{index}")
         assert (counter.total(), number.value) == (0, 0.0), "it begins at 0"
@@ -185,30 +185,30 @@ def test_names_that_no_worker_uses_give_their_room_to_others(workers, tmp_path):
 
 def test_names_that_another_worker_uses_keep_their_room(workers):
     first, second = workers
-    held = [second.counter(f"held {index}") for index in range(CHUNK)]
+    held = [second.counter(f"held {index}") for index in range(PLACES)]
     for counter in held:
         counter.add(1)
-    for index in range(5 * CHUNK):
+    for index in range(5 * PLACES):
         first.counter(f"in_flight/{index}").add(1)
-    assert {first.counter(f"held {index}").total() for index in range(CHUNK)} == {1}
+    assert {first.counter(f"held {index}").total() for index in range(PLACES)} == {1}
 
 
 def test_a_worker_finds_names_that_moved_while_it_did_not_look(workers):
     first, second = workers
     second.number("at first").value = 1.0
-    for index in range(4 * CHUNK):
+    for index in range(4 * PLACES):
         first.number(f"a {index}").value = index
-    last = [first.number(f"b {index}") for index in range(CHUNK)]
+    last = [first.number(f"b {index}") for index in range(PLACES)]
     for index, number in enumerate(last):
         number.value = index
-    assert [second.number(f"b {index}").value for index in range(CHUNK)] == [*range(CHUNK)]
+    assert [second.number(f"b {index}").value for index in range(PLACES)] == [*range(PLACES)]
 
 
 def test_the_room_of_a_killed_worker_is_given_to_others(workers, tmp_path):
     first, _ = workers
-    _count_and_be_killed(tmp_path / "machine", CHUNK - 1)
+    _count_and_be_killed(tmp_path / "machine", PLACES - 1)
     first.release_dead_slots()
-    for index in range(4 * CHUNK):
+    for index in range(4 * PLACES):
         first.counter(f"b {index}").add(1)
     assert len(list((tmp_path / "machine").glob("cells.0.*"))) == 1
 

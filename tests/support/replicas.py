@@ -57,16 +57,24 @@ def fail(target: TargetHealth, attempt: OpenAttempt, failure: str = "connect") -
     target.ended(attempt)
 
 
+class CountedGroup(Group):
+    """A group that counts its judgements in `looks`."""
+
+    looks = 0
+
+    def judge(self, now: float) -> bool:
+        self.looks += 1
+        return super().judge(now)
+
+
 @dataclass
 class Worker:
-    """The targets and the judge of one worker. Workers with one `machine` share their state.
-    `looks` counts the judgements."""
+    """The targets and the judge of one worker. Workers with one `machine` share their state."""
 
     machine: MachineState
     names: Sequence[str]
     config: EjectionConfig = field(default_factory=EjectionConfig)
     dice: Callable[[], float] = field(default_factory=lambda: random.Random(1).random)
-    looks: int = 0
 
     def __post_init__(self) -> None:
         used: set[TargetHealth] = set()
@@ -74,12 +82,8 @@ class Worker:
             TargetHealth(name, self.machine, self.config, used=used, dice=self.dice)
             for name in self.names
         ]
-        group = Group(self._members, self.machine)
-        self.judge = Judge(used, lambda target: [group])
-
-    def _members(self) -> Sequence[TargetHealth]:
-        self.looks += 1
-        return self.targets
+        self.group = CountedGroup(self.targets, self.machine)
+        self.judge = Judge(used, lambda target: [self.group])
 
     def out(self, now: float) -> list[str]:
         """The names of the targets that are out."""

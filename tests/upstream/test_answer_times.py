@@ -23,7 +23,7 @@ def times() -> AnswerTimes:
 
 def average_of(*samples: tuple[float, float]) -> float:
     """The average after samples, each with its time."""
-    average = DecayingAverage(LocalState(), "x")
+    average = DecayingAverage(LocalState(), "x", 0)
     for sample, now in samples:
         average.add(sample, now)
     return average.number.value

@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from engine.source.problem import Path, Problem, Source
 from engine.source.reader import SourceDocument, read_file
+from engine.spec.document.packed import packed
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """The keys of a path that are operations."""
@@ -88,6 +89,13 @@ class Library:
     def documents(self) -> list[SourceDocument]:
         """The files and the overlays."""
         return [*self.files.values(), *self.overlays.values()]
+
+    def release(self) -> None:
+        """Free the texts and positions of the files, and pack their values: they were checked, and
+        are rarely read from now on."""
+        for document in self.documents:
+            document.free_positions()
+            document.value = packed(document.value)
 
     @property
     def document(self) -> Node:

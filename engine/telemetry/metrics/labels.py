@@ -8,9 +8,16 @@ Names of OpenTelemetry's semantic conventions for GenAI are written in Prometheu
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from engine.exchange.exchange import Exchange
+
+OTHER = "other"
+"""The labels of requests for which there is no room."""
+
+log = logging.getLogger("modelway")
 
 
 class SeriesLabels(NamedTuple):
@@ -23,6 +30,50 @@ class SeriesLabels(NamedTuple):
     upstream: str
     currency: str
     gen_ai: tuple[str, str, str]
+
+    def others(self) -> SeriesLabels:
+        """The labels of the series that is shared by all for which there is no room."""
+        gen_ai_operation, provider, model = self.gen_ai
+        return SeriesLabels(
+            operation=OTHER,
+            model=self.model and OTHER,
+            served_model=self.served_model and OTHER,
+            upstream=self.upstream and OTHER,
+            currency=self.currency,
+            gen_ai=(gen_ai_operation, provider, model and OTHER),
+        )
+
+
+class SeriesRoom:
+    """The room for series: `most` combinations of operation, model and upstream, the first ones
+    that are asked for, and as many that reach no upstream, so that refused requests take no room
+    from others. `used` are those that the files have already."""
+
+    def __init__(self, most: int, used: Iterable[tuple[str, ...]]) -> None:
+        self._most = most
+        self._used: dict[bool, set[tuple[str, ...]]] = {True: set(), False: set()}
+        self._is_logged = False
+        for combination in used:
+            self._used[bool(combination[-1])].add(combination)
+
+    def has(self, labels: SeriesLabels) -> bool:
+        """Whether the labels have room; they keep it."""
+        combination = (labels.operation, labels.model, labels.upstream)
+        used = self._used[bool(labels.upstream)]
+        if combination in used:
+            return True
+        if len(used) < self._most:
+            used.add(combination)
+            return True
+        if not self._is_logged:
+            self._is_logged = True
+            log.warning(
+                "more than %d combinations of operation, model and upstream were asked for: "
+                "metrics count further ones as '%s' (telemetry.series)",
+                self._most,
+                OTHER,
+            )
+        return False
 
 
 def labels_of(exchange: Exchange, currency: str) -> SeriesLabels:

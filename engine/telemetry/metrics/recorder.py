@@ -8,6 +8,8 @@ for them. Gauges (connections, breakers, the ledger's lag) are sampled once a se
 from __future__ import annotations
 
 import logging
+import sys
+import time
 from collections.abc import Callable, Sequence
 from itertools import chain
 from operator import attrgetter
@@ -19,8 +21,8 @@ from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
-from engine.telemetry.metrics.labels import SeriesLabels, labels_of
-from engine.telemetry.metrics.requests import RequestSeries
+from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
+from engine.telemetry.metrics.requests import RequestSeries, counted_combinations
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.storage.page import MetricsPage
@@ -33,6 +35,12 @@ log = logging.getLogger("modelway")
 
 INTERVAL = 1.0
 """Seconds between two samples of the gauges."""
+_PAUSE = 50
+"""The pause between two, as a multiple of the time that the last one took, if that is more: a
+worker that has used thousands of targets takes them less often."""
+_LONGEST_PAUSE = 10.0
+_AT_ONCE = 500
+"""The samples after which requests continue."""
 _attempts = attrgetter("record.attempts")
 
 
@@ -59,7 +67,7 @@ class _Series:
         if record.events > 1:
             record_stream(self._cells, self._labels, record)
         if exchange.traffic is not None:
-            record_session(self._cells, exchange.operation, exchange.traffic)
+            record_session(self._cells, self._labels.operation, exchange.traffic)
 
     def record(self) -> None:
         """Record the collected metrics."""
@@ -73,7 +81,8 @@ class MetricsRecorder:
     """Records the metrics of one worker, and renders the page with those of all workers.
 
     Create it after the fork, with the folder that the master's workers share. `collectors` are
-    sampled at intervals; `flush` passes on the requests that still wait to be recorded.
+    sampled at intervals; `flush` passes on the requests that still wait to be recorded. Requests
+    have at most `max_series` combinations of labels, see `SeriesRoom`.
     """
 
     def __init__(
@@ -82,6 +91,8 @@ class MetricsRecorder:
         currency: str = "",
         collectors: Sequence[Collector] = (),
         flush: Callable[[], None] = lambda: None,
+        *,
+        max_series: int = sys.maxsize,
     ) -> None:
         self._collectors = collectors
         self._currency = currency
@@ -90,9 +101,11 @@ class MetricsRecorder:
         self._cells = Cells(folder, self._slot.number)
         self._page = MetricsPage()
         self._page_lock = BoundedSemaphore()
-        self._series: dict[tuple[str, ...], _Series] = {}
+        self._series: dict[tuple[object, ...], _Series] = {}
+        self._room = SeriesRoom(max_series, counted_combinations(self._cells))
         self._pending: set[_Series] = set()
         self._totals: dict[tuple[Metric, tuple[str, ...]], float] = {}
+        self._max_series = max_series
         self._greenlet: Any = None
 
     def start(self) -> None:
@@ -142,8 +155,10 @@ class MetricsRecorder:
         """Sample all gauges now. A collector that fails is logged; the others are sampled."""
         for collector in self._collectors:
             try:
-                for metric, labels, value in collector():
+                for number, (metric, labels, value) in enumerate(collector(), 1):
                     self._sample(metric, labels, value)
+                    if number % _AT_ONCE == 0:
+                        gevent.sleep(0)
             except Exception:
                 log.exception("a metric cannot be collected")
         self._cells.write()
@@ -154,8 +169,16 @@ class MetricsRecorder:
         series = self._series.get(key)
         if series is None:
             labels = labels_of(exchange, self._currency)
-            series = self._series[key] = _Series(self._cells, labels)
+            if self._room.has(labels):
+                series = self._series[key] = _Series(self._cells, labels)
+            else:
+                series = self._series_of_others(labels.others())
         return series
+
+    def _series_of_others(self, labels: SeriesLabels) -> _Series:
+        if labels not in self._series:
+            self._series[labels] = _Series(self._cells, labels)
+        return self._series[labels]
 
     def _render(self) -> bytes:
         remove_dead_gauges(self._slot.folder)
@@ -163,14 +186,19 @@ class MetricsRecorder:
 
     def _run(self) -> None:
         while True:
+            start = time.monotonic()
             self.collect()
-            gevent.sleep(INTERVAL)
+            pause = min(_LONGEST_PAUSE, _PAUSE * (time.monotonic() - start))
+            gevent.sleep(max(INTERVAL, pause))
 
     def _sample(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
-        cell = self._cells.cell(metric, *labels)
         if metric.kind == "gauge":
-            cell.set(value)
+            cells = self._cells
+            # Without room, a target is shown while there is something to say of it.
+            if value or cells.has(metric, *labels) or cells.count(metric) < self._max_series:
+                cells.cell(metric, *labels).set(value)
             return
+        cell = self._cells.cell(metric, *labels)
         key = (metric, labels)
         if increase := value - self._totals.get(key, 0.0):
             self._totals[key] = value

@@ -7,7 +7,7 @@ from functools import cached_property
 from operator import attrgetter
 
 from engine.exchange.record import RequestRecord
-from engine.telemetry.metrics.labels import SeriesLabels
+from engine.telemetry.metrics.labels import OTHER, SeriesLabels
 from engine.telemetry.metrics.storage.cells import Cell, Cells, Distribution
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
@@ -114,6 +114,12 @@ class RequestSeries:
             self._cells.cell(LIMITS, policy).add(1.0)
         for _ in filter(_uncounted, records):
             self._cells.cell(UNCOUNTED).add(1.0)
+
+
+def counted_combinations(cells: Cells) -> set[tuple[str, ...]]:
+    """The combinations of operation, model and upstream that an earlier worker has counted."""
+    combinations = {labels[:3] for labels in cells.label_values(REQUESTS)}
+    return {each for each in combinations if each[0] != OTHER}
 
 
 def in_flight_collector(count: Callable[[], int]) -> Collector:

@@ -149,7 +149,7 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
     def collect() -> Iterator[Sample]:
         now = time.monotonic()
         for name, upstream in upstreams.items():
-            for entry, target in upstream.states.items():
+            for entry, target in list(upstream.states.items()):
                 if not target.breaker.is_used and target.load is None:
                     continue
                 labels = (name, "/".join(filter(None, entry)))

@@ -32,6 +32,11 @@ _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 class Connection:
     """An open socket that carries one request at a time."""
 
+    __slots__ = (
+        *("__weakref__", "_arrival", "_ready", "_recv", "_send", "_timer", "address", "born"),
+        *("bytes_sent", "socket", "usable_until"),
+    )
+
     def __init__(self, sock: Socket, born: float, address: Address | None = None) -> None:
         self.socket = sock
         self.address = address

@@ -84,6 +84,8 @@ class Deadlines:
 class DeadlineTimer:
     """A timer for consecutive waits of one greenlet at a time. `close` stops it."""
 
+    __slots__ = ("_deadline", "_fires_at", "_remaining", "_timer", "_waiting")
+
     def __init__(self) -> None:
         self._timer: Any = None
         self._fires_at = 0.0  # if there is a timer

@@ -6,7 +6,6 @@ needed any more reach their idle timeout, here or at the other end.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 from engine.upstream.client.connection import Connection
@@ -19,12 +18,14 @@ class Pool:
     one is given back, or by `prune`, which the client calls about every `idle` seconds.
     """
 
+    __slots__ = ("_age", "_clock", "_connections", "_idle", "_size")
+
     def __init__(self, size: int, idle: float, age: float, clock: Callable[[], float]) -> None:
         self._size = size
         self._idle = idle
         self._age = age
         self._clock = clock
-        self._connections: deque[Connection] = deque()  # longest idle first
+        self._connections: list[Connection] = []  # longest idle first
 
     def __len__(self) -> int:
         return len(self._connections)
@@ -52,7 +53,7 @@ class Pool:
         while oldest is not connection and (
             len(self._connections) > self._size or now >= oldest.usable_until
         ):
-            self._connections.popleft().close()
+            self._connections.pop(0).close()
             oldest = self._connections[0]
 
     def prune(self) -> None:

@@ -15,15 +15,17 @@ from engine.values.machine_state import MachineState
 
 INTERVAL = 1.0
 """Seconds between two judgements."""
+_AT_ONCE = 50
+"""The groups that are judged before requests continue."""
 
 
 class Group:
-    """Targets that can replace each other; `members` returns the current ones."""
+    """Targets that can replace each other: `members` are the current ones."""
 
-    def __init__(
-        self, members: Callable[[], Sequence[TargetHealth]], machine: MachineState
-    ) -> None:
-        self._members = members
+    __slots__ = ("_machine", "_used", "members")
+
+    def __init__(self, members: Sequence[TargetHealth], machine: MachineState) -> None:
+        self.members = members
         self._machine = machine
         self._used = 0.0
 
@@ -34,26 +36,33 @@ class Group:
     def judge(self, now: float) -> bool:
         """Eject the targets that are worse than the others. Returns whether the group is to be
         judged again: it was used within the longest window of its targets."""
-        targets = self._members()
-        if ejections([target.member(now) for target in targets]):
-            with self._machine.deciding():
-                _eject(targets, now)
-        _release_surplus(targets, now)
+        targets = self.members
+        if not all(target.is_idle(now) for target in targets):
+            if ejections([target.member(now) for target in targets]):
+                with self._machine.deciding():
+                    _eject(targets, now)
+            _release_surplus(targets, now)
         windows = (target.config.window for target in targets)
-        return now - self._used <= max(windows, default=0.0)
+        again = now - self._used <= max(windows, default=0.0)
+        if not again:
+            for target in targets:
+                target.rest()
+        return again
 
 
 class Judge:
     """Judges the groups of one worker. `groups_of` returns those of a target, `used` are the
-    targets that were used since the last judgement."""
+    targets that were used since the last judgement. `pause` lets requests continue."""
 
     def __init__(
         self,
         used: set[TargetHealth],
         groups_of: Callable[[TargetHealth], Iterable[Group]],
+        pause: Callable[[], None] = lambda: None,
     ) -> None:
         self._used = used
         self._groups_of = groups_of
+        self._pause = pause
         self._active: set[Group] = set()
 
     def step(self, now: float) -> None:
@@ -63,7 +72,11 @@ class Judge:
                 group.use(now)
                 self._active.add(group)
         self._used.clear()
-        self._active = {group for group in self._active if group.judge(now)}
+        for number, group in enumerate(tuple(self._active), 1):
+            if not group.judge(now):
+                self._active.discard(group)
+            if number % _AT_ONCE == 0:
+                self._pause()
 
 
 def _eject(targets: Sequence[TargetHealth], now: float) -> None:

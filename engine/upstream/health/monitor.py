@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import gevent
+
 from engine import dialects
 from engine.config.health import ProbeConfig
 from engine.config.upstreams import UpstreamConfig
@@ -70,6 +72,25 @@ class WatchedTarget:
         return report
 
 
+class _WatchedGroup:
+    """The targets of a group that can replace each other. `members` are those of its current
+    targets, by state; they come and go with the addresses."""
+
+    __slots__ = ("group", "judged", "limits", "members")
+
+    def __init__(self, group: TargetGroup, machine: MachineState) -> None:
+        self.group = group
+        self.members: dict[TargetState, WatchedTarget] = {}
+        self.judged = Group((), machine)
+        self.limits = LimitsGroup(())
+
+    def update(self, members: dict[TargetState, WatchedTarget]) -> None:
+        """Use the current members."""
+        self.members = members
+        self.judged.members = tuple(member.health for member in members.values())
+        self.limits.members = tuple(member.limits for member in members.values())
+
+
 class HealthMonitor:
     """Watches the targets of one worker. `machine` is shared with the other workers."""
 
@@ -84,10 +105,12 @@ class HealthMonitor:
         self._machine = machine
         self._clock = clock
         self._used: set[TargetHealth] = set()
-        self._groups: dict[TargetHealth, list[Group]] = {}
+        self._groups: dict[TargetHealth, tuple[Group, ...]] = {}
         self._watched: dict[TargetState, WatchedTarget] = {}
         self._group_keys: set[tuple[int, ...]] = set()
-        self._judge = Judge(self._used, lambda target: self._groups[target])
+        self._judge = Judge(
+            self._used, lambda target: self._groups[target], partial(gevent.sleep, 0)
+        )
         self.probes: dict[tuple[str, str], ServerProbe] = {}
         self._prober = Prober((), machine, clock)
         for name, upstream in upstreams.items():
@@ -129,7 +152,7 @@ class HealthMonitor:
         """The watched targets that are probed or were used by this worker."""
         return (
             target
-            for target in self._watched.values()
+            for target in list(self._watched.values())
             if target.health.is_open or target.probe is not None
         )
 
@@ -139,38 +162,32 @@ class HealthMonitor:
         return [target.report(now) for target in self.watched() if target.level(now)]
 
     def _add(self, group: TargetGroup) -> None:
-        """Watch the targets of a group, which can replace each other."""
+        """Watch the targets of a group, also those that come later."""
+        watched = _WatchedGroup(group, self._machine)
+        self._update(watched)
+        if any(target.upstream.replicas is not None for target in group.configured):
+            group.on_change(partial(self._update, watched))
 
-        def members() -> list[WatchedTarget]:
-            unique = dict.fromkeys(target.state for target in group.targets)
-            return [self._watched[state] for state in unique]
-
-        health_group = Group(lambda: [member.health for member in members()], self._machine)
-        limits = LimitsGroup(lambda: [member.limits for member in members()])
-        states: set[TargetState] = set()
-
-        def update() -> None:
-            """Watch the current targets: replicas come and go."""
-            current = {target.state: target for target in group.targets}
-            for state in states - current.keys():
-                states.discard(state)
-                self._leave(state, health_group)
-            for state, target in current.items():
-                if state in states:
-                    continue
-                states.add(state)
+    def _update(self, group: _WatchedGroup) -> None:
+        """Watch the current targets of a group."""
+        current = {target.state: target for target in group.group.targets}
+        former = group.members
+        for state in former:
+            if state not in current:
+                self._leave(state, group.judged)
+        for state, target in current.items():
+            if state not in former:
                 if state not in self._watched:
-                    self._attach(target, limits)
-                self._groups.setdefault(self._watched[state].health, []).append(health_group)
-
-        update()
-        group.on_change(update)
+                    self._attach(target, group.limits)
+                health = self._watched[state].health
+                self._groups[health] = (*self._groups.get(health, ()), group.judged)
+        group.update({state: self._watched[state] for state in current})
 
     def _leave(self, state: TargetState, group: Group) -> None:
         """Remove a target from a group. A target without groups is not watched any more."""
         watched = self._watched[state]
-        groups = self._groups[watched.health]
-        groups.remove(group)
+        groups = tuple(each for each in self._groups[watched.health] if each is not group)
+        self._groups[watched.health] = groups
         if not groups:
             del self._groups[watched.health], self._watched[state]
             self._used.discard(watched.health)

@@ -84,8 +84,8 @@ class ServerProbe:
         settings = hashlib.sha256(repr((upstream.url, config)).encode()).hexdigest()[:16]
         self.task = f"health/{upstream.name}/{settings}"
         self.name = upstream.name if replica is None else f"{upstream.name}@{replica.address}"
-        self.failing_until: SharedNumber = machine.number(f"health/{self.name}/failing")
-        self._failure: SharedNumber = machine.number(f"health/{self.name}/failure")
+        self.failing_until: SharedNumber = machine.number(f"probes/{self.name}", 0)
+        self._failure: SharedNumber = machine.number(f"probes/{self.name}", 1)
         self.count = 0
         self._upstream = upstream
         self._client = upstream.client if replica is None else replica.client

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Hashable
-from functools import cached_property
+from collections.abc import Callable, Hashable, Mapping
 
 from engine.config.health import EjectionConfig
 from engine.upstream import retry
 from engine.upstream.health.outliers import Activity, Member
 from engine.upstream.health.window import Totals, Window, scaled_log
-from engine.upstream.target_state import OpenAttempt
+from engine.upstream.target_state import (
+    ANSWERS,
+    EJECTED_UNTIL,
+    EJECTIONS,
+    FAILURES,
+    LOGS,
+    REASON,
+    WAITING,
+    OpenAttempt,
+    name_on_machine,
+)
 from engine.values.machine_state import MachineState, SharedNumber
 
 REASONS = ("", "errors", "latency", "silence")
+_NO_EJECTIONS: Mapping[str, int] = dict.fromkeys(REASONS[1:], 0)
 _MAX_SECONDS = 86_400.0
 """Seconds. A later time in the shared state is ignored: it dates from before a reboot."""
 _MAX_DOUBLINGS = 20
@@ -33,13 +43,13 @@ class _Shared:
     __slots__ = ("answers", "count", "failures", "logs", "reason", "until", "waiting")
 
     def __init__(self, machine: MachineState, name: str) -> None:
-        self.answers = machine.counter(f"health/{name}/answers")
-        self.failures = machine.counter(f"health/{name}/failures")
-        self.logs = machine.counter(f"health/{name}/logs")
-        self.waiting = machine.counter(f"health/{name}/waiting")
-        self.until = machine.number(f"health/{name}/ejected")
-        self.count = machine.number(f"health/{name}/ejections")
-        self.reason = machine.number(f"health/{name}/reason")
+        columns = ANSWERS, FAILURES, LOGS, WAITING
+        self.answers, self.failures, self.logs, self.waiting = (
+            machine.counter(name, column) for column in columns
+        )
+        self.until = machine.number(name, EJECTED_UNTIL)
+        self.count = machine.number(name, EJECTIONS)
+        self.reason = machine.number(name, REASON)
 
 
 class TargetHealth:
@@ -47,8 +57,14 @@ class TargetHealth:
     time until which its server is failing, None without probes.
 
     Targets of equal `kind` are comparable by latency. The target adds itself to `used`, for
-    `judge`, when it is used. Times are seconds of `time.monotonic`.
+    `judge`, when it is used. Times are seconds of `time.monotonic`. `ejections` are how often this
+    worker ejected it, by reason.
     """
+
+    __slots__ = (
+        *("_dice", "_kind", "_machine", "_opened", "_server", "_used", "_window"),
+        *("config", "ejections", "name"),
+    )
 
     def __init__(
         self,
@@ -63,22 +79,26 @@ class TargetHealth:
     ) -> None:
         self.name = name
         self.config = config
-        self.ejections = dict.fromkeys(REASONS[1:], 0)
+        self.ejections = _NO_EJECTIONS
         self._kind = kind
         self._used = used
         self._dice = dice
         self._machine = machine
         self._server = server
         self._window = Window(config.window)
+        self._opened: _Shared | None = None
 
-    @cached_property
+    @property
     def _shared(self) -> _Shared:
-        return _Shared(self._machine, self.name)
+        shared = self._opened
+        if shared is None:
+            shared = self._opened = _Shared(self._machine, name_on_machine(self.name))
+        return shared
 
     @property
     def is_open(self) -> bool:
         """Whether this worker has opened the shared state."""
-        return "_shared" in self.__dict__
+        return self._opened is not None
 
     def began(self, attempt: OpenAttempt, /) -> None:
         """Count a request that waits for its first content."""
@@ -87,10 +107,11 @@ class TargetHealth:
 
     def answered(self, attempt: OpenAttempt, /) -> None:
         """Count an answer and its time to the first content."""
-        self._shared.waiting.add(-1)
-        self._shared.answers.add(1)
+        shared = self._shared
+        shared.waiting.add(-1)
+        shared.answers.add(1)
         if attempt.first_content is not None:
-            self._shared.logs.add(scaled_log(attempt.first_content - attempt.start))
+            shared.logs.add(scaled_log(attempt.first_content - attempt.start))
 
     def failed(self, attempt: OpenAttempt, /) -> None:
         """Count a failure, also of a response that broke off."""
@@ -139,13 +160,24 @@ class TargetHealth:
         """The reason of the last ejection, "" without one."""
         return REASONS[int(self._shared.reason.value)]
 
+    def is_idle(self, now: float) -> bool:
+        """Whether no attempt ended since the last call of `member`, none waits, and the target is
+        not ejected."""
+        shared = self._shared
+        return (
+            shared.waiting.total() <= 0
+            and shared.until.value <= now
+            and not self._window.has_ended(shared.answers.total(), shared.failures.total())
+        )
+
     def member(self, now: float) -> Member:
         """The target as a member of a group. Counts from while it was out are left out."""
+        shared = self._shared
         totals = Totals(
-            self._shared.answers.total(),
-            self._shared.failures.total(),
-            self._shared.logs.total(),
-            self._shared.waiting.total(),
+            shared.answers.total(),
+            shared.failures.total(),
+            shared.logs.total(),
+            shared.waiting.total(),
         )
         out = self.is_out(now)
         if out:
@@ -156,16 +188,21 @@ class TargetHealth:
     def eject(self, now: float, reason: str, activity: Activity) -> None:
         """Eject the target for `config.time`, doubled with each ejection that follows the last one
         within `config.max_time`; never longer than `config.max_time`."""
-        config, count = self.config, int(self._shared.count.value)
-        count = count + 1 if now - self._shared.until.value < config.max_time else 1
+        config, shared = self.config, self._shared
+        count = int(shared.count.value)
+        count = count + 1 if now - shared.until.value < config.max_time else 1
         seconds = min(config.max_time, config.time * 2.0 ** min(count - 1, _MAX_DOUBLINGS))
-        self._shared.count.value, self._shared.reason.value = count, REASONS.index(reason)
-        self._shared.until.value = now + seconds
+        shared.count.value, shared.reason.value = count, REASONS.index(reason)
+        shared.until.value = now + seconds
         self._window.restart()
-        self.ejections[reason] += 1
+        self.ejections = {**self.ejections, reason: self.ejections[reason] + 1}
         words = _words(reason, activity)
         name = "/".join(filter(None, self.name.split("/")))  # without its empty parts
         log.warning("target %s is asked last for %g s: %s", name, seconds, words)
+
+    def rest(self) -> None:
+        """Free the window: the target was not used for longer than it lasts."""
+        self._window.restart()
 
     def release(self, now: float) -> None:
         """End an ejection; the slow start begins."""

@@ -12,15 +12,19 @@ credentials differ has the state of the best one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from engine.credentials.interface.credential import LiveCredential
 from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.upstream import retry
 from engine.upstream.health.rate_limits import MAX_SECONDS, seconds_after_failure, seconds_last
-from engine.upstream.target_state import OpenAttempt
+from engine.upstream.target_state import (
+    NEARLY_UNTIL,
+    USED_UP_UNTIL,
+    OpenAttempt,
+    name_on_machine,
+)
 from engine.values.machine_state import MachineState, SharedNumber
 
 ENOUGH, NEARLY, USED_UP = range(3)
@@ -34,21 +38,23 @@ class _Times(NamedTuple):
 
 
 class LimitsGroup:
-    """The limits of targets that can replace each other; `members` returns the current ones.
+    """The limits of targets that can replace each other: `members` are the current ones.
 
     The result of `has_enough` is cached for one moment, because a request asks each of its targets
     at the same moment whether others come first.
     """
 
-    def __init__(self, members: Callable[[], Iterable[TargetLimits]]) -> None:
-        self._members = members
+    __slots__ = ("_has_enough", "_moment", "members")
+
+    def __init__(self, members: Sequence[TargetLimits]) -> None:
+        self.members = members
         self._moment: float | None = None
         self._has_enough = False
 
     def has_enough(self, now: float) -> bool:
         """Whether one of the targets has enough left."""
         if now != self._moment:
-            self._has_enough = any(each.best_level(now) == ENOUGH for each in self._members())
+            self._has_enough = any(each.best_level(now) == ENOUGH for each in self.members)
             self._moment = now
         return self._has_enough
 
@@ -62,6 +68,11 @@ class TargetLimits:
     responses report limits, `group` has the limits of the targets that can replace it. `unix_clock`
     gives Unix seconds; other times are monotonic.
     """
+
+    __slots__ = (
+        *("_clock", "_credentials", "_formats", "_group", "_machine", "_name", "_opened"),
+        *("_reserve", "_unix_clock"),
+    )
 
     def __init__(
         self,
@@ -83,19 +94,25 @@ class TargetLimits:
         self._machine = machine
         self._name = name
         self._credentials: Sequence[LiveCredential | None] = credentials or [None]
+        self._opened: Mapping[LiveCredential | None, _Times] = {}
 
-    @cached_property
+    @property
     def _times(self) -> Mapping[LiveCredential | None, _Times]:
         """The shared times by credential, opened at their first use: a config may have many targets
         that are never used."""
-        machine, name = self._machine, self._name
-        return {
-            credential: _Times(
-                machine.number(f"limits/{name}/{index}/nearly"),
-                machine.number(f"limits/{name}/{index}/used-up"),
-            )
-            for index, credential in enumerate(self._credentials)
-        }
+        if not self._opened:
+            self._opened = {
+                credential: self._times_of(index)
+                for index, credential in enumerate(self._credentials)
+            }
+        return self._opened
+
+    def _times_of(self, index: int) -> _Times:
+        name = name_on_machine(self._name) + (f"/{index}" if index else "")
+        nearly, used_up = (
+            self._machine.number(name, column) for column in (NEARLY_UNTIL, USED_UP_UNTIL)
+        )
+        return _Times(nearly, used_up)
 
     def level(self, credential: LiveCredential | None, now: float) -> int:
         """ENOUGH, NEARLY or USED_UP for a credential; None for a target without credentials."""

@@ -28,8 +28,8 @@ def scaled_log(seconds: float) -> int:
 
 
 class Window:
-    """The window of one target, `seconds` long, as one worker sees it. Times are those of a
-    monotonic clock."""
+    """The window of one target as one worker sees it, `seconds` long and up to a look longer. Times
+    are those of a monotonic clock."""
 
     __slots__ = ("_last", "_quiet_since", "_samples", "_seconds")
 
@@ -44,20 +44,27 @@ class Window:
         self._samples.clear()
         self._last = None
 
+    def has_ended(self, answers: int, failures: int) -> bool:
+        """Whether attempts have ended since the last call of `activity`."""
+        last = self._last
+        return last is None or answers != last.answers or failures != last.failures
+
     def activity(self, now: float, totals: Totals) -> Activity:
-        """The counts within the window. Call it about once a second."""
+        """The counts within the window. Call it about once a second, unless `has_ended` is false
+        and nothing waits."""
         last = self._last
         if last is not None and any(map(int.__lt__, totals[:3], last[:3])):
             self.restart()  # a worker ended: its counts are gone
             last = None
-        if last is None or totals.waiting <= 0 or totals[:2] != last[:2]:
+        waited = last is not None and last.waiting > 0 and totals.waiting > 0
+        if not waited or self.has_ended(totals.answers, totals.failures):
             self._quiet_since = now
         self._last = totals
         samples = self._samples
         while samples and samples[0][0] < now - self._seconds:
             del samples[0]
         if not samples or now - samples[-1][0] >= self._seconds / _PARTS:
-            samples.append((now, totals))
+            samples.append((now, last or totals))  # what came since the last call is in the window
         base = samples[0][1]
         answers = totals.answers - base.answers
         logs = (totals.logs - base.logs) / _SCALE

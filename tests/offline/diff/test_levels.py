@@ -160,6 +160,7 @@ GUARDS = [
     ("telemetry.access_log.fields", None, ["time", "status"]),
     ("telemetry.log.level", None, "error"),
     ("telemetry.metrics", None, False),
+    ("telemetry.series", None, 100),
     ("telemetry.listen", None, "0.0.0.0:9090"),
     ("telemetry.listen", None, "public"),
     ("telemetry.listen", "off", None),

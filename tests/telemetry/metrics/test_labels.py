@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import dialects
-from engine.telemetry.metrics.labels import labels_of
+from engine.telemetry.metrics.labels import OTHER, SeriesLabels, SeriesRoom, labels_of
 from tests.support.exchanges import new_exchange
 
 
@@ -23,3 +23,37 @@ def test_a_request_without_a_model_has_no_provider():
     labels = labels_of(new_exchange("GET", "/", "", {}, "req_1"), "USD")
     assert (labels.model, labels.served_model, labels.upstream) == ("", "", "")
     assert labels.gen_ai[1:] == ("", "")
+
+
+def _labels(operation: str, model: str = "m", upstream: str = "u") -> SeriesLabels:
+    return SeriesLabels(operation, model, model, upstream, "USD", ("chat", "openai", model))
+
+
+def test_the_first_combinations_have_room_and_keep_it(caplog):
+    room = SeriesRoom(2, [])
+    assert [room.has(_labels(name)) for name in ("a", "b", "c", "a", "d", "b")] == [
+        *(True, True, False),
+        *(True, False, True),
+    ]
+    assert caplog.text.count("more than 2 combinations") == 1
+
+
+def test_refused_requests_take_no_room_from_those_that_reach_an_upstream():
+    room = SeriesRoom(1, [])
+    assert room.has(_labels("a", "", ""))
+    assert not room.has(_labels("b", "", ""))
+    assert room.has(_labels("b"))
+
+
+def test_combinations_of_an_earlier_worker_keep_their_room():
+    room = SeriesRoom(1, [("a", "m", "u")])
+    assert room.has(_labels("a"))
+    assert not room.has(_labels("b"))
+
+
+def test_the_labels_of_others_say_nothing_that_was_not_there():
+    others = _labels("a").others()
+    assert (others.operation, others.model, others.served_model, others.upstream) == (OTHER,) * 4
+    assert others.gen_ai == ("chat", "openai", OTHER)
+    refused = _labels("a", "", "").others()
+    assert (refused.operation, refused.model, refused.upstream) == (OTHER, "", "")

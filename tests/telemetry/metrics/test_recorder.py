@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 
+import gevent
+
 from engine.exchange.record import Outcome
-from engine.telemetry.metrics import process, requests, stores, usage
+from engine.telemetry.metrics import process, requests, stores, upstreams, usage
 from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.values.usage import Usage
 from tests.support.recording_metrics import finished_exchange, record_all, values
@@ -38,6 +40,37 @@ def test_a_collector_that_raises_is_logged_and_the_others_run(tmp_path, caplog):
     )
     assert values(recorder, "modelway_workers") == {(): 1.0}
     assert "a metric cannot be collected" in caplog.text
+    recorder.close()
+
+
+def test_requests_continue_between_thousands_of_samples(tmp_path):
+    """As those of a worker that has used thousands of targets."""
+    seen = []
+
+    def read():
+        for number in range(1000):
+            yield upstreams.BREAKER, (f"up{number}", ""), 0.0
+            seen.append(number)
+
+    recorder = MetricsRecorder(tmp_path, collectors=[read])
+    other = gevent.spawn(lambda: len(seen))
+    recorder.collect()
+    assert 0 < other.value < 1000
+    recorder.close()
+
+
+def test_of_targets_without_room_only_those_with_a_fault_are_shown(tmp_path):
+    states = {"a": 0.0, "b": 0.0, "c": 2.0}
+    recorder = MetricsRecorder(
+        tmp_path,
+        collectors=[lambda: [(upstreams.BREAKER, (each, ""), states[each]) for each in states]],
+        max_series=1,
+    )
+    shown = values(recorder, "modelway_breaker_state")
+    assert {labels[1]: value for labels, value in shown.items()} == {"a": 0.0, "c": 2.0}
+    states["c"] = 0.0
+    shown = values(recorder, "modelway_breaker_state")
+    assert {labels[1]: value for labels, value in shown.items()} == {"a": 0.0, "c": 0.0}
     recorder.close()
 
 
@@ -112,3 +145,30 @@ def test_a_metric_that_cannot_be_recorded_is_lost_once_and_alone(metrics, monkey
     assert sum(counts.values()) == 2.0
     counts = values(metrics, "gen_ai_client_token_usage_count")
     assert list(counts.values()) == [1.0, 1.0]
+
+
+def test_requests_without_room_for_their_labels_are_counted_together(tmp_path):
+    recorder = MetricsRecorder(tmp_path, "USD", max_series=1)
+    for model in ("gpt", "claude", "gemini"):
+        record_all(recorder, finished_exchange(requested_entry=model))
+    counts = {labels[0]: count for labels, count in _requests(recorder).items()}  # by model
+    assert counts == {"gpt": 1.0, "other": 2.0}
+    assert len(values(recorder, "modelway_request_duration_seconds_count")) == 2
+    recorder.close()
+
+
+def test_a_worker_adds_no_labels_to_those_of_the_one_before_it(tmp_path):
+    for model, expected in (
+        ("gpt", ["gpt"]),
+        ("claude", ["gpt", "other"]),
+        ("gpt", ["gpt", "other"]),
+    ):
+        recorder = MetricsRecorder(tmp_path, "USD", max_series=1)
+        record_all(recorder, finished_exchange(requested_entry=model))
+        assert sorted(labels[0] for labels in _requests(recorder)) == expected
+        recorder.close()
+
+
+def _requests(recorder):
+    """The numbers of requests by model, operation, outcome, status and upstream."""
+    return values(recorder, "modelway_requests_total")

@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import pytest
+
 from engine.config.health import EjectionConfig
+from engine.upstream.health import judge
+from engine.upstream.health.judge import Judge
 from engine.values.machine_state import LocalState
 from tests.support.replicas import (
     Worker,
@@ -193,9 +197,29 @@ def test_without_a_bound_nothing_is_ejected() -> None:
 def test_groups_that_are_not_used_are_not_judged() -> None:
     worker = Worker(LocalState(), ["a", "b"])
     worker.judge.step(100.0)
-    assert worker.looks == 0
+    assert worker.group.looks == 0
     target = worker.targets[0]
     target.ended(open_attempt(target, 101.0))
     for moment in range(101, 200):
         worker.judge.step(float(moment))
-    assert worker.looks == CONFIG.window + 2
+    assert worker.group.looks == CONFIG.window + 2
+
+
+def test_groups_in_which_nothing_happens_cost_no_comparison(monkeypatch) -> None:
+    worker = Worker(LocalState(), ["a", "b"])
+    succeed(worker.targets[0], open_attempt(worker.targets[0], 100.0), 100.1)
+    worker.judge.step(101.0)
+    monkeypatch.setattr(judge, "ejections", lambda members: pytest.fail("compared"))
+    worker.judge.step(102.0)
+
+
+def test_requests_continue_between_the_judgements_of_many_groups() -> None:
+    pauses: list[int] = []
+    workers = [Worker(LocalState(), [f"a{n}", f"b{n}"]) for n in range(120)]
+    groups = {worker.targets[0]: [worker.group] for worker in workers}
+
+    def pause() -> None:
+        pauses.append(sum(worker.group.looks for worker in workers))
+
+    Judge(set(groups), groups.__getitem__, pause).step(100.0)
+    assert pauses == [50, 100]

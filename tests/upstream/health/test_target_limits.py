@@ -40,8 +40,8 @@ class Targets:
     def __init__(self, *names: str, credentials: Sequence[LiveCredential] = ()) -> None:
         self.clock = Clock(1000.0)
         self.machine = LocalState()
-        self.group = LimitsGroup(lambda: self.limits)
-        self.limits = [self.target(name, credentials) for name in names]
+        self.group = LimitsGroup(())
+        self.group.members = self.limits = [self.target(name, credentials) for name in names]
 
     def target(self, name: str, credentials: Sequence[LiveCredential] = ()) -> TargetLimits:
         return TargetLimits(

@@ -22,14 +22,27 @@ def test_what_is_older_than_the_window_does_not_count() -> None:
     window = Window(30.0)
     counts = [window.activity(float(now), totals(now))[0] for now in range(300)]
     assert counts[:25] == list(range(25))
-    assert all(25 <= count <= 30 for count in counts[30:])
+    assert all(25 <= count <= 31 for count in counts[31:])
 
 
-def test_after_a_pause_it_begins_anew() -> None:
+@pytest.mark.parametrize("pause", [1.0, 20.0, 29.0, 40.0])
+def test_what_ends_after_a_pause_counts_as_long_as_the_window_lasts(pause: float) -> None:
+    """While nothing ends and nothing waits, nobody looks."""
     window = Window(30.0)
     window.activity(0.0, totals(0))
-    assert window.activity(100.0, totals(1000))[0] == 0
-    assert window.activity(101.0, totals(1001))[0] == 1
+    begin = 0.0 + pause
+    counts = [window.activity(begin + n, totals(7))[0] for n in range(40)]
+    assert counts[:25] == [7] * 25
+    assert counts[32:] == [0] * 8
+
+
+def test_it_knows_whether_attempts_have_ended() -> None:
+    window = Window(30.0)
+    assert window.has_ended(0, 0)
+    window.activity(0.0, totals(5, 1))
+    assert not window.has_ended(5, 1)
+    assert window.has_ended(6, 1)
+    assert window.has_ended(5, 2)
 
 
 def test_the_typical_time_is_the_geometric_mean() -> None:
@@ -44,7 +57,7 @@ def test_silence_lasts_as_long_as_requests_wait_and_none_ends() -> None:
     window = Window(30.0)
     looks = [(0, 0, 0), (1, 0, 1), (2, 0, 2), (5, 0, 3), (6, 1, 2), (7, 1, 2), (8, 1, 0), (9, 1, 1)]
     silent = [window.activity(now, totals(ended, waiting=w)).silent for now, ended, w in looks]
-    assert silent == [0, 1, 2, 5, 0, 1, 0, 1]
+    assert silent == [0, 0, 1, 4, 0, 1, 0, 0]
 
 
 def test_a_failure_ends_a_silence() -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,15 @@ _format: Any = utils.floatToGoString
 class _File:
     """A file of numbers; its methods are bound once for all of its cells."""
 
-    __slots__ = ("close", "read", "write")
+    __slots__ = ("_file", "close", "read", "write")
 
     def __init__(self, path: Path) -> None:
-        file = _MmapedDict(str(path))
+        file = self._file = _MmapedDict(str(path))
         self.read, self.write, self.close = file.read_value, file.write_value, file.close
+
+    def used_keys(self) -> list[str]:
+        """The keys that have a number."""
+        return [key for key, *_ in self._file.read_all_values()]
 
 
 class Cell:
@@ -124,6 +129,7 @@ class Cells:
         self._files: dict[str, _File] = {}
         self._changed: set[Cell] = set()
         self._cells: dict[tuple[str, ...], Cell] = {}
+        self._counts: Counter[str] = Counter()
         self._distributions: dict[tuple[str, ...], Distribution] = {}
         self._histograms: dict[str, _Histogram] = {}
         self._helped: set[str] = set()
@@ -137,7 +143,23 @@ class Cells:
             family = metric.name.removesuffix("_total") if kind == "counter" else metric.name
             cell = self.open(kind, metric, family, metric.name, metric.labels, labels)
             self._cells[key] = cell
+            self._counts[metric.name] += 1
         return cell
+
+    def has(self, metric: Metric, *labels: str) -> bool:
+        """Whether a counter or gauge has a cell for these label values."""
+        return (metric.name, *labels) in self._cells
+
+    def count(self, metric: Metric) -> int:
+        """How many cells a counter or gauge has."""
+        return self._counts[metric.name]
+
+    def label_values(self, metric: Metric) -> Iterator[tuple[str, ...]]:
+        """The label values of a counter in the file, which an earlier worker may have written."""
+        for key in self._file("counter").used_keys():
+            _, sample, labels, _ = orjson.loads(key)
+            if sample == metric.name:
+                yield tuple(labels[name] for name in metric.labels)
 
     def distribution(self, metric: Metric, *labels: str) -> Distribution:
         """The buckets of a histogram for these label values."""
@@ -169,6 +191,13 @@ class Cells:
             first.open(index)
         return first
 
+    def _file(self, kind: str) -> _File:
+        file = self._files.get(kind)
+        if file is None:
+            path = self._folder / f"{kind}_{self._number}.db"
+            file = self._files[kind] = _File(path)
+        return file
+
     def open(
         self,
         kind: str,
@@ -181,10 +210,7 @@ class Cells:
         """A number in the file of its kind. Of a counter or histogram only the first key has the
         help text, as equal series are added even if their help differs."""
         assert len(names) == len(values), (metric.name, values)
-        file = self._files.get(kind)
-        if file is None:
-            path = self._folder / f"{kind}_{self._number}.db"
-            file = self._files[kind] = _File(path)
+        file = self._file(kind)
         description = "" if family in self._helped else metric.help
         if metric.kind != "gauge":
             self._helped.add(family)

@@ -1,0 +1,61 @@
+"""A document that is served: its large mappings keep their members as JSON until one is read.
+
+A parsed document takes ten times the memory of its JSON, and a gateway reads it only for the
+console and for the first request of a route with transforms.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from typing import Any
+
+_OF_MEMBERS = ("paths", "webhooks", "components")
+"""The keys of a document whose members are packed; of `components`, the members of each kind."""
+
+
+class Packed(dict[str, Any]):
+    """A mapping that parses a member each time it is read. What a reader changes in it is lost."""
+
+    __slots__ = ()
+
+    def __init__(self, members: Mapping[str, Any]) -> None:
+        super().__init__((key, json.dumps(value)) for key, value in members.items())
+
+    def __getitem__(self, key: str) -> Any:
+        return json.loads(super().__getitem__(key))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __iter__(self) -> Iterator[str]:  # so that dict() and ** read members by `keys`
+        return super().__iter__()
+
+    def values(self) -> Any:
+        return ValuesView(self)
+
+    def items(self) -> Any:
+        return ItemsView(self)
+
+
+def packed(value: Any) -> Any:
+    """A document of which the large mappings are packed."""
+    if not isinstance(value, dict):
+        return value
+    result = dict(value)
+    for key in _OF_MEMBERS:
+        members = value.get(key)
+        if isinstance(members, Packed) or not isinstance(members, dict):
+            continue
+        if key == "components":
+            result[key] = {kind: _pack(each) for kind, each in members.items()}
+        else:
+            result[key] = _pack(members)
+    return result
+
+
+def _pack(members: Any) -> Any:
+    return Packed(members) if isinstance(members, dict) else members

@@ -1,0 +1,54 @@
+"""A packed document reads as the document, in less memory."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+
+import pytest
+
+from engine.spec.document.packed import Packed, packed
+
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "paths": {"/a": {"get": {"responses": {"200": {"description": "ä \ud800"}}}}, "/b": {}},
+    "webhooks": {"new": {"post": {}}},
+    "components": {"schemas": {"A": {"minimum": 10**30}, "B": True}, "x-note": "text"},
+    "servers": [{"url": "/v1"}],
+}
+
+
+def test_it_reads_as_the_document():
+    value = packed(DOCUMENT)
+    assert json.loads(json.dumps(value)) == DOCUMENT
+    paths = value["paths"]
+    assert isinstance(paths, Packed)
+    assert dict(paths) == {**paths} == dict(paths.items()) == DOCUMENT["paths"]
+    assert list(paths.values()) == list(DOCUMENT["paths"].values())
+    assert paths.get("/a") == paths["/a"] == DOCUMENT["paths"]["/a"]
+    assert paths.get("/c") is None
+    assert "/b" in paths
+    with pytest.raises(KeyError):
+        paths["/c"]
+
+
+def test_packing_twice_changes_nothing():
+    assert packed(packed(DOCUMENT)) == packed(DOCUMENT)
+
+
+@pytest.mark.parametrize("value", [None, [], "text", {"paths": []}, {"components": None}])
+def test_what_is_no_document_stays(value):
+    assert packed(value) == value
+
+
+def test_it_takes_a_fraction_of_the_memory():
+    text = json.dumps({"paths": {f"/{n}": {"get": {"responses": {}}} for n in range(1000)}})
+    tracemalloc.start()
+    try:
+        value = json.loads(text)
+        parsed = tracemalloc.get_traced_memory()[0]
+        value = packed(value)
+        assert tracemalloc.get_traced_memory()[0] < parsed / 3
+    finally:
+        tracemalloc.stop()
+    assert len(value["paths"]) == 1000
