@@ -65,18 +65,18 @@ def check_image(image: dict[str, Any]) -> None:
         system = {file.name for file in (tree / "var/lib/dpkg/status.d").iterdir()}
         report("scanners find the packages of Debian", "libssl3t64" in system, len(system))
         parts = json.loads((tree / "opt/modelway/modelway.cdx.json").read_text("utf-8"))
-    names = {f"{plain(part['name'])}=={part['version']}" for part in parts["components"]}
-    report("the list of parts is that of the lock", names == locked(), names ^ locked() or "")
-
-
-def plain(name: str) -> str:
-    """A distribution's name as a lock writes it."""
-    return re.sub("[-_.]+", "-", name).lower()
+    urls = {part["purl"].partition("?")[0] for part in parts["components"]}
+    python = {url for url in urls if url.startswith("pkg:pypi/")}
+    report("the list of parts is that of the lock", python == locked(), python ^ locked() or "")
+    debian = {re.split("[/@]", url)[2] for url in urls - python}
+    report("and of the packages of Debian", debian == system, debian ^ system or "")
 
 
 def locked() -> set[str]:
+    """The package URLs of the lock."""
     lines = (ROOT / "deploy/locks/requirements.lock").read_text("utf-8").splitlines()
-    return {line.split()[0] for line in lines if "==" in line and line[0].isalnum()}
+    pins = [line.split()[0] for line in lines if "==" in line and line[0].isalnum()]
+    return {f"pkg:pypi/{pin.replace('==', '@')}" for pin in pins}
 
 
 def pulled() -> int:
