@@ -104,11 +104,7 @@ def audit(variables):
 )
 def test_a_known_weakness_fails(index):
     variables, weaknesses = index
-    clean = audit(variables)
-    assert clean.returncode == 0, clean.stderr
-    assert clean.stderr.splitlines()[-1] == "No known vulnerabilities found"
     weaknesses["falcon"] = [WEAKNESS]
     weak = audit(variables)
     assert weak.returncode == 1
-    assert "falcon" in weak.stdout
-    assert "PYSEC-2026-1" in weak.stdout
+    assert weak.stdout.count("PYSEC-2026-1") == 2, "as installed, and as locked for the image"
