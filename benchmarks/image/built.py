@@ -65,10 +65,10 @@ def check_image(image: dict[str, Any]) -> None:
         system = {file.name for file in (tree / "var/lib/dpkg/status.d").iterdir()}
         report("scanners find the packages of Debian", "libssl3t64" in system, len(system))
         parts = json.loads((tree / "opt/modelway/modelway.cdx.json").read_text("utf-8"))
-    urls = {part["purl"].partition("?")[0] for part in parts["components"]}
-    python = {url for url in urls if url.startswith("pkg:pypi/")}
+    by_url = {part["purl"].partition("?")[0]: part["name"] for part in parts["components"]}
+    python = {url for url in by_url if url.startswith("pkg:pypi/")}
     report("the list of parts is that of the lock", python == locked(), python ^ locked() or "")
-    debian = {re.split("[/@]", url)[2] for url in urls - python}
+    debian = {by_url[url] for url in by_url.keys() - python}
     report("and of the packages of Debian", debian == system, debian ^ system or "")
 
 
