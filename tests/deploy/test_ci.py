@@ -231,6 +231,7 @@ def test_gitlab_gets_reports_and_one_comment(repository, gitlab):
     api, notes = gitlab
     base = git(repository, "rev-parse", "HEAD")
     notes.append({"id": 1, "body": "Of a reader."})
+    (repository / "json.py").write_text("raise SystemExit('code of the merge request')")
     for size in ("2MB", "3MB"):
         (repository / "gateway.yaml").write_text(LIMITED.replace("1MB", size))
         result = run_gitlab(repository, api, base)
