@@ -1,4 +1,4 @@
-"""The files that README, CONTRIBUTING and the pages of docs/ name exist."""
+"""The files that README, CONTRIBUTING, the pages of docs/ and fragments of changes/ name exist."""
 
 import re
 
@@ -6,13 +6,10 @@ import pytest
 
 from tests.support.paths import ROOT
 
-GENERATED = {"codes.md"}  # its `upstream/model` is a name of a price
-PAGES = sorted(
-    str(page.relative_to(ROOT))
-    for page in (ROOT / "docs").rglob("*.md")
-    if page.name not in GENERATED
-)
-TEXTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *PAGES)
+NO_FILES = {"upstream/model"}  # the name of a price
+PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
+FRAGMENTS = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "changes").rglob("*.md"))
+TEXTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *PAGES, *FRAGMENTS)
 """Without CHANGELOG.md, which names files of its time."""
 FOLDERS = {path.name for base in (ROOT, ROOT / "engine") for path in base.iterdir()}
 PATH = re.compile(r"(?<=`)[\w.*<>-]+/[\w./*<>-]*(?=[`:])|(?<=\]\()[\w./-]+(?=\))")
@@ -24,13 +21,13 @@ def named_files(text):
     for match in PATH.finditer(content):
         path = match[0]
         is_link = content[match.start() - 1] == "("
-        if is_link or path.partition("/")[0] in FOLDERS:
+        if is_link or (path.partition("/")[0] in FOLDERS and path not in NO_FILES):
             yield is_link, path
 
 
 def exists(text, is_link, path):
     pattern = re.sub(r"<\w+>|nnn", "*", path).rstrip("/")
-    if pattern == "changes/*.md":  # there are none after a release
+    if pattern == "changes/*/*.md":  # there are none after a release
         return True
     bases = [(ROOT / text).parent] if is_link else [ROOT, ROOT / "engine"]
     return any(next(base.glob(pattern), None) for base in bases)

@@ -22,7 +22,7 @@ def packages(tmp_path: Path) -> Path:
 
 def other(folder: Path, text: str = "") -> None:
     """Another distribution's package `engine`."""
-    (folder / "engine").mkdir(parents=True)
+    (folder / "engine").mkdir(parents=True, exist_ok=True)
     (folder / "engine" / "__init__.py").write_text(text)
     facts = folder / "motor-1.0.dist-info"
     facts.mkdir()
@@ -53,6 +53,20 @@ def test_a_package_that_was_installed_over_it_is_named(packages):
     result = run(packages)
     assert (result.returncode, result.stdout) == (1, "")
     assert "of motor stands in place of Modelway's package `engine`: install" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_package_that_was_installed_over_a_part_of_it_is_named(packages):
+    shutil.copytree(ROOT / "engine", packages / "engine")
+    other(packages, "")
+    assert "of motor stands in place of Modelway's package `engine`" in run(packages).stderr
+
+
+def test_what_is_left_when_that_package_was_removed_is_said(packages):
+    shutil.copytree(ROOT / "engine", packages / "engine")
+    (packages / "engine" / "__init__.py").unlink()
+    result = run(packages)
+    assert result.stderr.startswith("modelway: its package `engine` is missing: install Modelway")
     assert len(result.stderr.splitlines()) == 1
 
 

@@ -1,6 +1,7 @@
-"""Known weaknesses of what is installed with Modelway: `python -m tools.audit`, by pip-audit.
+"""Known weaknesses of what is installed with Modelway, and of what its image has.
 
-Where no index answers with weaknesses, it says so and is no failure.
+`python -m tools.audit` asks pip-audit. Where no index answers with weaknesses, it says so and does
+not fail.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from urllib.request import urlopen
 
 from tools.dependencies import installed
 
+LOCK = Path(__file__).resolve().parents[1] / "deploy" / "locks" / "requirements.lock"
 _SERVICE = "https://pypi.org/pypi/{}/{}/json"
 
 
@@ -25,11 +27,16 @@ def main() -> int:
         print("No index with known weaknesses is reachable: the dependencies were not audited.")
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        requirements = Path(folder) / "requirements.txt"
+        requirements = Path(folder) / "installed.txt"
         requirements.write_text("".join(f"{name}=={version}\n" for name, version in pins))
-        options = ["--requirement", str(requirements), "--no-deps", "--disable-pip", "--strict"]
-        audit = [sys.executable, "-m", "pip_audit", *options, "--progress-spinner", "off"]
-        return subprocess.run(audit, check=False).returncode
+        return max(_audit(requirements), _audit(LOCK))
+
+
+def _audit(requirements: Path) -> int:
+    print(f"{requirements.name}:", flush=True)
+    options = ["--requirement", str(requirements), "--no-deps", "--disable-pip", "--strict"]
+    audit = [sys.executable, "-m", "pip_audit", *options, "--progress-spinner", "off"]
+    return subprocess.run(audit, check=False).returncode
 
 
 def has_service(url: str) -> bool:

@@ -14,6 +14,7 @@ These are installed with it and its extras `aws`, `azure`, `google` and `otel`.
 | distribution | licence |
 |---|---|"""
 _CLASSIFIER = "License :: OSI Approved :: "
+_NO_NAMES = {"UNKNOWN", "Dual License"}
 _LONGEST = 60
 """Some projects give the text of the licence in place of its name."""
 
@@ -22,7 +23,7 @@ def licence(entry: Distribution) -> str:
     """The name of a licence, as the distribution gives it; "" if it gives none."""
     facts = entry.metadata
     stated = facts.get("License-Expression") or facts.get("License") or ""
-    if stated and len(stated) <= _LONGEST and stated != "UNKNOWN":
+    if stated and len(stated) <= _LONGEST and stated not in _NO_NAMES:
         return str(stated)
     names = [text for text in facts.get_all("Classifier") or [] if text.startswith(_CLASSIFIER)]
     return " and ".join(name.removeprefix(_CLASSIFIER) for name in names)

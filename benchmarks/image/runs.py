@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import psycopg
 import yaml
 
 from benchmarks.image.commands import (
@@ -25,6 +26,7 @@ from benchmarks.image.commands import (
     succeeds,
 )
 from tests.support.chart import CASES, expected, manifests
+from tests.support.peer import Authority
 from tests.support.pod import ConfigVolume
 from tests.support.postgres import Postgres, binaries
 from tests.support.redis_server import RedisServer
@@ -91,7 +93,7 @@ def until_other_hash(first: str) -> bool:
 
 
 def check_compose() -> None:
-    """As the service of compose, beside PostgreSQL and Redis as Debian packages them."""
+    """As the service of compose, beside PostgreSQL (with TLS) and Redis as Debian packages them."""
     service = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))["services"][
         "gateway"
     ]
@@ -103,8 +105,10 @@ def check_compose() -> None:
     redis, postgres = RedisServer(), Postgres(programs, data)
     try:
         postgres.run("CREATE DATABASE modelway")
+        postgres.use_tls(*Authority(folder).issue("127.0.0.1"))
         text = (ROOT / "deploy/compose/gateway.yaml").read_text("utf-8")
-        text = text.replace("database:5432", f"127.0.0.1:{postgres.port}")
+        verified = "modelway?sslmode=verify-full&sslrootcert=/etc/modelway/ca.pem"
+        text = text.replace("database:5432/modelway", f"127.0.0.1:{postgres.port}/{verified}")
         text = text.replace("counters:6379", f"127.0.0.1:{redis.port}")
         (folder / "gateway.yaml").write_text(text)
         words = ["--cap-drop=all", *(f"--security-opt={o}" for o in service["security_opt"])]
@@ -118,6 +122,7 @@ def check_compose() -> None:
             headers = {"authorization": f"Bearer {secret[0] if secret else ''}"}
             status, models = get("http://127.0.0.1:8080/v1/models", headers)
             report("a token of its database is accepted", status == 200, models[:60])
+            report("reaches PostgreSQL by TLS", *encrypted(postgres))
             metrics = get("http://127.0.0.1:9090/metrics")[1]
             report("has metrics", "modelway_requests_total" in metrics)
     finally:
@@ -126,3 +131,15 @@ def check_compose() -> None:
         podman("volume", "rm", "--force", "journal")
         shutil.rmtree(data, ignore_errors=True)
         shutil.rmtree(folder)
+
+
+def encrypted(postgres: Postgres) -> tuple[bool, str]:
+    """Whether all connections of the gateway's database are encrypted, and by which protocol."""
+    statement = """
+        SELECT DISTINCT coalesce(s.version, 'none')
+        FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.datname = 'modelway'"""
+    with psycopg.connect(
+        host="127.0.0.1", port=postgres.port, user="modelway", dbname="postgres"
+    ) as c:
+        protocols = [name for (name,) in c.execute(statement)]
+    return protocols == ["TLSv1.3"], ", ".join(protocols)

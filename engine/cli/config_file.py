@@ -89,9 +89,9 @@ def errors_exit(errors: Sequence[Problem], texts: Mapping[str, str], consequence
 
 
 def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> None:
-    """Print problems with their lines and hints to standard output, in colour on a terminal.
+    """Print problems with their lines and hints to standard error, in colour on a terminal.
     `texts` are the texts of the files by name."""
-    console = Console(stderr=False, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
     for problem in problems:
         first, *excerpt_lines = render(problem, texts).split("\n")
         console.print(first, style=_STYLES[problem.level], markup=False)

@@ -22,9 +22,13 @@ _PLAIN = re.compile(r"(?:[^\n]|\n[ \t]+(?=[^\s#-][^:\n]*(?:\n|$)))*")
 _BLOCK = re.compile(r"[|>][^\n]*\n(?:[ \t]+[^\n]*(?:\n|$)|\n)*")
 _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
-_BEARER = re.compile(r"\bbearer[\"']?[ \t]*:[ \t]*(?P<secret>(?!\$\{)[^\s,}]+)")
-_MISPLACED = re.compile(r"^(credential|bearer|value|secret|password|.*key)$", re.IGNORECASE)
-"""Names of unknown keys that usually hold a secret."""
+_PAIR = re.compile(
+    r"(?P<name>[\w-]+)[\"']?[ \t]*:[ \t]*"
+    r"(?P<secret>\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^\s,\[\]{}\"'&*|>#!][^,}\]\n]*)"
+)
+"""A name and its value on one line of text that is no YAML."""
+_MISPLACED = re.compile(r"^(credential|value)$", re.IGNORECASE)
+"""Names of unknown keys that usually hold a secret, beside those of headers with one."""
 _KEY = re.compile(
     r"(?:Bearer\s+)?(?:sk|pk|rk|gsk|hf|pplx|xai|xox[abp]|gh[pousr]|AIza|AKIA|mw)[-_A-Z0-9][-\w]{15,}",
     re.IGNORECASE,
@@ -46,14 +50,22 @@ class Literal:
 def literals(document: SourceDocument) -> list[Literal]:
     """Every secret written literally in a config or an included file."""
     if not isinstance(document.value, dict):
-        matches = [*_USER.finditer(document.text), *_BEARER.finditer(document.text)]
-        return [Literal((), *match.span("secret")) for match in matches]
+        return [Literal((), start, end) for start, end in _in_broken(document.text)]
     starts = [0, *(match.end() for match in _LINE.finditer(document.text))]
     return [
         literal
         for path, value, is_url in secret_places(document.value)
         for literal in _in_text(document, path, value, is_url, starts)
     ]
+
+
+def _in_broken(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of what may be a secret in a text that is no YAML, by names and shapes alone."""
+    for match in _PAIR.finditer(text):
+        if _names_secret(match["name"]) and "${" not in match["secret"]:
+            yield match.span("secret")
+    yield from (match.span("secret") for match in _USER.finditer(text))
+    yield from (match.span() for match in _KEY.finditer(text))
 
 
 def _in_text(
@@ -96,23 +108,32 @@ def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
                 if isinstance(text, str) and (is_secret_name(name) or _KEY.fullmatch(text)):
                     yield (*path, name), text, False
         elif kind == "shape":
-            yield from ((at, text, False) for at, text in _keys_in(entry, path))
+            texts = _texts(entry, path)
+            yield from ((at, text, False) for at, text in texts if _KEY.fullmatch(text))
+        elif kind == "unknown":
+            for at, text in _texts(entry, path):
+                yield at, text, not _is_unknown_secret(at, text)
         elif isinstance(entry, str) and _KINDS[kind](value, path, entry):
             yield path, entry, kind == "url"
 
 
-def _keys_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """The strings in a value that have the shape of an API key, with their paths."""
-    if isinstance(value, str) and _KEY.fullmatch(value):
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The strings in a value, with their paths."""
+    if isinstance(value, str):
         yield path, value
     entries: Any = value.items() if isinstance(value, dict) else ()
     for step, entry in enumerate(value) if isinstance(value, list) else entries:
-        yield from _keys_in(entry, (*path, step))
+        yield from _texts(entry, (*path, step))
 
 
-def _is_unknown_secret(value: Any, path: Path, text: str) -> bool:
+def _is_unknown_secret(path: Path, text: str) -> bool:
     is_token = path[0] == "tokens" and text.startswith(PREFIX)
-    return is_token or _MISPLACED.search(str(path[-1])) is not None
+    return is_token or _KEY.fullmatch(text) is not None or _names_secret(str(path[-1]))
+
+
+def _names_secret(name: str) -> bool:
+    """Whether an unknown key is named like one that holds a secret."""
+    return is_secret_name(name) or _MISPLACED.search(name) is not None
 
 
 def _is_named_secret(value: Any, path: Path, text: str) -> bool:
@@ -128,7 +149,6 @@ _KINDS: dict[str, Callable[[Any, Path, str], bool]] = {
     "url": lambda value, path, text: True,
     "token": lambda value, path, text: text.startswith(PREFIX),
     "named": _is_named_secret,
-    "unknown": _is_unknown_secret,
 }
 """Whether a text is a secret, by the annotation `secret` of its key: any value, a URL that may hold
 a password, a gateway token by its prefix, a value by the name of its header or parameter."""

@@ -55,8 +55,9 @@ def test_errors_in_a_config_exit_with_1(folder, side):
     write(folder / side, CONFIG.replace("upstream: main", "upstream: mian"))
     result = run("old", "new")
     assert result.exit_code == 1
-    assert f"{side}/gateway.yaml" in result.output
-    assert "nothing is compared" in result.output
+    assert f"{side}/gateway.yaml" in result.stderr
+    assert "nothing is compared" in result.stderr
+    assert result.stdout == ""  # the comment of a pull request, or a program, gets no text
 
 
 def test_the_old_config_may_come_from_standard_input():

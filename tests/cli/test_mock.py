@@ -41,4 +41,4 @@ def test_it_accepts_the_credential_of_its_option_alone(empty_folder, masters):
 def test_a_config_with_errors_is_not_served(folder, masters):
     result = modelway("mock", "-c", "bad.yaml")
     assert (result.exit_code, masters) == (1, [])
-    assert "unknown upstream 'mian'" in result.stdout
+    assert "unknown upstream 'mian'" in result.stderr

@@ -50,7 +50,7 @@ def test_a_config_with_errors_is_not_served(masters):
     CONFIG.write_text(Path("bad.yaml").read_text())
     result = modelway("serve")
     assert (result.exit_code, masters) == (1, [])
-    assert "unknown upstream 'mian'" in result.stdout
+    assert "unknown upstream 'mian'" in result.stderr
 
 
 def test_a_config_that_fails_on_trial_is_not_served(masters, port):

@@ -27,6 +27,7 @@ def secrets_in(text, expand=None):
         ("{url: http://u@h/x, proxy: http://h:80}", []),
         ("{headers: {set: {x-api-key: k, x-team: t}, add: {Cookie: c}}}", ["k", "c"]),
         ("{credential: &c {bearer: sk-1}, credentials: [*c]}", ["sk-1", "sk-1"]),
+        ("{headrs: {set: {cookie: k, x-team: t}}, urll: 'http://u:pw@h'}", ["k", "pw"]),
         ("5", []),
         ("{credential: 5, credentials: 5, headers: 5, url: 5}", []),
         ("{credential: {bearer: 5}, headers: {set: [a]}}", []),
@@ -60,6 +61,12 @@ def test_references_are_no_literal_secrets_but_long_defaults_are():
         BEFORE + "{credential: {bearer: sk-1-secret}, urk: 1}",
         BEFORE + "{url: 'http://u:sk-1-secret@h', urk: 1}",
         BEFORE + "{url: 'http://u:sk-1-secret@h', urk: [}",
+        BEFORE + "{credential: {header: x, value: 'sk-1-secret'}, url: [}",
+        BEFORE + "{credential: {header: x, value: Basic sk-1-secret}, url: [}",
+        BEFORE + '{transform: {headers: {set: {Authorization: "Bearer sk-1-secret"}}, url: [}',
+        BEFORE + "{transform: {query: {set: {api_key: sk-1-secret}}, url: [}",
+        BEFORE + '{transform: {query: {set: {"x-auth": sk-1-secret}}, url: [}',
+        BEFORE + "{transform: {query: {set: {x: sk-1-secret-of-a-vendor}}, url: [}",
         BEFORE + "\n    credential:\n      bearer: |\n        sk-1-secret\n      urk: 1\n",
     ],
 )
@@ -71,6 +78,11 @@ def test_no_problem_shows_a_written_secret_even_where_the_file_is_broken(text, t
     assert "sk-1-secret" not in output
     assert "sk-1-secret" not in findings.texts["f"]
     assert len(findings.texts["f"]) == len(text)
+
+
+def test_references_stay_in_sight_where_the_file_is_broken():
+    assert secrets_in(BEFORE + "{credential: {bearer: ${KEY}}, models: {small: [}") == []
+    assert secrets_in(BEFORE + 'key: "${KEY}", tokens: [a, models: [b}') == []
 
 
 TOKEN = "mw-" + "cd" * 32

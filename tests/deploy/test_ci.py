@@ -1,14 +1,20 @@
-"""What users run in CI: the script of the action finds what a change weakens, and says so."""
+"""What users run in CI: the action and the job of GitLab find what a change weakens, and say so."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import parse_qs
 
 import pytest
 import yaml
@@ -41,14 +47,19 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def command_folder(folder: Path) -> Path:
+    """A folder with the command, beside the repository."""
     commands = folder.parent / "bin"
-    commands.mkdir()
+    commands.mkdir(exist_ok=True)
     program = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {ROOT}/modelway.py "$@"\n'
     (commands / "modelway").write_text(program)
     (commands / "modelway").chmod(0o755)
+    return commands
+
+
+def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {
-        "PATH": f"{commands}:{os.environ['PATH']}",
+        "PATH": f"{command_folder(folder)}:{os.environ['PATH']}",
         "MODELWAY_COMMENT": str(folder.parent / "comment.md"),
         "MODELWAY_BASE": git(folder, "rev-parse", "HEAD"),
         **variables,
@@ -77,6 +88,169 @@ def test_without_a_difference_it_passes(repository):
     result = run(repository)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.endswith("no difference\n")
+
+
+@needs_git
+def test_what_the_change_names_is_no_command_of_the_runner(repository):
+    """Names of a fork's config, in annotations and in the comment."""
+    name = "x\n::error::a%0A::stop-commands::b `|<img src=x> @team [c](http://d)"
+    model = f"models: {{{json.dumps(name)}: {{to: [{{upstream: main}}]}}}}\n"
+    case = {"name": name, "request": {"method": "GET", "path": "/"}, "expect": {"status": 200}}
+    (repository / "gateway.yaml").write_text(LIMITED + model + f"tests: [{json.dumps(case)}]\n")
+    git(repository, "checkout", "--quiet", "-b", "$(touch${IFS}pwned);`touch${IFS}pwned`")
+    result = run(repository)
+    assert "stop-commands" in result.stdout
+    at_a_line = re.compile(r"::(error|warning|notice) file=[\w./]+,line=")
+    commands = [line for line in result.stdout.splitlines() if line.startswith("::")]
+    assert [line for line in commands if not at_a_line.match(line)] == []
+    comment = (repository.parent / "comment.md").read_text("utf-8")
+    assert [line for line in comment.splitlines() if "<img" in re.sub("`[^`]*`", "", line)] == []
+    assert not (repository / "pwned").exists()
+
+
+@needs_git
+def test_a_broken_config_is_no_comment(repository):
+    (repository / "gateway.yaml").write_text(LIMITED.replace("main}", "mian}"))
+    result = run(repository)
+    assert result.returncode == 1
+    assert "unknown upstream 'mian'" in result.stdout
+    assert (repository.parent / "comment.md").read_text("utf-8") == ""
+
+
+# The comment of the action
+
+
+def comment_by_action(folder: Path, listed: str) -> list[str]:
+    """What the action's step asks of GitHub where it has these comments, an answer of its API."""
+    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    (step,) = [step for step in steps if step.get("name") == "Comment"]
+    gh = f"""#!/bin/bash
+echo "$*" >> {folder}/asked
+while [ $# -gt 0 ] && [ "$1" != --jq ]; do shift; done
+[ $# = 0 ] || jq -r "$2" {folder}/listed
+"""
+    (folder / "gh").write_text(gh)
+    (folder / "gh").chmod(0o755)
+    (folder / "listed").write_text(listed)
+    (folder / "comment.md").write_text("**modelway diff**: 1 weaker")
+    environment = os.environ | {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "GITHUB_REPOSITORY": "o/r",
+        "NUMBER": "7",
+        "COMMENT": str(folder / "comment.md"),
+    }
+    subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], env=environment, check=True)
+    return (folder / "asked").read_text().splitlines()
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq stands in for that of gh")
+def test_the_action_replaces_its_own_comment_alone(tmp_path):
+    human = {"id": 1, "user": {"type": "User"}, "body": "**modelway diff**: mine"}
+    other = {"id": 2, "user": {"type": "Bot"}, "body": "Coverage"}
+    earlier = {"id": 3, "user": {"type": "Bot"}, "body": "**modelway diff**: no difference"}
+    field = f"--field body=@{tmp_path}/comment.md"
+    first = comment_by_action(tmp_path, json.dumps([human, other]))
+    assert first[-1] == f"api --silent repos/o/r/issues/7/comments {field}"
+    again = comment_by_action(tmp_path, json.dumps([human, other, earlier]))
+    assert again[-1] == f"api --silent --method PATCH repos/o/r/issues/comments/3 {field}"
+
+
+# GitLab
+
+
+class Notes(BaseHTTPRequestHandler):
+    """The notes of a merge request, as GitLab's API has them."""
+
+    notes: ClassVar[list[dict[str, Any]]] = []
+
+    def do_GET(self) -> None:
+        self.answer(self.notes)
+
+    def do_POST(self) -> None:
+        self.notes.append({"id": len(self.notes) + 1, "body": self.body()})
+        self.answer({})
+
+    def do_PUT(self) -> None:
+        self.notes[int(self.path.rpartition("/")[2]) - 1]["body"] = self.body()
+        self.answer({})
+
+    def body(self) -> str:
+        assert self.headers["private-token"] == "glpat"
+        text = self.rfile.read(int(self.headers["content-length"])).decode()
+        return parse_qs(text)["body"][0]
+
+    def answer(self, value: object) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def gitlab() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The address of GitLab's API, and the notes of its merge request."""
+    Notes.notes = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Notes) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", Notes.notes
+        server.shutdown()
+        thread.join()
+
+
+def run_gitlab(folder: Path, api: str, base: str) -> subprocess.CompletedProcess[str]:
+    """The job's `script` and `after_script`, as a runner of GitLab runs them."""
+    job = yaml.safe_load((ROOT / "deploy/gitlab-ci.yml").read_text("utf-8"))["modelway"]
+    environment = os.environ | {
+        **job["variables"],
+        "PATH": f"{command_folder(folder)}:{os.environ['PATH']}",
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": base,
+        "MODELWAY_GITLAB_TOKEN": "glpat",
+        "CI_API_V4_URL": api,
+        "CI_PROJECT_ID": "5",
+        "CI_MERGE_REQUEST_IID": "7",
+    }
+    result, after = (
+        subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", "\n".join(job[part])],
+            cwd=folder, env=environment, capture_output=True, text=True, check=False,
+        )
+        for part in ("script", "after_script")
+    )  # fmt: skip
+    assert (after.returncode, after.stderr) == (0, "")
+    return result
+
+
+@needs_git
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the job asks GitLab with curl")
+def test_gitlab_gets_reports_and_one_comment(repository, gitlab):
+    api, notes = gitlab
+    base = git(repository, "rev-parse", "HEAD")
+    notes.append({"id": 1, "body": "Of a reader."})
+    (repository / "json.py").write_text("raise SystemExit('code of the merge request')")
+    for size in ("2MB", "3MB"):
+        (repository / "gateway.yaml").write_text(LIMITED.replace("1MB", size))
+        result = run_gitlab(repository, api, base)
+        assert result.returncode == 3, result.stderr
+        assert json.loads((repository / "gl-code-quality-report.json").read_text()) == []
+        assert [note["body"][:27] for note in notes[1:]] == ["**modelway diff**: 1 weaker"]
+        assert size in notes[1]["body"]
+        assert "| `gateway.yaml:4` |" in notes[1]["body"]
+    assert git(repository, "worktree", "list").count("\n") == 0
+
+
+@needs_git
+def test_gitlab_without_a_config_before(repository, gitlab):
+    git(repository, "rm", "--quiet", "gateway.yaml")
+    git(repository, "commit", "--quiet", "-m", "none")
+    (repository / "gateway.yaml").write_text(LIMITED)
+    result = run_gitlab(repository, gitlab[0], git(repository, "rev-parse", "HEAD"))
+    assert result.returncode == 0, result.stderr
+    assert "nothing is compared" in result.stdout
 
 
 def commands() -> list[str]:

@@ -6,6 +6,7 @@
 import json
 import re
 import shlex
+import subprocess
 import tomllib
 
 import pytest
@@ -136,3 +137,20 @@ def test_every_module_of_the_project_is_copied():
     modules = {f"{name}.py" for name in setuptools["py-modules"]}
     copied = {name for word, rest in instructions() if word == "COPY" for name in rest.split()}
     assert modules | {"pyproject.toml", "setup.py", "engine"} <= copied
+
+
+def test_the_list_of_parts_is_completed(tmp_path):
+    """Package URLs for scanners, of Python's parts and of Debian's."""
+    sbom, status = tmp_path / "sbom.json", tmp_path / "system/var/lib/dpkg/status.d"
+    status.mkdir(parents=True)
+    (tmp_path / "system/etc").mkdir()
+    (tmp_path / "system/etc/debian_version").write_text("13.8\n")
+    (status / "zlib1g").write_text(
+        "Package: zlib1g\nSource: zlib (1:1.3)\nVersion: 1:1.3.1+b1~x\nArchitecture: amd64\n"
+    )
+    sbom.write_text(json.dumps({"components": [{"name": "zope.Event", "version": "6.2"}]}))
+    subprocess.run([ROOT / "deploy/complete-sbom", sbom, tmp_path / "system"], check=True)
+    assert [part["purl"] for part in json.loads(sbom.read_text())["components"]] == [
+        "pkg:pypi/zope-event@6.2",
+        "pkg:deb/debian/zlib1g@1%3A1.3.1%2Bb1~x?arch=amd64&distro=debian-13&upstream=zlib",
+    ]

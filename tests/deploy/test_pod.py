@@ -1,6 +1,7 @@
 """The chart's pod, started with its command, user, file system rights and environment."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +74,7 @@ def test_a_changed_secret_is_reloaded(tmp_path):
         first = state(container)
         config.change(files | {"secrets/openai": "sk-second"})
         until(lambda: state(container)["hash"] != first["hash"], "the new secret")
+    assert not Path(f"/proc/{container.pid}").exists(), "it ends with the block"
 
 
 def state(container):

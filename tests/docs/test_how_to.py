@@ -1,5 +1,8 @@
 """The pages of docs/how-to pass `modelway check`, and their commands print what they show."""
 
+import re
+import tomllib
+
 import pytest
 
 from tests.support.commands import modelway
@@ -32,8 +35,20 @@ def test_page(file, folder, monkeypatch):
         assert command.prints(output), f"{' '.join(command.words)} prints:\n{output}"
 
 
-def test_every_page_is_in_the_list():
-    assert [file.name for file in PAGES if f"({file.name})" not in LIST.read_text("utf-8")] == []
+def test_the_list_has_the_groups_of_the_navigation():
+    """test_site.py requires every page there."""
+    nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
+    _, *groups = next(entry["How-to"] for entry in nav if "How-to" in entry)
+    expected = [entry for group in groups for entry in group.items()]
+    sections = LIST.read_text("utf-8").split("\n## ")[1:]
+    found = [
+        (
+            section.partition("\n")[0],
+            [f"how-to/{name}" for name in re.findall(r"\((.+?)\)", section)],
+        )
+        for section in sections
+    ]
+    assert found == expected
 
 
 @pytest.mark.parametrize(

@@ -247,8 +247,8 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
     result = modelway("serve", cwd=copy)
     assert result.returncode == 1
     problem = r"gateway.yaml:\d+:\d+: error: anthropic.createMessage cannot be served"
-    assert re.search(problem, result.stdout), result.stdout
-    assert f"see openapi/anthropic.yaml:{dict(lines)['anthropic.yaml']}:" in result.stdout
+    assert re.search(problem, result.stderr), result.stderr
+    assert f"see openapi/anthropic.yaml:{dict(lines)['anthropic.yaml']}:" in result.stderr
     assert "Traceback" not in result.stderr
     checked = modelway("check", cwd=copy)
     assert checked.returncode == 1

@@ -117,18 +117,24 @@ def test_the_schema_of_the_page(project: Shell) -> None:
     assert "$schema" in succeed(project, "head -3 schemas/gateway.schema.json")
 
 
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_completion_of_the_page(shell: Shell, name: str) -> None:
-    """Completes a command after the line of the page was run."""
+COMPLETIONS = {
+    "bash": """COMP_WORDS=(modelway che) COMP_CWORD=1
+$(complete -p modelway | sed 's/.*-F //; s/ .*//') modelway
+echo ${COMPREPLY[@]}""",
+    "zsh": "_describe() { print -l ${(P)3} }; words=(modelway che) CURRENT=2; $_comps[modelway]",
+    "fish": 'complete -C "modelway che"',
+}
+"""What each shell does for `modelway che` and the key Tab."""
+
+
+@pytest.mark.parametrize("name", COMPLETIONS)
+def test_completion_of_the_page(shell: Shell, tmp_path: Path, name: str) -> None:
+    """Completes a command after the line of the page was run, in a shell without any other."""
     if shutil.which(name) is None:
         pytest.skip(f"needs {name}")
     lines = block("docs/how-to/ci.md", 'eval "').commands()
     (line,) = (line for line in lines if f"{name}_source" in line)
-    registered = {
-        "bash": "complete -p modelway",
-        "zsh": "print $_comps[modelway]",
-        "fish": "complete -c modelway",
-    }
-    before = "autoload -U compinit; compinit -u; " if name == "zsh" else ""
-    output = succeed(shell, f"{name} -c '{before}{line}; {registered[name]}'")
-    assert "_modelway" in output
+    script = tmp_path / f"completion.{name}"
+    script.write_text(f"{line}\n{COMPLETIONS[name]}\n")
+    bare = {"bash": "--norc", "zsh": "-f", "fish": "--no-config"}[name]
+    assert succeed(shell, f"{name} {bare} {script}").startswith("check")

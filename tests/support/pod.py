@@ -134,7 +134,7 @@ def started(
     command = _command(pod, container, volumes)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True, cwd=ROOT)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    found: list[str] = []
+    pids: list[str] = []
     try:
         while not (pids := children.read_text("utf-8").split()):
             assert process.poll() is None
@@ -144,7 +144,7 @@ def started(
         # With the first process of the container all others end. The death of unshare would not end
         # it: the signal for that is lost when it changes its user.
         with suppress(ProcessLookupError):
-            os.kill(int(found[0]) if found else process.pid, signal.SIGKILL)
+            os.kill(int(pids[0]) if pids else process.pid, signal.SIGKILL)
         process.wait()
 
 

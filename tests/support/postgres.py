@@ -86,6 +86,16 @@ class Postgres:
         self.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.run("SELECT pg_reload_conf()")
 
+    def use_tls(self, certificate: str, key: str) -> None:
+        """From now on connections may be encrypted, with this certificate."""
+        for name, path in (("server.crt", certificate), ("server.key", key)):
+            file = self._data / name
+            file.write_bytes(Path(path).read_bytes())
+            file.chmod(0o600)
+            os.chown(file, self._data.stat().st_uid, self._data.stat().st_gid)
+        self.run("ALTER SYSTEM SET ssl = on")
+        self.run("SELECT pg_reload_conf()")
+
     def start(self) -> None:
         """Start, and wait until it answers."""
         options = {

@@ -28,6 +28,11 @@ def test_every_dependency_has_a_licence(text):
     assert re.findall(r"(?m)^\| [\w.-]+ \|\s*\|$", text) == []
 
 
+def test_everything_in_the_image_is_listed():
+    lock = (ROOT / "deploy/locks/requirements.lock").read_text("utf-8")
+    assert set(re.findall(r"(?m)^([a-z0-9-]+)==", lock)) - names(LISTED) == set()
+
+
 class Installed:
     def __init__(self, **facts):
         self.metadata = Message()
@@ -43,6 +48,10 @@ class Installed:
         (
             {"License": "x" * 999, "Classifier": "License :: OSI Approved :: MIT License"},
             "MIT License",
+        ),
+        (
+            {"License": "Dual License", "Classifier": "License :: OSI Approved :: BSD License"},
+            "BSD License",
         ),
         ({}, ""),
     ],

@@ -11,6 +11,19 @@ _HEAD = """# Changelog
 
 Changes since the last release are in `changes/`, one file each.
 """
+SUBJECTS = {
+    "overview": "Overview",
+    "serving": "Serving requests",
+    "translation": "Translation between vendors",
+    "upstreams": "Models, upstreams and credentials",
+    "limits": "Tokens, limits and the ledger",
+    "documents": "Documents, validation and edits",
+    "commands": "Config and commands",
+    "telemetry": "Telemetry and web pages",
+    "deployment": "Installation, deployment and documentation",
+    ".": "Other changes",
+}
+"""The folders of changes/, in the order of their headings."""
 
 
 def gather(root: Path, version: str, day: date) -> int:
@@ -21,11 +34,19 @@ def gather(root: Path, version: str, day: date) -> int:
         raise ValueError("CHANGELOG.md must begin with its heading and the sentence about changes/")
     if f"## {version} " in before:
         raise ValueError(f"CHANGELOG.md has {version} already")
-    fragments = sorted((root / "changes").glob("*.md"))
+    folder = root / "changes"
+    fragments = sorted(folder.rglob("*.md"))
     if not fragments:
         raise ValueError("changes/ has no fragment: there is nothing to release")
-    entries = [entry for file in fragments for entry in items(file.read_text("utf-8"))]
-    section = f"\n## {version} ({day})\n\n" + "".join(f"{entry}\n" for entry in entries)
+    unknown = {str(file.parent.relative_to(folder)) for file in fragments} - set(SUBJECTS)
+    if unknown:
+        raise ValueError(f"changes/{unknown.pop()}/ is no subject: use {', '.join(SUBJECTS)}")
+    section = f"\n## {version} ({day})\n"
+    for subject, heading in SUBJECTS.items():
+        files = sorted((folder / subject).glob("*.md"))
+        entries = [entry for file in files for entry in items(file.read_text("utf-8"))]
+        if entries:
+            section += f"\n### {heading}\n\n" + "".join(f"{entry}\n" for entry in entries)
     changelog.write_text(_HEAD + section + before.removeprefix(_HEAD), "utf-8")
     for file in fragments:
         file.unlink()

@@ -9,6 +9,8 @@ PLACES = {
     "pyproject.toml": r'(?m)^version = "()[^"]+"$',
     "deploy/Containerfile": r'(?m)^.*image\.version="()[^"]+"',
     "deploy/helm/modelway/Chart.yaml": r'(?m)^(?:version|appVersion): *"?()[\w.+-]+"?$',
+    "docs/how-to/ci.md": r"(?m)(?:rev: |/modelway@)v()[\w.+-]+",
+    "action.yml": r"(?m)>@v()[\w.+-]+(?=`)",
     "deploy/kustomize/base/kustomization.yaml": r'(?m)^ +newTag: *"?()[\w.+-]+"?$',
 }
 """A file, and a pattern whose empty group stands where the version begins."""

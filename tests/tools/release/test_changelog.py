@@ -13,21 +13,56 @@ HEAD = "# Changelog\n\nChanges since the last release are in `changes/`, one fil
 @pytest.fixture
 def root(tmp_path):
     (tmp_path / "CHANGELOG.md").write_text(HEAD + "\n## 0.1.0 (2026-01-02)\n\n- First.\n")
-    (tmp_path / "changes").mkdir()
-    (tmp_path / "changes" / "b.md").write_text("Second,\nlonger.\n")
-    (tmp_path / "changes" / "a.md").write_text("- One.\n- Two,\n  of two lines.\n\nThree.\n")
+    for subject in ("limits", "serving"):
+        (tmp_path / "changes" / subject).mkdir(parents=True)
+    (tmp_path / "changes" / "limits" / "b.md").write_text("Second,\nlonger.\n")
+    (tmp_path / "changes" / "limits" / "a.md").write_text(
+        "- One.\n- Two,\n  of two lines.\n\nThree.\n"
+    )
+    (tmp_path / "changes" / "serving" / "c.md").write_text("Faster.\n")
+    (tmp_path / "changes" / "d.md").write_text("Of no subject.\n")
     return tmp_path
 
 
-def test_fragments_move_into_the_changelog(root):
-    assert gather(root, "0.2.0", DAY) == 2
-    text = (root / "CHANGELOG.md").read_text()
-    section = "- One.\n- Two,\n  of two lines.\n- Three.\n- Second,\n  longer.\n"
+def test_fragments_move_into_the_changelog_by_subject(root):
+    assert gather(root, "0.2.0", DAY) == 4
     assert (
-        text
-        == HEAD + "\n## 0.2.0 (2026-12-01)\n\n" + section + "\n## 0.1.0 (2026-01-02)\n\n- First.\n"
+        (root / "CHANGELOG.md").read_text()
+        == HEAD
+        + """
+## 0.2.0 (2026-12-01)
+
+### Serving requests
+
+- Faster.
+
+### Tokens, limits and the ledger
+
+- One.
+- Two,
+  of two lines.
+- Three.
+- Second,
+  longer.
+
+### Other changes
+
+- Of no subject.
+
+## 0.1.0 (2026-01-02)
+
+- First.
+"""
     )
-    assert list((root / "changes").iterdir()) == []
+    assert list((root / "changes").rglob("*.md")) == []
+
+
+def test_a_fragment_has_a_subject(root):
+    (root / "changes" / "misc").mkdir()
+    (root / "changes" / "misc" / "x.md").write_text("X.\n")
+    with pytest.raises(ValueError, match="changes/misc/ is no subject: use overview, serving"):
+        gather(root, "0.2.0", DAY)
+    assert (root / "changes" / "misc" / "x.md").exists()
 
 
 def test_a_version_is_released_once(root):

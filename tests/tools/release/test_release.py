@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_a_release_of_a_copy(tmp_path):
     copy = tmp_path / "copy"
-    fragments = sorted(file.name for file in (ROOT / "changes").glob("*.md"))
+    fragments = sorted(file.name for file in (ROOT / "changes").rglob("*.md"))
     result = CliRunner().invoke(main, ["99.0.0", "--copy", str(copy), "--only-files"])
     assert result.exit_code == 0, result.output
     assert re.match(rf"{len(fragments)} fragments in CHANGELOG.md; 99.0.0 in", result.output)
@@ -25,8 +25,8 @@ def test_a_release_of_a_copy(tmp_path):
         if (ROOT / name).exists():
             assert "99.0.0" in (copy / name).read_text("utf-8"), name
     assert "\n## 99.0.0 (" in (copy / "CHANGELOG.md").read_text("utf-8")
-    assert list((copy / "changes").glob("*.md")) == []
-    assert sorted(file.name for file in (ROOT / "changes").glob("*.md")) == fragments
+    assert list((copy / "changes").rglob("*.md")) == []
+    assert sorted(file.name for file in (ROOT / "changes").rglob("*.md")) == fragments
 
 
 def test_a_wrong_version_is_an_error_of_one_line(tmp_path):

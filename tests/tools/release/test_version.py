@@ -8,6 +8,8 @@ FILES = {
     "pyproject.toml": '[project]\nversion = "{}"\nrequires-python = ">=3.11"\n',
     "deploy/Containerfile": 'LABEL a.image.title="x" \\\n      a.image.version="{}"\n',
     "deploy/helm/modelway/Chart.yaml": 'apiVersion: v2\nversion: {}\nappVersion: "{}"\n',
+    "docs/how-to/ci.md": "rev: v{}\n- uses: actions/checkout@v4\n- uses: OWNER/modelway@v{}\n",
+    "action.yml": "# `uses: <this repository>@v{}` runs it\n    - uses: actions/setup-python@v5\n",
     "deploy/kustomize/base/kustomization.yaml": "images:\n  - name: modelway\n    newTag: {}\n",
 }
 
