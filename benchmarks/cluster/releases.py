@@ -62,13 +62,9 @@ def check_page(shell: Shell) -> None:
     """Its commands, in order; the release with its second value file becomes a StatefulSet."""
     install, records, layer = _SHELL.findall(_PAGE.read_text("utf-8"))
     notes = shell.check("page: its Secrets and its release", install)
-    (service,) = (
-        s
-        for s in shell.of_release("service")
-        if s["spec"]["type"] == "ClusterIP" and s["spec"]["clusterIP"] != "None"
-    )
-    name, port = service["metadata"]["name"], service["spec"]["ports"][0]["port"]
-    address = f"http://{name}.{service['metadata']['namespace']}:{port}/v1"
+    services = {s["metadata"]["name"]: s for s in shell.of_release("service")}
+    port = services["gateway"]["spec"]["ports"][0]["port"]
+    address = f"http://gateway.{services['gateway']['metadata']['namespace']}:{port}/v1"
     report("notes: the address of the Service", address in notes, address)
     again = install[install.index("helm") :]
     shell.check("page: the same command again", again)
@@ -83,7 +79,7 @@ def check_page(shell: Shell) -> None:
 
 
 def check_releases(shell: Shell) -> None:
-    """From each value file to each, back, and away; names and sizes at the limits."""
+    """Upgrades to each value file and back, a rollback; a name and a size at the limits."""
     minimal = next(case for case in CASES if case.stem == "minimal")
     shell.check("helm install", f"helm install gateway {CHART} --values {minimal}")
     first = shell.of_release("configmap")[0]["data"]
