@@ -56,8 +56,8 @@ class SeriesRoom:
         for combination in used:
             self._used[bool(combination[-1])].add(combination)
 
-    def has(self, labels: SeriesLabels) -> bool:
-        """Whether the labels have room; they keep it."""
+    def take(self, labels: SeriesLabels) -> bool:
+        """Whether there is room for the labels, which they keep."""
         combination = (labels.operation, labels.model, labels.upstream)
         used = self._used[bool(labels.upstream)]
         if combination in used:

@@ -169,7 +169,7 @@ class MetricsRecorder:
         series = self._series.get(key)
         if series is None:
             labels = labels_of(exchange, self._currency)
-            if self._room.has(labels):
+            if self._room.take(labels):
                 series = self._series[key] = _Series(self._cells, labels)
             else:
                 series = self._series_of_others(labels.others())

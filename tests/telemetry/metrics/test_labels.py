@@ -31,7 +31,7 @@ def _labels(operation: str, model: str = "m", upstream: str = "u") -> SeriesLabe
 
 def test_the_first_combinations_have_room_and_keep_it(caplog):
     room = SeriesRoom(2, [])
-    assert [room.has(_labels(name)) for name in ("a", "b", "c", "a", "d", "b")] == [
+    assert [room.take(_labels(name)) for name in ("a", "b", "c", "a", "d", "b")] == [
         *(True, True, False),
         *(True, False, True),
     ]
@@ -40,15 +40,15 @@ def test_the_first_combinations_have_room_and_keep_it(caplog):
 
 def test_refused_requests_take_no_room_from_those_that_reach_an_upstream():
     room = SeriesRoom(1, [])
-    assert room.has(_labels("a", "", ""))
-    assert not room.has(_labels("b", "", ""))
-    assert room.has(_labels("b"))
+    assert room.take(_labels("a", "", ""))
+    assert not room.take(_labels("b", "", ""))
+    assert room.take(_labels("b"))
 
 
 def test_combinations_of_an_earlier_worker_keep_their_room():
     room = SeriesRoom(1, [("a", "m", "u")])
-    assert room.has(_labels("a"))
-    assert not room.has(_labels("b"))
+    assert room.take(_labels("a"))
+    assert not room.take(_labels("b"))
 
 
 def test_the_labels_of_others_say_nothing_that_was_not_there():
