@@ -2,9 +2,8 @@
 
 `names` says which name has which place (`machine_names`): a few counters and numbers side by side.
 Counters are in the cells of each worker's slot (`machine_slots`), `numbers.<chunk>` are written by
-all. Where another file would be
-needed although half of one is used by no worker, places are given to new names, and start at 0: so
-what was known of addresses that went away takes no room for ever.
+all. Where another file would be needed although half of one is used by no worker, places are given
+to new names, and start at 0: so what was known of addresses that went away takes no room for ever.
 
 Only names that a worker did not use yet, new slots, dead slots and decisions take a lock, for
 microseconds. To add to a counter is one write to memory, and to read it one read for each slot.

@@ -108,7 +108,7 @@ class TargetLimits:
         return self._opened
 
     def _times_of(self, index: int) -> _Times:
-        name = name_on_machine(self._name) + (f"/{index}" if index else "")
+        name = f"credential/{index}/{self._name}" if index else name_on_machine(self._name)
         nearly, used_up = (
             self._machine.number(name, column) for column in (NEARLY_UNTIL, USED_UP_UNTIL)
         )

@@ -194,6 +194,12 @@ def test_a_credential_with_little_left_is_taken_after_the_others() -> None:
     assert credentials.take(now, limits) is FIRST
 
 
+def test_a_credential_is_not_confused_with_a_target_of_a_longer_name() -> None:
+    targets = Targets("a", "a/1", credentials=[FIRST, SECOND])
+    answer(targets.limits[0], [], "429", credential=SECOND)
+    assert targets.limits[1].level(FIRST, targets.clock.now) == ENOUGH
+
+
 def test_times_of_before_a_restart_of_the_machine_are_ignored() -> None:
     targets = Targets("a", "b")
     answer(targets.limits[0], FEW)
