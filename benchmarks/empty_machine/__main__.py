@@ -134,7 +134,8 @@ def main(names: tuple[str, ...], suite: str, tests: str, *, keep: bool) -> None:
             machine.leave(keep=keep)
 
     try_out(Machine, PARTS)
-    try_out(BootedMachine, BOOTED)
+    for name, part in BOOTED.items():
+        try_out(BootedMachine, {name: part})
 
 
 if __name__ == "__main__":
