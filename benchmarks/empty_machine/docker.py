@@ -77,7 +77,8 @@ def make_stand_ins() -> None:
 
 @contextmanager
 def following(command: str) -> Iterator[None]:
-    """A command in the foreground of a terminal, until Ctrl-C."""
+    """A command in the foreground of a terminal, which is closed at the end: what it started
+    goes on."""
     log = Path("/var/tmp/compose.log")
     with log.open("w") as output:
         process = subprocess.Popen(
@@ -89,8 +90,8 @@ def following(command: str) -> Iterator[None]:
         print(log.read_text()[-3000:])
         raise
     finally:
-        os.killpg(process.pid, signal.SIGINT)
-        process.wait(timeout=90)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def states() -> dict[str, str]:
