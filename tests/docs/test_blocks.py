@@ -58,7 +58,14 @@ ELSEWHERE = {
     ("docs/reference/tokens.md", "modelway token"): "tests/e2e/test_pages.py",
     ("docs/how-to/monthly-budget.md", "modelway usage"): "tests/e2e/test_pages.py",
     ("docs/explanation/releases.md", "tox"): "tools/release/__main__.py",
-    ("docs/explanation/guarantees.md", "python"): "benchmarks/fleet/__main__.py",
+    (
+        "docs/explanation/guarantees.md",
+        "python -m benchmarks.fleet",
+    ): "benchmarks/fleet/__main__.py",
+    (
+        "docs/explanation/guarantees.md",
+        "python -m benchmarks.empty_machine",
+    ): "benchmarks/empty_machine/__main__.py",
     ("docs/explanation/performance.md", "apt-get"): "benchmarks/compare/__main__.py",
     ("docs/reference/operation.md", "config 3f0c"): "tests/cli/test_reload.py",
     ("CONTRIBUTING.md", "gateway.yaml +"): "tests/test_staircase.py",
