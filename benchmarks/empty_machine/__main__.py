@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import click
 
 from benchmarks import empty_machine as package
+from benchmarks.empty_machine.booted import BootedMachine
 from benchmarks.empty_machine.machine import ROOT, Machine
 
 _PACKAGES = re.compile(r"`apt-get install ([^`]+)`")
@@ -30,13 +33,25 @@ def commands_of_readme() -> list[str]:
 
 
 def readme(machine: Machine, tests: str) -> None:
-    """What installs needs the network; what serves has a machine of its own."""
+    """As a plain user. What installs needs the network; what serves has a machine of its own."""
     environment, demo, gate = commands_of_readme()
     install, serve = demo.split(" && ")
-    machine.run(f"{environment}\n{install}")
+    machine.run(f"{environment}\n{install}", user="stranger")
     machine.install("curl")
-    print(machine.run(f"python -m benchmarks.empty_machine.demo {serve}", alone=True), end="")
-    print(machine.run(f"{gate} -- {tests}")[-2500:])
+    command = f"python -m benchmarks.empty_machine.demo {serve}"
+    print(machine.run(command, user="stranger", alone=True), end="")
+    start = time.monotonic()
+    print(summary(machine.run(f"{gate} -- {tests}", user="stranger")))
+    print(f"the gate takes {time.monotonic() - start:.0f} s")
+
+
+def summary(output: str) -> str:
+    """The lines of pytest's summary, the tests that are skipped for one reason as one."""
+    reasons: Counter[str] = Counter()
+    for count, reason in re.findall(r"^SKIPPED \[(\d+)\] \S+ (.*)$", output, re.MULTILINE):
+        reasons[reason] += int(count)
+    skipped = [f"{count:5} skipped: {reason}" for reason, count in reasons.most_common()]
+    return "\n".join([*skipped, *re.findall(r"^=+ .*passed.* =+$", output, re.MULTILINE)])
 
 
 def tutorial(machine: Machine, tests: str) -> None:
@@ -69,32 +84,58 @@ def installers(machine: Machine, tests: str) -> None:
             print(f"{tool.rpartition('/')[2]} install {source}: {version.strip()}")
 
 
+def systemd(machine: BootedMachine, tests: str) -> None:
+    """The units as systemd runs them, before and after a reboot."""
+    machine.install("curl")
+    units = "python3 -m benchmarks.empty_machine.units"
+    print(machine.run(f"{units} single"), end="")
+    print(f"rebooted in {machine.reboot():.1f} s")
+    print(machine.run(f"{units} rebooted && {units} turns"), end="")
+    print(f"rebooted in {machine.reboot():.1f} s")
+    print(machine.run(f"{units} turned"), end="")
+
+
+def docker(machine: BootedMachine, tests: str) -> None:
+    """deploy/compose.yaml as it is, with stand-ins for the images that it names."""
+    machine.install("docker.io docker-cli docker-compose docker-buildx iptables debootstrap")
+    print(machine.run("python3 -m benchmarks.empty_machine.docker"), end="")
+
+
 PARTS: dict[str, Callable[[Machine, str], None]] = {
     "readme": readme,
     "tutorial": tutorial,
     "installers": installers,
     "compose": compose,
 }
+BOOTED: dict[str, Callable[[BootedMachine, str], None]] = {"systemd": systemd, "docker": docker}
+
+
+M = TypeVar("M", bound=Machine)
 
 
 @click.command(help=package.__doc__)
-@click.argument("names", nargs=-1, type=click.Choice(list(PARTS)))
+@click.argument("names", nargs=-1, type=click.Choice([*PARTS, *BOOTED]))
 @click.option("--suite", default="trixie", show_default=True, help="The release of Debian.")
 @click.option("--tests", default="", help="The tests of the gate; by default all.")
-@click.option("--keep", is_flag=True, help="Leave the machine in its folder.")
+@click.option("--keep", is_flag=True, help="Leave the machines in their folders.")
 def main(names: tuple[str, ...], suite: str, tests: str, *, keep: bool) -> None:
-    start = time.monotonic()
-    machine = Machine(suite)
-    try:
-        machine.install(*packages_of_readme())
-        for name in names or PARTS:
-            PARTS[name](machine, tests)
-            print(f"{name}: works, {time.monotonic() - start:.0f} s")
-    finally:
-        if keep:
-            print(machine.root)
-        else:
-            machine.remove()
+    def try_out(kind: type[M], parts: Mapping[str, Callable[[M, str], None]]) -> None:
+        chosen = [name for name in names or parts if name in parts]
+        if not chosen:
+            return
+        machine = kind(suite)
+        try:
+            machine.install(*packages_of_readme())
+            for name in chosen:
+                start = time.monotonic()
+                parts[name](machine, tests)
+                print(f"{name}: works, {time.monotonic() - start:.0f} s", flush=True)
+        finally:
+            machine.leave(keep=keep)
+
+    try_out(Machine, PARTS)
+    for name, part in BOOTED.items():
+        try_out(BootedMachine, {name: part})
 
 
 if __name__ == "__main__":

@@ -12,22 +12,18 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import yaml
+
+from benchmarks.empty_machine.checks import ask, get, report, run, until
 
 DEPLOY = Path("deploy")
 SERVICES = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
 MODELWAY = "/opt/modelway/bin/modelway"
 MOCK = 'upstreams: {openai: {url: "http://127.0.0.1:9000/v1"}}\n'
-CHAT = {"model": "gpt-5", "messages": [{"role": "user", "content": "Hello"}]}
 REQUESTS = 20
 
 
@@ -136,12 +132,12 @@ def check(environment: dict[str, str]) -> None:
     created = run(MODELWAY, "token", "create", "--name", "alice", env=environment)
     secret = re.search(r"mw-\S+", created)
     assert secret is not None, created
-    statuses = [ask(secret[0]) for _ in range(REQUESTS)]
+    statuses = [ask(secret[0])[0] for _ in range(REQUESTS)]
     report("requests are served", statuses == [200] * REQUESTS, set(statuses))
-    report("a request without a token is refused", ask("none") == 401)
+    report("a request without a token is refused", ask("none")[0] == 401)
     until("rows are in PostgreSQL", lambda: rows(environment) == REQUESTS)
     run(MODELWAY, "token", "update", "alice", "--rate", "5/1h", env=environment)
-    until("the limit of alice is counted in the store", lambda: ask(secret[0]) == 429)
+    until("the limit of alice is counted in the store", lambda: ask(secret[0])[0] == 429)
     until("Prometheus has the requests", lambda: scraped() >= REQUESTS)
     rules = json.loads(get("http://127.0.0.1:9091/api/v1/rules")[1])["data"]["groups"]
     report("Prometheus has the alert rules", len(rules) > 0, sum(len(g["rules"]) for g in rules))
@@ -158,46 +154,6 @@ def scraped() -> float:
     text = get("http://127.0.0.1:9091/api/v1/query?query=sum(modelway_requests_total)")[1]
     result = json.loads(text)["data"]["result"] if text else []
     return float(result[0]["value"][1]) if result else 0
-
-
-def ask(secret: str) -> int:
-    headers = {"authorization": f"Bearer {secret}", "content-type": "application/json"}
-    return get("http://127.0.0.1:8080/v1/chat/completions", headers, json.dumps(CHAT).encode())[0]
-
-
-def get(
-    url: str, headers: dict[str, str] | None = None, body: bytes | None = None
-) -> tuple[int, str]:
-    request = urllib.request.Request(url, body, headers or {})
-    try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-    except OSError:
-        return 0, ""
-
-
-def until(promise: str, holds: Callable[[], bool], seconds: float = 60) -> None:
-    start = time.monotonic()
-    while time.monotonic() - start < seconds:
-        if holds():
-            return report(promise, True, f"after {time.monotonic() - start:.1f} s")
-        time.sleep(0.3)
-    return report(promise, False)
-
-
-def report(promise: str, holds: bool, figure: object = "") -> None:
-    print(f"{'ok  ' if holds else 'FAIL'}  {promise} {figure}".rstrip())
-    if not holds:
-        sys.exit(1)
-
-
-def run(*command: str, check: bool = True, **options: Any) -> str:
-    result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    if result.returncode and check:
-        sys.exit(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
-    return result.stdout
 
 
 if __name__ == "__main__":

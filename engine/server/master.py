@@ -13,6 +13,7 @@ from gunicorn.errors import HaltServer
 
 from engine.server.boot_backoff import BootBackoff
 from engine.server.reloadable_app import ReloadableApp
+from engine.server.service_manager import ServiceManager
 from engine.server.shutdown import SIGNALS
 from engine.server.worker_states import WorkerStates
 
@@ -28,6 +29,9 @@ class _Interrupted(Exception):
 
 BOOT_SECONDS = 60.0
 """How long new workers may take to boot on a reload."""
+
+_KILL_SECONDS = 10.0
+"""How long the master may take to end when the grace is over."""
 
 _CRASHED = -1
 """gunicorn's exit status of a worker that failed after it had booted."""
@@ -58,6 +62,7 @@ class Master(Arbiter):
         self._backoff = BootBackoff(clock)
         self.old_listeners: list[Any] = []
         self._states = WorkerStates(time.time)
+        self._service_manager = ServiceManager()
 
     def signal(self, sig: int, frame: Any) -> None:
         if sig in _ENDING:
@@ -247,6 +252,7 @@ class Master(Arbiter):
         addresses = [listener.cfg_addr for listener in listeners]
         # Workers detect this, and know that they have no successor (`shutdown.master_listens`).
         self.app.sockets.close(listeners)
+        self._service_manager.stopping(self.cfg.graceful_timeout + _KILL_SECONDS)
         self.kill_workers(signal.SIGTERM if graceful else signal.SIGQUIT)
         self._report()
         if graceful:
@@ -285,9 +291,12 @@ class Master(Arbiter):
         """Report the states of the workers to the application."""
         boots = self.app.boots
         boots.receive()
-        self._states.serve([pid for pid, w in self.WORKERS.items() if w.age in boots.booted])
+        serving = [pid for pid, w in self.WORKERS.items() if w.age in boots.booted]
+        self._states.serve(serving)
         self._states.keep(self.WORKERS.keys(), boots.errors)
         self.app.report(self._states.all())
+        if len(serving) == self.cfg.workers and not self._reloading:
+            self._service_manager.serving(self.app.config, len(serving))
 
 
 class BootError(Exception):

@@ -74,10 +74,12 @@ class Plans:
             log.warning("the state of the served config cannot be published: %s", error)
 
     def report(self, workers: Sequence[WorkerState]) -> None:
-        """Publish the states of the workers, if they have changed."""
+        """Publish the states of the workers, if they have changed. Those within a reload are
+        published with its result: until then nobody may read that it succeeded."""
         if self.state.workers != tuple(workers):
             self.state = replace(self.state, workers=tuple(workers))
-            self.publish()
+            if self._previous is None or self.stopping:
+                self.publish()
 
     def status(self) -> tuple[str, float, str] | None:
         """Hash and load time of the config that this worker serves, and the error of the master's

@@ -11,12 +11,13 @@ from click.testing import CliRunner
 
 from engine.cli import main
 from engine.config.server import Server
-from engine.values.units import seconds
+from engine.server.master import BOOT_SECONDS
+from engine.server.trial import SECONDS
 from tests.support.blocks import blocks
 from tests.support.how_to import Page
 from tests.support.paths import ROOT
 
-HOW_TO = ROOT / "docs/how-to/rolling-restart.md"
+TURNS = "docs/how-to/rolling-restart.md"
 PAGE = "docs/how-to/systemd.md"
 UNITS = ("modelway.service", "modelway@.service")
 
@@ -43,11 +44,24 @@ def test_its_stop_timeout_is_longer_than_the_grace(name):
     assert unit(name)["Service"]["KillMode"] == "mixed"
 
 
-def test_the_unit_for_two_gateways_waits_for_the_drain_of_its_page():
-    config = Page.read(HOW_TO.read_text("utf-8")).files["gateway.yaml"]
-    drain = yaml.safe_load(config)["server"]["drain"]
-    timeout = float(unit("modelway@.service")["Service"]["TimeoutStopSec"])
-    assert timeout > seconds(drain["delay"]) + seconds(drain["grace"]) + 5
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_waits_until_its_workers_serve(name):
+    """A trial and the boot of workers may take BOOT_SECONDS and SECONDS."""
+    service = unit(name)["Service"]
+    assert service["Type"] == "notify"
+    assert float(service["TimeoutStartSec"]) > SECONDS + BOOT_SECONDS
+
+
+def test_the_page_for_two_gateways_installs_the_units_and_their_variables():
+    first, second = (
+        b.text for b in blocks() if b.page == TURNS and b.text.startswith(("install", "systemctl"))
+    )
+    for name in ("modelway.socket", "modelway-port.service", "modelway@.service"):
+        assert f"deploy/{name} " in first
+    variables = unit("modelway@.service")["Service"]["EnvironmentFile"]
+    for color in ("blue", "green"):
+        assert f"> {variables.replace('%i', color)}\n" in first
+        assert f"modelway@{color}" in second
 
 
 def test_the_page_installs_what_the_unit_names():

@@ -37,7 +37,7 @@ ELSEWHERE = {
     ("docs/start.md", "modelway init"): "tests/e2e/test_pages.py",
     ("docs/how-to/containers.md", "buildah"): "benchmarks/image/built.py",
     ("docs/how-to/containers.md", "podman"): "benchmarks/image/runs.py",
-    ("docs/how-to/containers.md", "OPENAI"): "benchmarks/empty_machine/compose.py",
+    ("docs/how-to/containers.md", "OPENAI"): "benchmarks/empty_machine/docker.py",
     ("docs/how-to/kubernetes.md", "kubectl create secret generic up"): "tests/deploy/test_chart.py",
     ("docs/how-to/kubernetes.md", "kubectl create secret generic re"): (
         "benchmarks/cluster/releases.py"
@@ -46,8 +46,9 @@ ELSEWHERE = {
     ("docs/how-to/rolling-restart.md", "modelway reload"): "tests/e2e/test_pages.py",
     ("docs/how-to/ci.md", "modelway schema"): "tests/e2e/test_pages.py",
     ("docs/how-to/ci.md", 'eval "'): "tests/e2e/test_pages.py",
-    ("docs/how-to/systemd.md", "useradd"): "tests/deploy/test_service.py",
-    ("docs/how-to/rolling-restart.md", "systemctl"): "tests/e2e/test_blue_green.py",
+    ("docs/how-to/systemd.md", "useradd"): "benchmarks/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "install"): "benchmarks/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "systemctl"): "benchmarks/empty_machine/units.py",
     (
         "docs/reference/counters.md",
         "ACL SETUSER gateway on >PASSWORD resetkeys",
@@ -62,7 +63,14 @@ ELSEWHERE = {
     ("docs/reference/tokens.md", "modelway token"): "tests/e2e/test_pages.py",
     ("docs/how-to/monthly-budget.md", "modelway usage"): "tests/e2e/test_pages.py",
     ("docs/explanation/releases.md", "tox"): "tools/release/__main__.py",
-    ("docs/explanation/guarantees.md", "python"): "benchmarks/fleet/__main__.py",
+    (
+        "docs/explanation/guarantees.md",
+        "python -m benchmarks.fleet",
+    ): "benchmarks/fleet/__main__.py",
+    (
+        "docs/explanation/guarantees.md",
+        "python -m benchmarks.empty_machine",
+    ): "benchmarks/empty_machine/__main__.py",
     ("docs/explanation/performance.md", "apt-get"): "benchmarks/compare/__main__.py",
     ("docs/reference/operation.md", "config 3f0c"): "tests/cli/test_reload.py",
     ("CONTRIBUTING.md", "gateway.yaml +"): "tests/test_staircase.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import threading
@@ -56,19 +57,26 @@ HANDSHAKE = request(
 
 class Rooms:
     """The upstream: switches protocols, and holds sessions until the gateway ends them. While it is
-    `refusing` it answers 503 instead."""
+    `refusing` it answers 503 instead. `highest` is the most sessions that were open at one time."""
 
     def __init__(self) -> None:
-        self.now = self.highest = 0
+        self.highest = 0
         self.refusing = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._sockets: set[socket.socket] = set()
+
+    @property
+    def now(self) -> int:
+        """The sessions that the gateway has not closed, whether or not their thread has seen it."""
+        with self._lock:
+            return sum(not is_closed(sock) for sock in self._sockets)
 
     def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         if self.refusing:
             sock.sendall(b"HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n")
             return
         with self._lock:
-            self.now += 1
+            self._sockets.add(sock)
             self.highest = max(self.highest, self.now)
         key = received.values("sec-websocket-key")[0]
         head = "HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
@@ -78,7 +86,14 @@ class Rooms:
                 pass
         finally:
             with self._lock:
-                self.now -= 1
+                self._sockets.remove(sock)
+
+
+def is_closed(sock: socket.socket) -> bool:
+    """Whether the other side has closed it, even if data from before has not been read."""
+    poll = select.poll()
+    poll.register(sock, select.POLLRDHUP)
+    return bool(poll.poll(0))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -366,6 +367,7 @@ def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> No
         assert "Traceback" not in running.output()
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
     with demo(tmp_path) as (running, _, _):
         output = running.output()

@@ -251,7 +251,8 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         text = project(tmp_path, upstream.url, {"chat": "[]"}, more=records_at(silent))
-        (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:1"))
+        address = f"127.0.0.1:{free_port()}"
+        (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", address))
         process = subprocess.Popen(
             engine(*command),
             cwd=tmp_path,

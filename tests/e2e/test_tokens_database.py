@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 from engine.cli import main
 from engine.values.caller import digest, new_secret
 from tests.support.crowd import traffic
+from tests.support.ports import free_port
 from tests.support.postgres import Postgres
 from tests.support.postgres import running as postgres_running
 from tests.support.recording import (
@@ -244,7 +245,7 @@ def test_no_secret_is_left_anywhere(front: Running) -> None:
 def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, upstream: Recorder) -> None:
     url = f"sqlite:///{tmp_path}/records.db"
     config = project(tmp_path, upstream.url, ROUTES, more=f'stores: {{records: "{url}"}}\n')
-    (tmp_path / "gateway.yaml").write_text(config.replace("{listen}", "127.0.0.1:1"))
+    (tmp_path / "gateway.yaml").write_text(config.replace("{listen}", f"127.0.0.1:{free_port()}"))
     cli(tmp_path, "create", "--name", "one")
     with sqlite3.connect(tmp_path / "records.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")

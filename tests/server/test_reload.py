@@ -8,6 +8,7 @@ import pytest
 from engine.plan.route import CannotServe
 from engine.server.master_state import read
 from engine.server.reload import Plans
+from engine.server.worker_states import Phase, WorkerState
 from engine.values.runtime_dir import prepare
 from tests.support.shop import CONFIG, DOCUMENT, Shop
 
@@ -22,6 +23,11 @@ class Place(Shop):
         self.run = folder / "run"
         prepare(self.run)
         self.plans = Plans(self.make(), self.make, self.run, boot)
+
+    def published(self):
+        state = read(self.run)
+        assert state is not None
+        return state
 
 
 @pytest.fixture
@@ -77,6 +83,25 @@ def test_a_plan_whose_workers_do_not_boot_is_reverted(place, caplog):
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert state.error == "the journal cannot be kept"
     assert "the last good one is still served:\nthe journal cannot be kept" in caplog.text
+
+
+@pytest.mark.parametrize("boots", [True, False])
+def test_the_result_of_a_reload_is_published_when_it_is_known(place, boots):
+    place.plans.publish()
+    before = place.published()
+    place.document.write_text(DOCUMENT.replace("/a", "/b"))
+    assert place.plans.renew()
+    worker = WorkerState(1, place.plans.state.hash, Phase.SERVES, 0.0)
+    place.plans.report([worker])
+    assert place.published() == before
+    if boots:
+        place.plans.confirm()
+    else:
+        place.plans.revert("a new worker died")
+    after = place.published()
+    assert after.tried > before.tried
+    assert after.workers == (worker,)
+    assert (after.hash != before.hash, after.error) == (boots, "" if boots else "a new worker died")
 
 
 def test_files_that_change_between_trial_and_plan_are_tried_again(place):

@@ -25,7 +25,7 @@ from engine.stores.records.postgresql_url import display, parse_url, with_primar
 T = TypeVar("T")
 
 _POSTGRES = frozenset({"postgresql+psycopg", "postgresql", "postgres"})
-_CONNECTION_LIMITS = {
+_CONNECTION_SETTINGS = {
     "connect_timeout": 3,
     "tcp_user_timeout": 3000,  # ms: detects a host that is down
     "keepalives_idle": 30,
@@ -33,8 +33,9 @@ _CONNECTION_LIMITS = {
     "keepalives_count": 3,
     "application_name": "modelway",
     "options": SESSION_LIMITS,
+    "client_encoding": "utf8",  # by default the database's: with SQL_ASCII texts would be bytes
 }
-"""Time limits of connections to PostgreSQL; the URL overrides them."""
+"""Time limits and encoding of connections to PostgreSQL; the URL overrides them."""
 _TRANSACTION_LIMITS = "SET LOCAL statement_timeout = 2000; SET LOCAL lock_timeout = 2000"
 """The limits of a transaction through a pooler, which rejects `options` and shares sessions."""
 _MAINTENANCE_LIMITS = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 2000"
@@ -206,7 +207,7 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
 
 def _postgresql(url: URL, pool: int) -> Engine:
     _cooperative()
-    limits = {key: value for key, value in _CONNECTION_LIMITS.items() if key not in url.query}
+    settings = {key: value for key, value in _CONNECTION_SETTINGS.items() if key not in url.query}
     return create_engine(
         url,
         pool_size=pool,
@@ -215,7 +216,7 @@ def _postgresql(url: URL, pool: int) -> Engine:
         pool_recycle=1800,
         pool_use_lifo=True,
         # Prepared statements break behind a pooler such as PgBouncer.
-        connect_args={"prepare_threshold": None, **limits},
+        connect_args={"prepare_threshold": None, **settings},
     )
 
 

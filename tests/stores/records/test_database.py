@@ -95,6 +95,19 @@ def test_a_broken_idle_connection_is_replaced(postgres):
     database.close()
 
 
+def test_texts_are_kept_in_a_database_without_an_encoding(postgres):
+    """The default of `initdb` in a container without a locale."""
+    postgres.run("CREATE DATABASE ascii TEMPLATE template0 ENCODING SQL_ASCII LOCALE 'C'")
+    database = open_database(postgres.named("ascii"))
+    try:
+        upgrade(database)
+        text = database.read(lambda c: c.exec_driver_sql("SELECT 'Zoë'").scalar())
+        assert text == "Zoë"
+    finally:
+        database.close()
+        postgres.run("DROP DATABASE ascii")
+
+
 def test_a_statement_has_its_time_limit(postgres):
     database = open_database(postgres.url)
     timeout = database.read(lambda c: c.exec_driver_sql("SHOW statement_timeout").scalar())
