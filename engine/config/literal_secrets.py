@@ -22,11 +22,14 @@ _PLAIN = re.compile(r"(?:[^\n]|\n[ \t]+(?=[^\s#-][^:\n]*(?:\n|$)))*")
 _BLOCK = re.compile(r"[|>][^\n]*\n(?:[ \t]+[^\n]*(?:\n|$)|\n)*")
 _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
-_PAIR = re.compile(
-    r"(?P<name>[\w-]+)[\"']?[ \t]*:[ \t]*"
-    r"(?P<secret>\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^\s,\[\]{}\"'&*|>#!][^,}\]\n]*)"
-)
-"""A name and its value on one line of text that is no YAML."""
+_NAME = re.compile(r"(?P<name>[\w-]+)[\"']?[ \t]*:[ \t]*(?=\S)")
+"""A name with a value on the same line of a text that is no YAML."""
+_MAPPING = re.compile(r"(?:\[[ \t]*)?\{[ \t]*[\"']?[\w-]+[\"']?[ \t]*:")
+"""A mapping or a list of them: the value of a key such as `credential`, judged by its own names."""
+_HOLDER = re.compile(r"^(credentials?|value|tokens)$", re.IGNORECASE)
+_INDENT = re.compile(r"[ \t-]*")
+_REFERENCE = re.compile(r"[\"']?(?:\w+ )?\$\{[^}:\n]*\}[\"']?[ \t]*(?=[,}\]#\n]|$)")
+"""A value of which nothing but `${...}` can be secret."""
 _MISPLACED = re.compile(r"^(credential|value)$", re.IGNORECASE)
 """Names of unknown keys that usually hold a secret, beside those of headers with one."""
 _KEY = re.compile(
@@ -61,11 +64,33 @@ def literals(document: SourceDocument) -> list[Literal]:
 
 def _in_broken(text: str) -> Iterator[tuple[int, int]]:
     """The spans of what may be a secret in a text that is no YAML, by names and shapes alone."""
-    for match in _PAIR.finditer(text):
-        if _names_secret(match["name"]) and "${" not in match["secret"]:
-            yield match.span("secret")
+    for match in _NAME.finditer(text):
+        name, start = match["name"], match.end()
+        if not _names_secret(name) or _REFERENCE.match(text, start):
+            continue
+        if not (_HOLDER.search(name) and _MAPPING.match(text, start)):
+            yield start, _end_of_value(text, match)
     yield from (match.span("secret") for match in _USER.finditer(text))
     yield from (match.span() for match in _KEY.finditer(text))
+
+
+def _end_of_value(text: str, name: re.Match[str]) -> int:
+    """The end of what may belong to the value behind a name: its line, and the lines below that are
+    indented by more."""
+    line = text.rfind("\n", 0, name.start()) + 1
+    indent = len(_INDENT.match(text, line)[0])  # type: ignore[index]
+    end = _end_of_line(text, name.end())
+    while end < len(text):
+        below = text[end + 1 : _end_of_line(text, end + 1)]
+        if below.strip() and len(below) - len(below.lstrip()) <= indent:
+            break
+        end += 1 + len(below)
+    return end
+
+
+def _end_of_line(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
 
 
 def _in_text(

@@ -68,6 +68,16 @@ def test_references_are_no_literal_secrets_but_long_defaults_are():
         BEFORE + '{transform: {query: {set: {"x-auth": sk-1-secret}}, url: [}',
         BEFORE + "{transform: {query: {set: {x: sk-1-secret-of-a-vendor}}, url: [}",
         BEFORE + "\n    credential:\n      bearer: |\n        sk-1-secret\n      urk: 1\n",
+        BEFORE
+        + "\n    credential: {bearer: |\n        sk-1-secret\n\n        sk-1-secret\n    url: [\n",
+        BEFORE + "{password: a sk-1-secret\n",
+        BEFORE + "{password: {a: sk-1-secret}, url: [}",
+        BEFORE + "{password: ${USER}:sk-1-secret, url: [}",
+        *(
+            BEFORE + f"\n    password: {first}sk-1-secret\n    a: [\n"
+            for first in "'\"*&|>[{#!,@`%"
+        ),
+        BEFORE + "\n    password: 'top''sk-1-secret' x\n",
     ],
 )
 def test_no_problem_shows_a_written_secret_even_where_the_file_is_broken(text, tmp_path):
@@ -82,7 +92,7 @@ def test_no_problem_shows_a_written_secret_even_where_the_file_is_broken(text, t
 
 def test_references_stay_in_sight_where_the_file_is_broken():
     assert secrets_in(BEFORE + "{credential: {bearer: ${KEY}}, models: {small: [}") == []
-    assert secrets_in(BEFORE + 'key: "${KEY}", tokens: [a, models: [b}') == []
+    assert secrets_in(BEFORE + 'key: "${KEY}", tokens: [{name: a}, models: [b}') == []
 
 
 TOKEN = "mw-" + "cd" * 32
