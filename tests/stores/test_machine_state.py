@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.stores.machine_state import SharedState
-from engine.stores.mapped_numbers import PLACES
+from engine.stores.mapped_numbers import PLACES, WIDTH
 
 
 @pytest.fixture
@@ -172,7 +172,8 @@ def test_names_that_no_worker_uses_give_their_room_to_others(workers, tmp_path):
     held[1].value = 0.5
     for index in range(6 * PLACES):
         worker = workers[index % 2]
-        counter, number = worker.counter(f"in_flight/{index}"), worker.number(f"health/{index}")
+        counter = worker.counter(f"in_flight/{index}", WIDTH - 1)
+        number = worker.number(f"health/{index}", WIDTH - 1)
         assert (counter.total(), number.value) == (0, 0.0), "it begins at 0"
         counter.add(index + 1)
         number.value = index + 1.0

@@ -43,11 +43,7 @@ class Group:
                     _eject(targets, now)
             _release_surplus(targets, now)
         windows = (target.config.window for target in targets)
-        again = now - self._used <= max(windows, default=0.0)
-        if not again:
-            for target in targets:
-                target.rest()
-        return again
+        return now - self._used <= max(windows, default=0.0)
 
 
 class Judge:
@@ -75,8 +71,15 @@ class Judge:
         for number, group in enumerate(tuple(self._active), 1):
             if not group.judge(now):
                 self._active.discard(group)
+                self._forget(group.members)
             if number % _AT_ONCE == 0:
                 self._pause()
+
+    def _forget(self, targets: Iterable[TargetHealth]) -> None:
+        """Free the windows of targets that belong to no active group."""
+        for target in targets:
+            if self._active.isdisjoint(self._groups_of(target)):
+                target.forget()
 
 
 def _eject(targets: Sequence[TargetHealth], now: float) -> None:

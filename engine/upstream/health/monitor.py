@@ -109,7 +109,7 @@ class HealthMonitor:
         self._watched: dict[TargetState, WatchedTarget] = {}
         self._group_keys: set[tuple[int, ...]] = set()
         self._judge = Judge(
-            self._used, lambda target: self._groups[target], partial(gevent.sleep, 0)
+            self._used, lambda target: self._groups.get(target, ()), partial(gevent.sleep, 0)
         )
         self.probes: dict[tuple[str, str], ServerProbe] = {}
         self._prober = Prober((), machine, clock)

@@ -162,12 +162,10 @@ class TargetHealth:
 
     def is_idle(self, now: float) -> bool:
         """Whether no attempt ended since the last call of `member`, none waits, and the target is
-        not ejected."""
+        not ejected: then `member` need not be called."""
         shared = self._shared
-        return (
-            shared.waiting.total() <= 0
-            and shared.until.value <= now
-            and not self._window.has_ended(shared.answers.total(), shared.failures.total())
+        return shared.until.value <= now and self._window.is_idle(
+            shared.answers.total(), shared.failures.total(), shared.waiting.total()
         )
 
     def member(self, now: float) -> Member:
@@ -200,7 +198,7 @@ class TargetHealth:
         name = "/".join(filter(None, self.name.split("/")))  # without its empty parts
         log.warning("target %s is asked last for %g s: %s", name, seconds, words)
 
-    def rest(self) -> None:
+    def forget(self) -> None:
         """Free the window: the target was not used for longer than it lasts."""
         self._window.restart()
 

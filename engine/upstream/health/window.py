@@ -44,20 +44,22 @@ class Window:
         self._samples.clear()
         self._last = None
 
-    def has_ended(self, answers: int, failures: int) -> bool:
-        """Whether attempts have ended since the last call of `activity`."""
+    def is_idle(self, answers: int, failures: int, waiting: int) -> bool:
+        """Whether nothing waits, now and at the last call of `activity`, and no attempt ended since
+        then."""
         last = self._last
-        return last is None or answers != last.answers or failures != last.failures
+        if last is None or last.waiting > 0 or waiting > 0:
+            return False
+        return answers == last.answers and failures == last.failures
 
     def activity(self, now: float, totals: Totals) -> Activity:
-        """The counts within the window. Call it about once a second, unless `has_ended` is false
-        and nothing waits."""
+        """The counts within the window. Call it about once a second, unless `is_idle`."""
         last = self._last
         if last is not None and any(map(int.__lt__, totals[:3], last[:3])):
             self.restart()  # a worker ended: its counts are gone
             last = None
         waited = last is not None and last.waiting > 0 and totals.waiting > 0
-        if not waited or self.has_ended(totals.answers, totals.failures):
+        if last is None or not waited or totals[:2] != last[:2]:
             self._quiet_since = now
         self._last = totals
         samples = self._samples

@@ -10,7 +10,8 @@ import pytest
 
 from engine.config.health import EjectionConfig
 from engine.upstream.health import judge
-from engine.upstream.health.judge import Judge
+from engine.upstream.health.judge import Group, Judge
+from engine.upstream.health.target_health import TargetHealth
 from engine.values.machine_state import LocalState
 from tests.support.replicas import (
     Worker,
@@ -223,3 +224,37 @@ def test_requests_continue_between_the_judgements_of_many_groups() -> None:
 
     Judge(set(groups), groups.__getitem__, pause).step(100.0)
     assert pauses == [50, 100]
+
+
+def test_requests_that_began_just_now_are_not_silent_although_an_earlier_one_waited() -> None:
+    worker = Worker(LocalState(), ["a", "b"])
+    target, other = worker.targets
+    for _ in range(12):
+        for each in (target, other):
+            succeed(each, open_attempt(each, 100.0), 100.5)
+    worker.judge.step(101.0)
+    waiting = open_attempt(target, 101.5)
+    worker.judge.step(102.0)
+    target.ended(waiting)  # its caller left
+    for moment in range(103, 111):
+        worker.judge.step(float(moment))
+    for _ in range(3):
+        open_attempt(target, 110.9)
+    worker.judge.step(111.0)
+    assert worker.out(111.0) == []
+
+
+def test_a_window_lasts_as_long_as_one_of_the_groups_of_its_target_is_used() -> None:
+    machine = LocalState()
+    used: set[TargetHealth] = set()
+    shared, alone, lively = (TargetHealth(name, machine, CONFIG, used=used) for name in "abc")
+    elsewhere = TargetHealth("a", machine, CONFIG, used=set())  # in another worker
+    first, second = Group((shared, alone), machine), Group((shared, lively), machine)
+    groups = {shared: (first, second), alone: (first,), lively: (second,)}
+    judges = Judge(used, groups.__getitem__)
+    succeed(alone, open_attempt(alone, 100.0), 100.1)
+    for moment in range(100, 140):
+        for each in (lively, elsewhere):
+            succeed(each, open_attempt(each, moment), moment + 0.1)
+        judges.step(moment + 1.0)
+    assert shared.member(141.0).activity.answers > CONFIG.window - 6

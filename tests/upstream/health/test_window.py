@@ -36,13 +36,23 @@ def test_what_ends_after_a_pause_counts_as_long_as_the_window_lasts(pause: float
     assert counts[32:] == [0] * 8
 
 
-def test_it_knows_whether_attempts_have_ended() -> None:
+@pytest.mark.parametrize(
+    ("last_waiting", "now", "idle"),
+    [
+        (0, (5, 1, 0), True),
+        (0, (6, 1, 0), False),
+        (0, (5, 2, 0), False),
+        (0, (5, 1, 1), False),
+        (1, (5, 1, 0), False),  # its caller left
+    ],
+)
+def test_it_is_idle_while_nothing_ends_and_nothing_waits(
+    last_waiting: int, now: tuple[int, int, int], idle: bool
+) -> None:
     window = Window(30.0)
-    assert window.has_ended(0, 0)
-    window.activity(0.0, totals(5, 1))
-    assert not window.has_ended(5, 1)
-    assert window.has_ended(6, 1)
-    assert window.has_ended(5, 2)
+    assert not window.is_idle(0, 0, 0)
+    window.activity(0.0, totals(5, 1, waiting=last_waiting))
+    assert window.is_idle(*now) is idle
 
 
 def test_the_typical_time_is_the_geometric_mean() -> None:
