@@ -37,6 +37,7 @@ class ServiceManager:
         timeout is shorter."""
         limit = f"EXTEND_TIMEOUT_USEC={round(seconds * 1e6)}"
         self._send("STOPPING=1", "STATUS=Ends its requests", limit)
+        self._address = ""  # nothing may follow that
 
     def _send(self, *lines: str) -> None:
         """A service manager that does not listen must not end the gateway."""

@@ -49,6 +49,13 @@ def test_it_asks_for_the_time_that_its_requests_may_take(systemd):
     assert message[-1] == "EXTEND_TIMEOUT_USEC=122500000"
 
 
+def test_nothing_follows_the_message_that_it_stops(systemd):
+    manager = ServiceManager()
+    manager.stopping(1.0)
+    manager.serving("a", 1)
+    assert len(received(systemd)) == 1
+
+
 def test_no_other_process_inherits_the_socket(systemd):
     ServiceManager()
     assert "NOTIFY_SOCKET" not in os.environ
