@@ -68,7 +68,7 @@ class Library:
     `absent` are missing files that it refers to, `overlays` the overlays applied to it, `breaches`
     the removed parts. `grafts` maps paths of the document to the overlay, and the path in it, from
     which the value comes. `targets` are those of references that were followed; None while the
-    values of the files may still change.
+    values of the files may still change, and after `release`.
     """
 
     root: FilePath
@@ -92,7 +92,8 @@ class Library:
 
     def release(self) -> None:
         """Free the texts and positions of the files, and pack their values: they were checked, and
-        are rarely read from now on."""
+        are rarely read from now on. What is read is not kept."""
+        self.targets = None
         for document in self.documents:
             document.free_positions()
             document.value = packed(document.value)

@@ -15,7 +15,10 @@ _OF_MEMBERS = ("paths", "webhooks", "components")
 
 
 class Packed(dict[str, Any]):
-    """A mapping that parses a member each time it is read. What a reader changes in it is lost."""
+    """A mapping that parses a member each time it is read. What a reader changes in it is lost.
+
+    Code in C that reads a dict without its methods sees the JSON: orjson, and `==` with a dict.
+    """
 
     __slots__ = ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,18 @@ def test_the_pointer_of_a_node_leads_back_to_it(tmp_path: Path, steps: Any) -> N
     node = at(library, "t", *steps)
     _, _, pointer = node.pointer.partition("#")
     assert library.at(node.uri, pointer) == node
+
+
+def test_what_is_read_of_a_released_document_is_not_kept(tmp_path: Path) -> None:
+    schemas = {f"S{n}": {"properties": {"a": {"type": "string"}}} for n in range(500)}
+    parameters = [{"$ref": f"#/components/schemas/S{n}"} for n in range(500)]
+    document = {"openapi": "3.1.0", "components": {"schemas": schemas}, "a": parameters}
+    library, _ = read(tmp_path, api=json.dumps(document))
+    library.targets = {}  # as while it is compiled
+    library.release()
+    tracemalloc.start()
+    try:
+        assert len([node.value for node in library.document.get("a").elements()]) == 500
+        assert tracemalloc.get_traced_memory()[0] < 20_000
+    finally:
+        tracemalloc.stop()
