@@ -100,7 +100,7 @@ def test_an_error_in_an_overlay_has_its_place_and_changes_nothing(
     result = modelway("reload", *OPTIONS, cwd=folder)
     assert result.returncode == 1
     place = r"prod\.yaml:5:\d+: error: .*unknown upstream 'mian'"
-    assert re.search(place, result.stdout), result.stdout
+    assert re.search(place, result.stderr), result.stderr
     os.kill(served.process.pid, signal.SIGHUP)
     until(lambda: state(folder).tried > before.tried, "an answer to SIGHUP")
     after = state(folder)

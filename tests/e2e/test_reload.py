@@ -124,7 +124,7 @@ def test_a_bad_config_changes_nothing_and_is_reported(deployment: Deployment) ->
     result = modelway("reload", "-c", deployment.config)
     assert result.returncode == 1
     place = r"gateway\.yaml:\d+:\d+: error: "
-    assert re.search(f"{place}.*unknown upstream 'mian'", result.stdout), result.stdout
+    assert re.search(f"{place}.*unknown upstream 'mian'", result.stderr), result.stderr
     assert deployment.state() == before  # the new upstream was not asked
     deployment.hup()
     state = deployment.state()

@@ -69,7 +69,8 @@ class SeriesRoom:
             self._is_logged = True
             log.warning(
                 "more than %d combinations of operation, model and upstream were asked for: "
-                "metrics count further ones as '%s' (telemetry.series)",
+                "until the gateway is started again, metrics count further ones as '%s' "
+                "(telemetry.series)",
                 self._most,
                 OTHER,
             )

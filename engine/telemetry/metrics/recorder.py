@@ -21,13 +21,13 @@ from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
+from engine.telemetry.metrics import health, upstreams
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
 from engine.telemetry.metrics.requests import RequestSeries, counted_combinations
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.streams import record_session, record_stream
-from engine.telemetry.metrics.upstreams import record_attempts, record_retries
 from engine.telemetry.metrics.usage import UsageSeries
 from engine.values.metric import Collector, Metric
 
@@ -41,6 +41,8 @@ worker that has used thousands of targets takes them less often."""
 _LONGEST_PAUSE = 10.0
 _AT_ONCE = 500
 """The samples after which requests continue."""
+_FAULTS = (upstreams.BREAKER, health.HEALTH)
+"""The gauges that say of any target that it is not well, also of one without room."""
 _attempts = attrgetter("record.attempts")
 
 
@@ -63,7 +65,7 @@ class _Series:
         self._overheads.append(record.gateway_time)
         self._records.append(record)
         if len(record.attempts) > 1:
-            record_retries(self._cells, record.attempts)
+            upstreams.record_retries(self._cells, record.attempts)
         if record.events > 1:
             record_stream(self._cells, self._labels, record)
         if exchange.traffic is not None:
@@ -116,8 +118,8 @@ class MetricsRecorder:
         """The worker ends: its counters remain, its gauges do not."""
         if self._greenlet is not None:
             self._greenlet.kill(block=False)
-        self._flush()
         self.collect()
+        self._flush()  # requests may have ended meanwhile
         self._cells.close()
         self._slot.close()
 
@@ -140,7 +142,7 @@ class MetricsRecorder:
                 series.record()
             except Exception:
                 log.exception("metrics of requests for %s are lost", series.name)
-        record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
+        upstreams.record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
         self._cells.write()
 
     def page(self) -> bytes:
@@ -151,17 +153,22 @@ class MetricsRecorder:
             text: bytes = gevent.get_hub().threadpool.apply(self._render)
         return text
 
-    def collect(self) -> None:
-        """Sample all gauges now. A collector that fails is logged; the others are sampled."""
+    def collect(self) -> float:
+        """Sample all gauges now, and return the seconds that it took. A collector that fails is
+        logged; the others are sampled."""
+        seconds, start = 0.0, time.monotonic()
         for collector in self._collectors:
             try:
                 for number, (metric, labels, value) in enumerate(collector(), 1):
                     self._sample(metric, labels, value)
                     if number % _AT_ONCE == 0:
+                        seconds += time.monotonic() - start
                         gevent.sleep(0)
+                        start = time.monotonic()
             except Exception:
                 log.exception("a metric cannot be collected")
         self._cells.write()
+        return seconds + time.monotonic() - start
 
     def _series_of(self, exchange: Exchange) -> _Series:
         record = exchange.record
@@ -180,23 +187,22 @@ class MetricsRecorder:
             self._series[labels] = _Series(self._cells, labels)
         return self._series[labels]
 
+    def _has_room(self, metric: Metric, labels: tuple[str, ...]) -> bool:
+        cells = self._cells
+        return cells.has(metric, *labels) or cells.count(metric) < self._max_series
+
     def _render(self) -> bytes:
         remove_dead_gauges(self._slot.folder)
         return self._page.text(self._slot.folder)
 
     def _run(self) -> None:
         while True:
-            start = time.monotonic()
-            self.collect()
-            pause = min(_LONGEST_PAUSE, _PAUSE * (time.monotonic() - start))
-            gevent.sleep(max(INTERVAL, pause))
+            gevent.sleep(max(INTERVAL, min(_LONGEST_PAUSE, _PAUSE * self.collect())))
 
     def _sample(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         if metric.kind == "gauge":
-            cells = self._cells
-            # Without room, a target is shown while there is something to say of it.
-            if value or cells.has(metric, *labels) or cells.count(metric) < self._max_series:
-                cells.cell(metric, *labels).set(value)
+            if self._has_room(metric, labels) or (value and metric in _FAULTS):
+                self._cells.cell(metric, *labels).set(value)
             return
         cell = self._cells.cell(metric, *labels)
         key = (metric, labels)

@@ -74,6 +74,13 @@ def test_of_targets_without_room_only_those_with_a_fault_are_shown(tmp_path):
     recorder.close()
 
 
+def test_gauges_that_name_no_fault_have_no_more_values_than_there_is_room(tmp_path):
+    targets = [(upstreams.ANSWER, (f"up{number}", ""), 1.0) for number in range(9)]
+    recorder = MetricsRecorder(tmp_path, collectors=[lambda: targets], max_series=2)
+    assert len(values(recorder, "modelway_target_answer_seconds")) == 2
+    recorder.close()
+
+
 def test_the_counts_of_a_killed_worker_remain(tmp_path):
     recorder = MetricsRecorder(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
     for _ in range(3):
