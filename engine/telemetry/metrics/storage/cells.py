@@ -16,7 +16,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +31,11 @@ _format: Any = utils.floatToGoString
 class _File:
     """A file of numbers; its methods are bound once for all of its cells."""
 
-    __slots__ = ("_file", "close", "read", "write")
+    __slots__ = ("close", "read", "write")
 
     def __init__(self, path: Path) -> None:
-        file = self._file = _MmapedDict(str(path))
+        file = _MmapedDict(str(path))
         self.read, self.write, self.close = file.read_value, file.write_value, file.close
-
-    def used_keys(self) -> list[str]:
-        """The keys that have a number."""
-        return [key for key, *_ in self._file.read_all_values()]
 
 
 class Cell:
@@ -107,12 +102,12 @@ class Distribution:
 
     def observe(self, *values: float) -> None:
         """Count each value in its bucket, and add it to the sum."""
-        if not values:
-            return
-        indexes = map(bisect_left, repeat(self._histogram.bounds), values)
-        for index, count in Counter(indexes).items():
-            (self._buckets.get(index) or self.open(index)).add(count)
-        self._sum.add(sum(values))
+        bounds, buckets = self._histogram.bounds, self._buckets
+        for value in values:
+            index = bisect_left(bounds, value)
+            (buckets.get(index) or self.open(index)).add(1.0)
+        if values:
+            self._sum.add(sum(values))
 
     def open(self, index: int) -> Cell:
         """Open a bucket."""
@@ -155,8 +150,11 @@ class Cells:
         return self._counts[metric.name]
 
     def label_values(self, metric: Metric) -> Iterator[tuple[str, ...]]:
-        """The label values of a counter in the file, which an earlier worker may have written."""
-        for key in self._file("counter").used_keys():
+        """The label values of a counter in the file that an earlier worker has left."""
+        path = self._path("counter")
+        if not path.exists() or not path.stat().st_size:
+            return
+        for key, *_ in _MmapedDict.read_all_values_from_file(str(path)):
             _, sample, labels, _ = orjson.loads(key)
             if sample == metric.name:
                 yield tuple(labels[name] for name in metric.labels)
@@ -191,12 +189,8 @@ class Cells:
             first.open(index)
         return first
 
-    def _file(self, kind: str) -> _File:
-        file = self._files.get(kind)
-        if file is None:
-            path = self._folder / f"{kind}_{self._number}.db"
-            file = self._files[kind] = _File(path)
-        return file
+    def _path(self, kind: str) -> Path:
+        return self._folder / f"{kind}_{self._number}.db"
 
     def open(
         self,
@@ -210,7 +204,9 @@ class Cells:
         """A number in the file of its kind. Of a counter or histogram only the first key has the
         help text, as equal series are added even if their help differs."""
         assert len(names) == len(values), (metric.name, values)
-        file = self._file(kind)
+        file = self._files.get(kind)
+        if file is None:
+            file = self._files[kind] = _File(self._path(kind))
         description = "" if family in self._helped else metric.help
         if metric.kind != "gauge":
             self._helped.add(family)
