@@ -48,7 +48,8 @@ ELSEWHERE = {
     ("docs/how-to/ci.md", 'eval "'): "tests/e2e/test_pages.py",
     ("docs/how-to/systemd.md", "useradd"): "benchmarks/empty_machine/units.py",
     ("docs/how-to/rolling-restart.md", "install"): "benchmarks/empty_machine/units.py",
-    ("docs/how-to/rolling-restart.md", "systemctl"): "benchmarks/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "systemctl enable"): "benchmarks/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "systemctl disable"): "benchmarks/empty_machine/units.py",
     (
         "docs/reference/counters.md",
         "ACL SETUSER gateway on >PASSWORD resetkeys",
