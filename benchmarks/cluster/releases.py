@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from typing import Any
 from benchmarks.cluster.manifests import items, make_namespace
 from benchmarks.cluster.servers import ControlPlane
 from benchmarks.image.commands import ROOT, report
+from tests.support.blocks import scripts
 from tests.support.chart import CASES, CHART, HELM
 from tests.support.how_to import Page
 
 _PAGE = ROOT / "docs/how-to/kubernetes.md"
-_SHELL = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _KINDS = "all,configmap,serviceaccount,pdb,hpa,networkpolicy"
 
 
@@ -58,9 +57,15 @@ class Shell:
         return items(self._cluster, self._namespace, kinds, selector)
 
 
+def scripts_of_page() -> tuple[str, str, str]:
+    """Its commands: install a release, make the Secret of the ledger, apply the layer."""
+    install, records, layer = scripts(_PAGE)
+    return install, records, layer
+
+
 def check_page(shell: Shell) -> None:
     """Its commands, in order; the release with its second value file becomes a StatefulSet."""
-    install, records, layer = _SHELL.findall(_PAGE.read_text("utf-8"))
+    install, records, layer = scripts_of_page()
     notes = shell.check("page: its Secrets and its release", install)
     services = {s["metadata"]["name"]: s for s in shell.of_release("service")}
     port = services["gateway"]["spec"]["ports"][0]["port"]

@@ -17,6 +17,7 @@ from tests.support.ports import free_port
 
 _SOURCES = {
     "etcd": "Debian's etcd-server",
+    "openssl": "Debian's openssl",
     "kubectl": "Debian's kubernetes-client, from trixie on",
     "kube-apiserver": "a release of Kubernetes",
     "kube-controller-manager": "a release of Kubernetes",

@@ -13,9 +13,9 @@ import click
 from benchmarks import empty_machine as package
 from benchmarks.empty_machine.booted import BootedMachine
 from benchmarks.empty_machine.machine import ROOT, Machine
+from tests.support.blocks import scripts
 
 _PACKAGES = re.compile(r"`apt-get install ([^`]+)`")
-_FIRST_BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def packages_of_readme() -> list[str]:
@@ -27,9 +27,8 @@ def packages_of_readme() -> list[str]:
 
 def commands_of_readme() -> list[str]:
     """The commands of its first block, without their comments."""
-    match = _FIRST_BLOCK.search((ROOT / "README.md").read_text("utf-8"))
-    assert match is not None
-    return [re.split(r"\s+#\s", line)[0] for line in match[1].splitlines()]
+    first = scripts(ROOT / "README.md")[0]
+    return [re.split(r"\s+#\s", line)[0] for line in first.splitlines()]
 
 
 def readme(machine: Machine, tests: str) -> None:
@@ -59,15 +58,6 @@ def tutorial(machine: Machine, tests: str) -> None:
     machine.run(f"{environment}\n{demo.split(' && ')[0]}")
     machine.install("curl")
     print(machine.run("python -m benchmarks.empty_machine.tutorial", alone=True), end="")
-
-
-def compose(machine: Machine, tests: str) -> None:
-    """PostgreSQL, Valkey (where Debian has it, otherwise Redis) and Prometheus from Debian."""
-    machine.install("postgresql", "prometheus")
-    machine.run("apt-get install -qy valkey-server || apt-get install -qy redis-server")
-    machine.run("python3 -m venv /opt/modelway && /opt/modelway/bin/pip install -q .")
-    python = "/opt/modelway/bin/python"
-    print(machine.run(f"{python} -m benchmarks.empty_machine.compose", alone=True), end="")
 
 
 def installers(machine: Machine, tests: str) -> None:
@@ -105,7 +95,6 @@ PARTS: dict[str, Callable[[Machine, str], None]] = {
     "readme": readme,
     "tutorial": tutorial,
     "installers": installers,
-    "compose": compose,
 }
 BOOTED: dict[str, Callable[[BootedMachine, str], None]] = {"systemd": systemd, "docker": docker}
 
@@ -123,8 +112,9 @@ def main(names: tuple[str, ...], suite: str, tests: str, *, keep: bool) -> None:
         chosen = [name for name in names or parts if name in parts]
         if not chosen:
             return
-        machine = kind(suite)
+        machine = kind()
         try:
+            machine.make(suite)
             machine.install(*packages_of_readme())
             for name in chosen:
                 start = time.monotonic()

@@ -34,6 +34,7 @@ class BootedMachine(Machine):
 
     PACKAGES = "systemd-sysv,dbus,iproute2,procps"
     _network: subprocess.Popen[bytes] | None = None
+    _process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         missing = [package for program, package in _NEEDED.items() if not shutil.which(program)]
@@ -55,6 +56,7 @@ class BootedMachine(Machine):
         """Restart it in good order. The seconds until everything runs again."""
         start = time.monotonic()
         self.run("systemctl --no-block reboot")
+        assert self._process is not None
         if self._process.wait(timeout=120) != _REBOOTS:
             sys.exit(f"it does not reboot:\n{self._output()}")
         self._leave_network()
@@ -63,8 +65,14 @@ class BootedMachine(Machine):
 
     def stop(self) -> None:
         self._leave_network()
+        if self._process is None:
+            return
         self._process.terminate()
-        self._process.wait()
+        try:
+            self._process.wait(timeout=60)
+        except subprocess.TimeoutExpired:  # it has not come so far that it could be told to stop
+            (self._cgroup / "cgroup.kill").write_text("1")
+            self._process.wait()
         self._log.close()
         for folder, _, _ in os.walk(self._cgroup, topdown=False):
             Path(folder).rmdir()
@@ -81,7 +89,7 @@ class BootedMachine(Machine):
             stderr=subprocess.STDOUT,
         )
         while time.monotonic() - start < 60 and self._process.poll() is None:
-            self._init = (self._children() or [0])[-1]
+            self._init = (_children(self._process.pid) or [0])[-1]
             if self._init and Path(f"/proc/{self._init}/comm").read_text() == "systemd\n":
                 command = [*self.enter([]), "systemctl", "is-system-running", "--wait"]
                 state = subprocess.run(command, capture_output=True, text=True, check=False).stdout
@@ -94,11 +102,6 @@ class BootedMachine(Machine):
 
     def _output(self) -> str:
         return Path(self._log.name).read_text()[-3000:]
-
-    def _children(self) -> list[int]:
-        """The processes of systemd-nspawn: the first one of the machine, once it has started."""
-        pid = self._process.pid
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def _join_network(self) -> None:
         read, write = os.pipe()
@@ -118,6 +121,11 @@ class BootedMachine(Machine):
         if self._network is not None:
             self._network.terminate()
             self._network.wait()
+
+
+def _children(pid: int) -> list[int]:
+    """The processes of systemd-nspawn: the first one of the machine, once it has started."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _cgroups() -> Path:

@@ -50,13 +50,6 @@ def report(promise: str, holds: bool, figure: object = "") -> None:
         sys.exit(1)
 
 
-def run(*command: str, check: bool = True, **options: Any) -> str:
-    result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    if result.returncode and check:
-        sys.exit(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
-    return result.stdout
-
-
 def shell(script: str, *, fails: bool = False) -> str:
     """What a script of bash prints, as a page shows it; it has to end with 0, or not."""
     result = subprocess.run(

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.empty_machine.checks import ask, get, report, shell, until
+from tests.support.blocks import scripts
 
 CONFIG = Path("deploy/compose/gateway.yaml")
 COMPOSE = "docker compose -f deploy/compose.yaml"
@@ -57,8 +58,7 @@ def main() -> None:
 
 def commands() -> list[str]:
     """The last block of the page."""
-    page = Path("docs/how-to/containers.md").read_text("utf-8")
-    return re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[-1].splitlines()
+    return scripts(Path("docs/how-to/containers.md"))[-1].splitlines()
 
 
 def make_stand_ins() -> None:
@@ -120,6 +120,11 @@ def serve(secret: str) -> None:
     statuses = [ask(secret)[0] for _ in range(REQUESTS)]
     report("requests are served", statuses == [200] * REQUESTS, set(statuses))
     print(shell(f"{COMPOSE} exec gateway modelway reload"), end="")
+    update = f"{COMPOSE} exec gateway modelway token update alice --rate"
+    shell(f"{update} 5/1h")
+    until("the limit of a token is counted", lambda: ask(secret)[0] == 429)
+    shell(f"{update} none")
+    until("and ends with it", lambda: ask(secret)[0] == 200)
     until("rows are in PostgreSQL", lambda: rows() > REQUESTS)
     until("Prometheus has the requests", lambda: scraped() > REQUESTS)
     rules = json.loads(get("http://127.0.0.1:9091/api/v1/rules")[1])["data"]["groups"]

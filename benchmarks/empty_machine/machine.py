@@ -29,9 +29,12 @@ class Machine:
     PACKAGES = ""
     """What it has beside the smallest Debian, separated by commas."""
 
-    def __init__(self, suite: str) -> None:
+    def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="empty-machine-"))
         self.root = self._folder / "root"
+
+    def make(self, suite: str) -> None:
+        """Install this release of Debian, and start it. If that fails, `leave` removes it."""
         packages = [f"--include={self.PACKAGES}"] if self.PACKAGES else []
         command = ["debootstrap", "--variant=minbase", *packages, suite, str(self.root)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -78,7 +81,7 @@ class Machine:
         self.run(f"apt-get -q install -y --no-install-recommends {' '.join(packages)}")
 
     def stop(self) -> None:
-        """End what runs in it."""
+        """End what runs in it, if it was started."""
 
     def leave(self, *, keep: bool) -> None:
         """Stop it; then remove it, or print where it is."""

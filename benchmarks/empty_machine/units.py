@@ -1,7 +1,7 @@
 """On the booted machine: docs/how-to/systemd.md and the units that take turns, word for word.
 
 `python -m benchmarks.empty_machine.units PART` is run before and after a reboot. A mock answers in
-the place of the vendor; it and this program are the only things that the pages do not name.
+the place of the vendor. The sections that rolling-restart.md says to add are taken from its file.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.empty_machine.checks import ask, get, report, shell, until
+from tests.support.blocks import scripts
 from tests.support.crowd import Traffic, traffic
 from tests.support.how_to import Page
 from tests.support.recording import request
@@ -56,16 +57,11 @@ def install() -> None:
     folder = Path("my-gateway")
     Page.read(SINGLE.read_text("utf-8")).write(folder)
     shutil.copytree("openapi", folder / "openapi")
-    (block,) = blocks(SINGLE)
+    (block,) = scripts(SINGLE)
     start = time.monotonic()
     shell(block)
     report("the page installs it", True, f"in {time.monotonic() - start:.0f} s")
     report("it is ready when `systemctl enable --now` returns", ready(), status())
-
-
-def blocks(page: Path) -> list[str]:
-    """The commands of a page."""
-    return re.findall(r"^```sh\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def commands_of_table() -> list[str]:
@@ -109,7 +105,7 @@ def secrets() -> None:
 
 
 def hardening() -> None:
-    text = shell("systemd-analyze security --no-pager --threshold=20 modelway | tail -1")
+    *_, text = shell("systemd-analyze security --no-pager --threshold=20 modelway").splitlines()
     report("systemd's own judgement", " OK " in text, text.partition(": ")[2].strip())
     large = ask(TOKEN.read_text(), "gpt-5-mini", user="x" * 5_000_000)[0]
     report("a body of 5 MB is spooled within the sandbox", large in {200, 400}, large)
@@ -165,9 +161,8 @@ def rebooted() -> None:
 
 def turns() -> None:
     """The unit of one gateway gives way to those of two."""
-    more = 'server: {drain: {delay: 1s, grace: 60s}}\ntelemetry: {listen: "127.0.0.1:%s"}\n'
-    edit("version: 1\n", "version: 1\n" + more % "${METRICS_PORT:-9090}")
-    prepare, turn = (b for b in blocks(TURNS) if "systemctl" in b)
+    edit("version: 1\n", f"version: 1\n{sections_of_turns()}")
+    prepare, turn, withdraw = scripts_of_turns()
     shell(prepare)
     report("blue is ready when its start returns", ask_once() == 200)
     with streams(40) as ends, load() as counts:
@@ -176,21 +171,34 @@ def turns() -> None:
         time.sleep(1)
         shell(turn.replace("green", "x").replace("blue", "green").replace("x", "blue"))
         time.sleep(1)
-        refused_turn(turn)
+        refused_turn(turn, withdraw)
     served = {name: len(ids) for name, ids in counts.ids.items()}
     report("no request is lost in two turns", counts.lost == 0 and set(served) == {200}, served)
     report("and no stream", complete(ends), dict(ends))
     shell(turn)
 
 
-def refused_turn(turn: str) -> None:
+def sections_of_turns() -> str:
+    """`server` and `telemetry` of the page's file."""
+    text = Page.read(TURNS.read_text("utf-8")).files["gateway.yaml"]
+    return text[text.index("server:") : text.index("specs:")]
+
+
+def scripts_of_turns() -> list[str]:
+    """The commands of the page for one machine: prepare, turn, withdraw what does not start."""
+    return [script for script in scripts(TURNS) if "systemctl" in script]
+
+
+def refused_turn(turn: str, withdraw: str) -> None:
     """Green cannot start, as its port for metrics is blue's."""
     file = Path("/etc/modelway/green.env")
     text = file.read_text()
     file.write_text("METRICS_PORT=9090\n")
     shell(turn, fails=True)
     file.write_text(text)
-    shell("systemctl disable --now modelway@green; systemctl reset-failed modelway@green || true")
+    shell(withdraw)
+    left = shell("systemctl list-units --all --plain --no-legend --state=failed,activating")
+    report("green is not started again", "modelway@green" not in left, left)
     report(
         "if green does not start, blue goes on",
         shell("systemctl is-active modelway@blue").strip() == "active",

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
+from pathlib import Path
+
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from benchmarks.empty_machine import docker, units
-from benchmarks.empty_machine.__main__ import commands_of_readme, packages_of_readme, summary
+from benchmarks.empty_machine.__main__ import (
+    commands_of_readme,
+    main,
+    packages_of_readme,
+    summary,
+)
+from tests.support.blocks import scripts
+from tests.support.how_to import Page
 from tests.support.paths import ROOT
 
 
@@ -24,14 +36,37 @@ def test_the_commands_of_the_readme_are_found() -> None:
 
 
 def test_the_commands_of_the_pages_about_systemd_are_found() -> None:
-    (install,) = units.blocks(units.SINGLE)
+    (install,) = scripts(units.SINGLE)
     assert "systemctl enable --now modelway\n" in install
     commands = units.commands_of_table()
     assert commands[0] == "systemctl reload modelway"
     assert any(" token create " in command for command in commands)
-    prepare, turn = (b for b in units.blocks(units.TURNS) if "systemctl" in b)
+    prepare, turn, withdraw = units.scripts_of_turns()
     assert prepare.endswith("modelway@blue\n")
     assert turn.startswith("systemctl enable --now modelway@green && ")
+    assert withdraw == "systemctl disable --now modelway@green\n"
+
+
+def test_two_gateways_have_two_ports_for_metrics() -> None:
+    """In the config that a reader of the page about one gateway has, with what the other adds."""
+    single = Page.read(units.SINGLE.read_text("utf-8")).files["gateway.yaml"]
+    config = yaml.safe_load(single.replace("version: 1\n", units.sections_of_turns()))
+    prepare, *_ = units.scripts_of_turns()
+    ports = re.findall(r"echo METRICS_PORT=(\d+) > /etc/modelway/(\w+).env", prepare)
+    assert ports == [("9090", "blue"), ("9091", "green")]
+    assert config["telemetry"]["listen"] == "127.0.0.1:${METRICS_PORT:-9090}"
+    assert {"drain", "listen"} == config["server"].keys()
+
+
+def test_a_machine_that_cannot_be_made_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    for part in ("readme", "docker"):
+        result = CliRunner().invoke(main, [part])
+        assert isinstance(result.exception, FileNotFoundError)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_the_commands_of_the_page_about_containers_are_found() -> None:

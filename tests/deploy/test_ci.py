@@ -97,7 +97,6 @@ def test_what_the_change_names_is_no_command_of_the_runner(repository):
     model = f"models: {{{json.dumps(name)}: {{to: [{{upstream: main}}]}}}}\n"
     case = {"name": name, "request": {"method": "GET", "path": "/"}, "expect": {"status": 200}}
     (repository / "gateway.yaml").write_text(LIMITED + model + f"tests: [{json.dumps(case)}]\n")
-    git(repository, "checkout", "--quiet", "-b", "$(touch${IFS}pwned);`touch${IFS}pwned`")
     result = run(repository)
     assert "stop-commands" in result.stdout
     at_a_line = re.compile(r"::(error|warning|notice) file=[\w./]+,line=")
@@ -105,7 +104,6 @@ def test_what_the_change_names_is_no_command_of_the_runner(repository):
     assert [line for line in commands if not at_a_line.match(line)] == []
     comment = (repository.parent / "comment.md").read_text("utf-8")
     assert [line for line in comment.splitlines() if "<img" in re.sub("`[^`]*`", "", line)] == []
-    assert not (repository / "pwned").exists()
 
 
 @needs_git
@@ -115,6 +113,14 @@ def test_a_broken_config_is_no_comment(repository):
     assert result.returncode == 1
     assert "unknown upstream 'mian'" in result.stdout
     assert (repository.parent / "comment.md").read_text("utf-8") == ""
+
+
+def test_no_step_of_the_action_has_text_of_others_in_its_script():
+    """An expression in a script becomes code: a config named `$(...)` would run."""
+    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    scripts = [step["run"] for step in steps if "run" in step]
+    assert len(scripts) == 3
+    assert [script for script in scripts if "${{" in script] == []
 
 
 # The comment of the action
@@ -158,17 +164,31 @@ def test_the_action_replaces_its_own_comment_alone(tmp_path):
 # GitLab
 
 
+OWNER, STRANGER = 41, 42
+"""Users of GitLab: that of the token, and another one."""
+
+
 class Notes(BaseHTTPRequestHandler):
     """The notes of a merge request, as GitLab's API has them."""
 
     notes: ClassVar[list[dict[str, Any]]] = []
 
     def do_GET(self) -> None:
-        self.answer(self.notes)
+        assert self.headers["private-token"] == "glpat"
+        path, _, query = self.path.partition("?")
+        if path == "/user":
+            return self.answer({"id": OWNER})
+        options = {name: int(values[0]) for name, values in parse_qs(query).items()}
+        size = options["per_page"]
+        return self.answer(self.notes[(options["page"] - 1) * size :][:size])
 
     def do_POST(self) -> None:
-        self.notes.append({"id": len(self.notes) + 1, "body": self.body()})
+        self.add(OWNER, self.body())
         self.answer({})
+
+    @classmethod
+    def add(cls, author: int, body: str) -> None:
+        cls.notes.append({"id": len(cls.notes) + 1, "author": {"id": author}, "body": body})
 
     def do_PUT(self) -> None:
         self.notes[int(self.path.rpartition("/")[2]) - 1]["body"] = self.body()
@@ -230,16 +250,21 @@ def run_gitlab(folder: Path, api: str, base: str) -> subprocess.CompletedProcess
 def test_gitlab_gets_reports_and_one_comment(repository, gitlab):
     api, notes = gitlab
     base = git(repository, "rev-parse", "HEAD")
-    notes.append({"id": 1, "body": "Of a reader."})
+    Notes.add(STRANGER, "**modelway diff**: of a stranger")
+    for _ in range(100):
+        Notes.add(OWNER, "Of a reader.")
+    before = [note["body"] for note in notes]
     (repository / "json.py").write_text("raise SystemExit('code of the merge request')")
     for size in ("2MB", "3MB"):
         (repository / "gateway.yaml").write_text(LIMITED.replace("1MB", size))
         result = run_gitlab(repository, api, base)
         assert result.returncode == 3, result.stderr
         assert json.loads((repository / "gl-code-quality-report.json").read_text()) == []
-        assert [note["body"][:27] for note in notes[1:]] == ["**modelway diff**: 1 weaker"]
-        assert size in notes[1]["body"]
-        assert "| `gateway.yaml:4` |" in notes[1]["body"]
+        *others, comment = [note["body"] for note in notes]
+        assert others == before
+        assert comment.startswith("**modelway diff**: 1 weaker")
+        assert size in comment
+        assert "| `gateway.yaml:4` |" in comment
     assert git(repository, "worktree", "list").count("\n") == 0
 
 

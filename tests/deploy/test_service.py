@@ -53,9 +53,10 @@ def test_systemd_waits_until_its_workers_serve(name):
 
 
 def test_the_page_for_two_gateways_installs_the_units_and_their_variables():
-    first, second = (
+    first, second, third = (
         b.text for b in blocks() if b.page == TURNS and b.text.startswith(("install", "systemctl"))
     )
+    assert third == "systemctl disable --now modelway@green\n"
     for name in ("modelway.socket", "modelway-port.service", "modelway@.service"):
         assert f"deploy/{name} " in first
     variables = unit("modelway@.service")["Service"]["EnvironmentFile"]

@@ -35,6 +35,7 @@ ELSEWHERE = {
     ("docs/start.md", "uv tool"): "benchmarks/empty_machine/__main__.py",
     ("docs/start.md", "modelway demo"): "benchmarks/empty_machine/demo.py",
     ("docs/start.md", "modelway init"): "tests/e2e/test_pages.py",
+    ("docs/start.md", "export OPENAI_API_KEY"): "tests/e2e/test_pages.py",
     ("docs/how-to/containers.md", "buildah"): "benchmarks/image/built.py",
     ("docs/how-to/containers.md", "podman"): "benchmarks/image/runs.py",
     ("docs/how-to/containers.md", "OPENAI"): "benchmarks/empty_machine/docker.py",
@@ -48,7 +49,8 @@ ELSEWHERE = {
     ("docs/how-to/ci.md", 'eval "'): "tests/e2e/test_pages.py",
     ("docs/how-to/systemd.md", "useradd"): "benchmarks/empty_machine/units.py",
     ("docs/how-to/rolling-restart.md", "install"): "benchmarks/empty_machine/units.py",
-    ("docs/how-to/rolling-restart.md", "systemctl"): "benchmarks/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "systemctl enable"): "benchmarks/empty_machine/units.py",
+    ("docs/how-to/rolling-restart.md", "systemctl disable"): "benchmarks/empty_machine/units.py",
     (
         "docs/reference/counters.md",
         "ACL SETUSER gateway on >PASSWORD resetkeys",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.support.paths import ROOT
 
@@ -39,6 +40,11 @@ def blocks_of(page: str, text: str) -> list[Block]:
         line = text.count("\n", 0, match.start()) + 2
         result.append(Block(page, line, language, name, match[3]))
     return result
+
+
+def scripts(page: Path) -> list[str]:
+    """The blocks of commands of a page, in order."""
+    return [b.text for b in blocks_of(page.name, page.read_text("utf-8")) if b.language == "sh"]
 
 
 def blocks() -> list[Block]:

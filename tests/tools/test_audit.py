@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.paths import ROOT
 from tests.support.peer import Authority
+from tools import audit as audit_tool
 from tools.audit import has_service
 
 WEAKNESS = {
@@ -86,6 +87,15 @@ def index(tmp_path):
         yield variables, weaknesses
         server.shutdown()
         thread.join()
+
+
+def test_an_audit_that_was_killed_fails(monkeypatch):
+    results = iter([-9, 0])
+    monkeypatch.setattr(audit_tool, "has_service", lambda _: True)
+    monkeypatch.setattr(
+        subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], next(results))
+    )
+    assert audit_tool.main() == 1
 
 
 def audit(variables):

@@ -40,7 +40,10 @@ def gather(root: Path, version: str, day: date) -> int:
         raise ValueError("changes/ has no fragment: there is nothing to release")
     unknown = {str(file.parent.relative_to(folder)) for file in fragments} - set(SUBJECTS)
     if unknown:
-        raise ValueError(f"changes/{unknown.pop()}/ is no subject: use {', '.join(SUBJECTS)}")
+        folders = ", ".join(subject for subject in SUBJECTS if subject != ".")
+        raise ValueError(
+            f"changes/{unknown.pop()}/ is no subject: use {folders}, or changes/ itself"
+        )
     section = f"\n## {version} ({day})\n"
     for subject, heading in SUBJECTS.items():
         files = sorted((folder / subject).glob("*.md"))
