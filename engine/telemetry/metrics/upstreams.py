@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -129,8 +130,9 @@ class Lookup(Protocol):
 
 def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
     """Record finished attempts."""
-    for attempt in attempts:
-        cells.cell(ATTEMPTS, attempt.upstream, attempt.failure or "ok").add(1.0)
+    results = Counter((attempt.upstream, attempt.failure or "ok") for attempt in attempts)
+    for labels, count in results.items():
+        cells.cell(ATTEMPTS, *labels).add(count)
 
 
 def record_retries(cells: Cells, attempts: Sequence[Attempt]) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
+from itertools import repeat
 from pathlib import Path
 from struct import Struct
 from typing import Any
@@ -107,12 +108,12 @@ class Distribution:
 
     def observe(self, *values: float) -> None:
         """Count each value in its bucket, and add it to the sum."""
-        bounds, buckets = self._histogram.bounds, self._buckets
-        for value in values:
-            index = bisect_left(bounds, value)
-            (buckets.get(index) or self.open(index)).add(1.0)
-        if values:
-            self._sum.add(sum(values))
+        if not values:
+            return
+        indexes = map(bisect_left, repeat(self._histogram.bounds), values)
+        for index, count in Counter(indexes).items():
+            (self._buckets.get(index) or self.open(index)).add(count)
+        self._sum.add(sum(values))
 
     def open(self, index: int) -> Cell:
         """Open a bucket."""
