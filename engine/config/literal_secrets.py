@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"(?:[^\n]|\n[ \t]+(?=[^\s#-][^:\n]*(?:\n|$)))*")
 _BLOCK = re.compile(r"[|>][^\n]*\n(?:[ \t]+[^\n]*(?:\n|$)|\n)*")
 _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
-_NAME = re.compile(r"(?P<name>[\w-]+)[\"']?[ \t]*:[ \t]*(?=\S)")
+_NAME = re.compile(r"(?<![\w-])(?P<name>[\w-]+)[\"']?[ \t]*:[ \t]*(?=\S)")
 """A name with a value on the same line of a text that is no YAML."""
 _MAPPING = re.compile(r"(?:\[[ \t]*)?\{[ \t]*[\"']?[\w-]+[\"']?[ \t]*:")
 """A mapping or a list of them: the value of a key such as `credential`, judged by its own names."""
@@ -64,12 +64,14 @@ def literals(document: SourceDocument) -> list[Literal]:
 
 def _in_broken(text: str) -> Iterator[tuple[int, int]]:
     """The spans of what may be a secret in a text that is no YAML, by names and shapes alone."""
+    hidden = 0  # up to where
     for match in _NAME.finditer(text):
         name, start = match["name"], match.end()
-        if not _names_secret(name) or _REFERENCE.match(text, start):
+        if start <= hidden or not _names_secret(name) or _REFERENCE.match(text, start):
             continue
         if not (_HOLDER.search(name) and _MAPPING.match(text, start)):
-            yield start, _end_of_value(text, match)
+            hidden = _end_of_value(text, match)
+            yield start, hidden
     yield from (match.span("secret") for match in _USER.finditer(text))
     yield from (match.span() for match in _KEY.finditer(text))
 

@@ -104,8 +104,9 @@ def read(
         return None
     try:
         schemas = Schemas(library)
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
-        message = f"schemas cannot be read: {error}"
+    except (ValueError, jsonschema_rs.ReferencingError, RecursionError) as error:
+        reason = "they are nested too deeply" if isinstance(error, RecursionError) else error
+        message = f"schemas cannot be read: {reason}"
         findings.error(library.document.source, (), "MW204", message)
         return None
     specification = _OperationReader(name, library, schemas, tuple(mounts), findings).read()

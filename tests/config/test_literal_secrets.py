@@ -95,6 +95,12 @@ def test_references_stay_in_sight_where_the_file_is_broken():
     assert secrets_in(BEFORE + 'key: "${KEY}", tokens: [{name: a}, models: [b}') == []
 
 
+def test_what_a_hidden_value_holds_is_hidden_once():
+    """A name below another one would be searched for as often as names stand before it."""
+    text = BEFORE + "\n  a: token: token: x\n    token: y\n  password: z\n  b: [\n"
+    assert secrets_in(text) == ["token: x\n    token: y", "z"]
+
+
 TOKEN = "mw-" + "cd" * 32
 
 

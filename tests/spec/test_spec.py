@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from engine.source.problem import Findings
+from engine.spec import spec
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError
 from tests.support.documents import RESPONSES, document, exchange, get, operations, read
@@ -153,3 +155,15 @@ def test_the_node_of_an_operation_in_another_file_is_available(tmp_path: Path) -
     specification, _ = read(tmp_path, document(paths={"/x": {"$ref": "x.yaml"}}))
     assert isinstance(specification, Specification)
     assert specification.node(specification.operations["x"]).text("summary") == "s"
+
+
+@each("depth", [200, 300, 480, 3000])
+def test_schemas_that_are_nested_too_deeply_are_a_problem(tmp_path: Path, depth: int) -> None:
+    schema = '{"properties": {"a": ' * depth + "{}" + "}}" * depth
+    (tmp_path / "a.json").write_text(
+        '{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {},'
+        f' "components": {{"schemas": {{"A": {schema}}}}}}}'
+    )
+    findings = Findings()
+    assert spec.read("a", tmp_path / "a.json", "a.json", (), findings) is None
+    assert len(findings.errors) == 1
