@@ -229,10 +229,10 @@ def test_requests_continue_between_the_judgements_of_many_groups() -> None:
 def test_requests_that_began_just_now_are_not_silent_although_an_earlier_one_waited() -> None:
     worker = Worker(LocalState(), ["a", "b"])
     target, other = worker.targets
-    for _ in range(12):
-        for each in (target, other):
-            succeed(each, open_attempt(each, 100.0), 100.5)
-    worker.judge.step(101.0)
+    for moment in (99.0, 100.0):  # what ended before the first look does not count
+        for each in (target, other) * 12:
+            succeed(each, open_attempt(each, moment), moment + 0.5)
+        worker.judge.step(moment + 1.0)
     waiting = open_attempt(target, 101.5)
     worker.judge.step(102.0)
     target.ended(waiting)  # its caller left
