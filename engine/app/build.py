@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.app.own_pages import OwnPages
 from engine.app.parts import MOST_MADE, Parts, WrapStages, identity, is_observed, parts_of
-from engine.app.route_handler import handler_of
+from engine.app.route_handler import responder_of
 from engine.app.stores import open_shared, services_of
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
@@ -84,7 +84,9 @@ def _add_route(app: Application, route: Route, parts: Parts, *, make: bool) -> N
     if make or is_observed(route.to, route.choose, parts.plan.config):
         responder()
     for template, mount in route.templates:
-        resource = Resource(operation.method, mount, route.wide, responder, operation.query)
+        resource = Resource(
+            operation.method, mount, route.wide, responder, operation.query, operation.id
+        )
         app.add_route(template, resource)
 
 
@@ -98,10 +100,7 @@ class _LazyResponder:
 
     def __call__(self) -> Responder:
         if self.responder is None:
-            handler, route = handler_of(self.route, self.parts), self.route
-            self.responder = self.parts.endpoints.responder(
-                handler, route.dialects, route.operation.id
-            )
+            self.responder = responder_of(self.route, self.parts)
         return self.responder
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 
 from engine.app.parts import Parts
 from engine.config.model_operations import ModelOperation
 from engine.config.transforms import TransformConfig
 from engine.edge import model_list
-from engine.edge.endpoint import answer_errors
+from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
 from engine.relay.websocket.session import SessionLimits
-from engine.stages.report import report_responses
 from engine.stages.transform import ModelPlaces, transform
-from engine.stages.validate import validate
 from engine.transforms.compile import compile_all
 from engine.transforms.for_operation import for_operation
 from engine.transforms.transform import Transform
@@ -29,51 +29,61 @@ from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
 
 
+def responder_of(route: Route, parts: Parts) -> Responder:
+    """The responder of a route. It has nothing of the operation: the router passes its id."""
+    handler, dialects = handler_of(route, parts), route.dialects
+    settings = handler, tuple(dialect.name for dialect in dialects)
+    return parts.shared.once(
+        "responder", settings, lambda: parts.endpoints.responder(handler, dialects)
+    )
+
+
 def handler_of(route: Route, parts: Parts) -> Handler:
-    """The complete stack of a route, from the outermost stage to the handler that answers."""
-    services, guards, operation = parts.services, route.guards, route.by_model
+    """The complete stack of a route, from the outermost stage to the handler that answers. Routes
+    with the same stages share it."""
+    shared, guards, operation = parts.shared, route.guards, route.by_model
+    transform_stages = _transform_stage(route, parts)
     request_stages = [
-        parts.shared.authenticate(route),
-        *(step.stage(services) for step in guards.early),
-        *_report_stage(route),
-        validate(route.operation, route.validate, route.needs_body, route.unknown_fields),
-        *(step.stage(services) for step in guards.checks),
+        shared.authenticate(route),
+        *shared.policies(guards.early),
+        *shared.report(route),
+        shared.validate(route),
+        *shared.policies(guards.checks),
         *_select_stage(route, operation, parts),
-        *(step.stage(services) for step in guards.late),
-        *_transform_stage(route, parts),
-        *([parts.shared.meter(route)] if parts.metered else []),
-        parts.shared.limit(route),
+        *shared.policies(guards.late),
+        *transform_stages,
+        *([shared.meter(route)] if parts.metered else []),
+        shared.limit(route),
     ]
+    wrapped = parts.wrap_stages(route, request_stages)
     stages = [
         parts.lifecycle.observe,
         *parts.cors.stages(),
         answer_errors,
         check_head,
-        *parts.wrap_stages(route, request_stages),
+        *wrapped,
     ]
-    return compose(stages, last=_last_handler(route, operation, parts))
-
-
-def _report_stage(route: Route) -> list[Stage]:
-    """Reports responses that do not match the document, on routes that ask for it."""
-    validators = route.response_validators
-    return [] if validators is None else [report_responses(route.operation.id, validators)]
+    has_own = bool(transform_stages) or _has_own_targets(route) or wrapped is not request_stages
+    last = _last_handler(route, operation, parts)
+    return compose(stages, last) if has_own else shared.compose(stages, last)
 
 
 def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> list[Stage]:
     """Finds the requested model and its targets, on routes to models."""
     if route.model is None:
         return []
-    return [
-        SelectModel(
-            route.model,
-            copies=route.also,
-            default=route.default_model,
-            operation=operation,
-            models=parts.models,
-            catalog=parts.catalog,
-        )
-    ]
+    kind = parts.models.operations.kind(operation)
+    select = partial(
+        SelectModel,
+        route.model,
+        copies=route.also,
+        default=route.default_model,
+        operation=operation,
+        models=parts.models,
+        catalog=parts.catalog,
+    )
+    settings = route.model, route.also, route.default_model, kind
+    return [parts.shared.once("select", settings, select)]
 
 
 def _transform_stage(route: Route, parts: Parts) -> list[Stage]:
@@ -98,31 +108,72 @@ def _transform_stage(route: Route, parts: Parts) -> list[Stage]:
 
 def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
     """The last handler: the list of models, or an upstream, by HTTP or WebSocket."""
-    config = parts.plan.config
+    once, names = parts.shared.once, tuple(dialect.name for dialect in route.dialects)
     if route.answer == "models":
         variable = route.wide[0] if route.wide else ""
-        return model_list.models(parts.visible_models, route.dialects, variable)
-    tables = None if route.model is None else parts.translations
-    translations = RouteTranslations(operation, tables, parts.services.clock)
-    fixed = fixed_targets(route.to, parts.upstreams, choose.build(parts.services, route.choose))
-    parts.health.watch([fixed])
-    forward = Forward(
-        route.model,
-        fixed=fixed,
-        dialect=route.dialects[-1],
-        headers=parts.headers,
-        services=parts.services,
-        watcher=parts.watcher,
-        translations=translations or None,
-        declared=[p.name for p in route.operation.parameters if p.place == "header"],
-        declared_responses=route.operation.response_headers,
-        debug=config.server.debug_headers,
-        priority=route.priority,
-        hedge=route.hedge,
-    )
+        return once(
+            "models",
+            (names, variable),
+            partial(model_list.models, parts.visible_models, route.dialects, variable),
+        )
+    forward = _forward(route, operation, parts)
     if route.model is not None and operation.counts:
-        return estimate_tokens(operation, forward)
+        settings: Hashable = operation.counts, forward
+        return once("estimate", settings, partial(estimate_tokens, operation, forward))
     if route.websocket is None:
         return forward
-    limits = SessionLimits(**asdict(route.websocket))
-    return converse(forward, route.dialects[-1], limits, parts.sessions)
+    dialect, limits = route.dialects[-1], SessionLimits(**asdict(route.websocket))
+    return once(
+        "converse",
+        (forward, dialect.name, limits),
+        partial(converse, forward, dialect, limits, parts.sessions),
+    )
+
+
+def _forward(route: Route, operation: ModelOperation, parts: Parts) -> Handler:
+    """Sends requests to the targets of their model, or to the fixed ones."""
+    tables = None if route.model is None else parts.translations
+    translations = RouteTranslations(operation, tables, parts.services.clock)
+    dialect = route.dialects[-1]
+    declared = tuple(p.name for p in route.operation.parameters if p.place == "header")
+
+    def build() -> Forward:
+        choice = choose.build(parts.services, route.choose)
+        fixed = fixed_targets(route.to, parts.upstreams, choice)
+        parts.health.watch([fixed])
+        return Forward(
+            route.model,
+            fixed=fixed,
+            dialect=dialect,
+            headers=parts.headers,
+            services=parts.services,
+            watcher=parts.watcher,
+            translations=translations or None,
+            declared=declared,
+            declared_responses=route.operation.response_headers,
+            debug=parts.plan.config.server.debug_headers,
+            priority=route.priority,
+            hedge=route.hedge,
+        )
+
+    if _has_own_targets(route):
+        return build()
+    settings = (
+        *(route.model, _targets(route), dialect.name, declared, route.operation.response_headers),
+        *(parts.models.operations.kind(operation), translations.stream, route.priority),
+    )
+    return parts.shared.once("forward", settings, build)
+
+
+def _has_own_targets(route: Route) -> bool:
+    """Whether the last handler keeps state that must not be mixed with that of other routes: the
+    answer times of a hedged route, and the waits for a place at a target of it."""
+    return route.hedge is not None or any(to.max_in_flight is not None for to in route.to)
+
+
+def _targets(route: Route) -> Hashable:
+    """The fixed targets and their strategy, without their places in the config, except that of a
+    transform, which the log names."""
+    targets = (to if to.transform else replace(to, at=()) for to in route.to)
+    options = json.dumps(route.choose.options, sort_keys=True)
+    return tuple(targets), route.choose.strategy, options

@@ -1,25 +1,40 @@
-"""Stages that routes with the same settings share: a config may have thousands of routes."""
+"""Stages and handlers that routes with the same settings share: a config may have thousands of
+routes, and nearly all of a document differ only in their operations and paths.
+
+What is shared must not depend on the operation: stages read its id from the exchange.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from engine.edge.origin import SameOrigin
-from engine.exchange.exchange import Stage
+from engine.exchange.exchange import Handler, Stage, compose
 from engine.exchange.services import Services
 from engine.plan.route import Route
+from engine.policies import PolicyStep
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
+from engine.stages.report import report_responses
+from engine.stages.validate import checks_of, validate
+
+T = TypeVar("T")
 
 
 class SharedStages:
-    """The stages of a worker that depend on few settings of a route, one for each combination."""
+    """The stages and handlers of a worker, one for each combination of settings."""
 
     def __init__(self, services: Services, same_origin: SameOrigin) -> None:
         self._services = services
         self._same_origin = same_origin
-        self._stages: dict[object, Stage] = {}
+        self._made: dict[Hashable, Any] = {}
+
+    def __len__(self) -> int:
+        """The number of stages and handlers."""
+        return len(self._made)
 
     def authenticate(self, route: Route) -> Stage:
         """Finds the caller."""
@@ -28,12 +43,29 @@ class SharedStages:
             carriers, origin = route.carriers, self._same_origin
             return authenticate(carriers, route.public, self._services, same_origin=origin)
 
-        return self._shared("authenticate", (tuple(route.carriers), route.public), build)
+        return self.once("authenticate", (tuple(route.carriers), route.public), build)
+
+    def policies(self, steps: Sequence[PolicyStep]) -> list[Stage]:
+        """The stages of policies."""
+        return [self.once("policy", step, partial(step.stage, self._services)) for step in steps]
+
+    def report(self, route: Route) -> list[Stage]:
+        """Reports responses that do not match the document, on routes that ask for it."""
+        answers = route.response_validators
+        if answers is None:
+            return []
+        settings = tuple(answers.validators.items())
+        return [self.once("report", settings, lambda: report_responses(answers))]
+
+    def validate(self, route: Route) -> Stage:
+        """Reads and checks the request."""
+        checks = checks_of(route.operation, route.validate, route.needs_body, route.unknown_fields)
+        return self.once("validate", checks, lambda: validate(checks))
 
     def meter(self, route: Route) -> Stage:
         """Reads usage and cost."""
         dialect = route.dialects[-1]
-        return self._shared(
+        return self.once(
             "meter",
             (dialect.name, route.takes),
             lambda: meter(dialect, route.takes, self._services),
@@ -42,12 +74,21 @@ class SharedStages:
     def limit(self, route: Route) -> Stage:
         """Enforces the quotas of the route and of the caller's token."""
         rules, upstream = route.guards.rules, route.to[0].upstream if route.to else ""
-        return self._shared(
+        return self.once(
             "limit", (tuple(rules), upstream), lambda: limit(rules, self._services, upstream)
         )
 
-    def _shared(self, name: str, settings: object, build: Callable[[], Stage]) -> Stage:
+    def compose(self, stages: Sequence[Stage], last: Handler) -> Handler:
+        """As `compose` of exchanges; handlers with the same stages at their end share it."""
+        handler = last
+        for stage in reversed(stages):
+            handler = self.once("handler", (stage, handler), partial(compose, [stage], handler))
+        return handler
+
+    def once(self, name: str, settings: Hashable, build: Callable[[], T]) -> T:
+        """What `build` returned for the first of equal settings of this name."""
         key = name, settings
-        if key not in self._stages:
-            self._stages[key] = build()
-        return self._stages[key]
+        if key not in self._made:
+            self._made[key] = build()
+        made: T = self._made[key]
+        return made

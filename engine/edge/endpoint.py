@@ -51,11 +51,10 @@ class Endpoints:
         self._body_timeout = body_timeout
         self._request_timeout = request_timeout
 
-    def responder(
-        self, handler: Handler, dialects: Sequence[Dialect], operation: str = ""
-    ) -> Responder:
+    def responder(self, handler: Handler, dialects: Sequence[Dialect]) -> Responder:
         """A responder for a handler. The caller's dialect is the first of `dialects` that claims
-        the request, else the last one. `operation` is "" if no operation matches."""
+        the request, else the last one. The router passes what depends on the path; `operation` is
+        "" if no operation matches."""
         only = dialects[0] if len(dialects) == 1 else None
 
         def respond(
@@ -65,6 +64,7 @@ class Endpoints:
             query: str,
             mount: str = "",
             variables: Mapping[str, tuple[int, int]] | None = None,
+            operation: str = "",
         ) -> None:
             environ = req.env
             exchange = Exchange(

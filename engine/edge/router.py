@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -24,7 +23,6 @@ from engine.spec.path_templates import (
     PathMiss,
     PathTree,
     Spans,
-    shape,
     unsafe,
     variables,
 )
@@ -38,46 +36,57 @@ Serve = Callable[[dict[str, Any], Callable[..., Any], CallerConnection], Iterabl
 """The WSGI call of an application (PEP 3333), with the connection of the request."""
 
 
-@dataclass(frozen=True)
 class Resource:
     """One method of one path, the argument of Falcon's `add_route`. `make` makes its responder at
-    its first request: thousands of paths may get none."""
+    its first request: thousands of paths may get none. `operation` is the id of its operation.
 
-    method: str
-    mount: str
-    wide: tuple[str, ...]
-    make: Callable[[], Responder]
-    query: tuple[tuple[str, str], ...] = ()
+    Operations of the same method and path are distinguished by the parameters of their `query`: the
+    router finds the first one, whose `variants` are all of them.
+    """
 
-    @cached_property
+    __slots__ = (
+        *("_make", "_responder", "method", "mount", "names", "operation", "query", "template"),
+        *("variants", "wide"),
+    )
+
+    def __init__(
+        self,
+        method: str,
+        mount: str,
+        wide: tuple[str, ...],
+        make: Callable[[], Responder],
+        query: tuple[tuple[str, str], ...] = (),
+        operation: str = "",
+    ) -> None:
+        self.method, self.mount, self.wide = method, mount, wide
+        self.query, self.operation = query, operation
+        self.template = ""  # with the `names` of its variables, set by the router
+        self.names: Sequence[str] = ()
+        self.variants: tuple[Resource, ...] = ()
+        self._make: Callable[[], Responder] | None = make
+        self._responder: Responder | None = None
+
     def responder(self) -> Responder:
         """The responder, made on first use."""
-        return self.make()
+        if self._responder is None:
+            assert self._make is not None
+            self._responder, self._make = self._make(), None
+        return self._responder
 
+    def add(self, other: Resource) -> None:
+        """Add another operation of this method and path, unless one has the same query. Those with
+        more parameters come first."""
+        variants = self.variants or (self,)
+        if all(variant.query != other.query for variant in variants):
+            by_query = sorted((*variants, other), key=lambda variant: -len(variant.query))
+            self.variants = tuple(by_query)
 
-class _Variants:
-    """The operations of one method and path, distinguished by query parameters."""
-
-    __slots__ = ("_all", "only")
-
-    def __init__(self) -> None:
-        self._all: tuple[tuple[Resource, tuple[str, ...]], ...] = ()
-        self.only: Resource | None = None
-
-    def add(self, resource: Resource, names: tuple[str, ...]) -> None:
-        """Add an operation, unless another has the same query; `names` are its variables."""
-        if all(variant.query != resource.query for variant, _ in self._all):
-            resources = (*self._all, (resource, names))
-            self._all = tuple(sorted(resources, key=lambda entry: -len(entry[0].query)))
-        alone = len(self._all) == 1 and not self._all[0][0].query
-        self.only = self._all[0][0] if alone else None
-
-    def choose(self, query: str, variables: Spans) -> tuple[Resource, Spans] | None:
+    def choose(self, query: str, spans: Spans) -> tuple[Resource, Spans] | None:
         """The operation that matches most parameters of the query, and its variables."""
         parameters = set(parse_qsl(query, keep_blank_values=True))
-        for resource, names in self._all:
-            if parameters.issuperset(resource.query):
-                return resource, dict(zip(names, variables.values(), strict=True))
+        for variant in self.variants or (self,):
+            if parameters.issuperset(variant.query):
+                return variant, dict(zip(variant.names, spans.values(), strict=True))
         return None
 
 
@@ -103,15 +112,14 @@ class Router:
         self._hint = hint
         self._tree = PathTree()
         self._plain: dict[tuple[str, str], tuple[Any, Any, dict[str, Any], str]] = {}
-        self._variants: dict[tuple[str, str, tuple[str, ...]], _Variants] = {}
+        self._methods: dict[tuple[str, Responder], dict[str, Responder]] = {}
 
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
         """Add one method of a path; the variables in `wide` may contain slashes."""
-        key = (shape(uri_template), resource.method, resource.wide)
-        if key not in self._variants:
-            self._variants[key] = _Variants()
-            self._tree.add(uri_template, resource.method, self._variants[key], resource.wide)
-        self._variants[key].add(resource, tuple(variables(uri_template)))
+        resource.template, resource.names = uri_template, tuple(variables(uri_template))
+        first: Resource = self._tree.add(uri_template, resource.method, resource, resource.wide)
+        if first is not resource:
+            first.add(resource)
 
     def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
         """The responder for a request. There always is one, for unknown paths too."""
@@ -124,12 +132,11 @@ class Router:
             return self, {req.method: responder}, {"path": path, "query": query}, uri
         match = self._tree.find(path, req.method)
         if isinstance(match, PathMatch):
-            variants: _Variants = match.value
-            selection: tuple[Resource, Spans] | None
-            if variants.only is not None:
-                selection = variants.only, match.variables
-            else:
-                selection = variants.choose(query, match.variables)
+            first: Resource = match.value
+            is_only = not (first.variants or first.query)
+            selection: tuple[Resource, Spans] | None = (
+                (first, match.variables) if is_only else first.choose(query, match.variables)
+            )
             if selection is not None:
                 resource, spans = selection
                 params = {
@@ -137,10 +144,11 @@ class Router:
                     "query": query,
                     "mount": resource.mount,
                     "variables": spans,
+                    "operation": resource.operation,
                 }
-                route = resource, {req.method: resource.responder}, params, uri
-                if not (query or spans or "%" in path) and variants.only is not None:
-                    self._plain[path, req.method] = route  # one for each path without variables
+                route = resource, {req.method: resource.responder()}, params, uri
+                if is_only and not (query or spans) and path == resource.template:
+                    return self._kept(route)
                 return route
             match = PathMiss((), ())
         page = self._pages.get(path)
@@ -148,6 +156,18 @@ class Router:
             return self, {req.method: page}, {"path": path, "query": query}, uri
         responder = self._unmatched(partial(_miss, match, self._cors, self._hint))
         return self, {req.method: responder}, {"path": path, "query": query}, uri
+
+    def _kept(
+        self, route: tuple[Resource, dict[str, Responder], dict[str, Any], str]
+    ) -> tuple[Any, Any, dict[str, Any], str]:
+        """Keep what is found for a path without variables: one entry for each. It holds as little
+        as possible of its own, because there may be thousands."""
+        resource, methods, params, _ = route
+        method, template = resource.method, resource.template
+        methods = self._methods.setdefault((method, methods[method]), methods)
+        params["path"] = template  # not the text of the request, which would be kept as well
+        self._plain[template, method] = kept = resource, methods, params, template
+        return kept
 
 
 class Application(falcon.App):  # type: ignore[type-arg]

@@ -38,7 +38,7 @@ from engine.spec.operation import Operation
 from engine.spec.path_templates import variables
 from engine.spec.spec import Specification
 from engine.stages.authenticate import authenticate
-from engine.stages.validate import validate
+from engine.stages.validate import checks_of, validate
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
 
@@ -73,7 +73,7 @@ def build(
                     answer_errors,
                     check_head,
                     authenticate(operation.carriers, False, services),
-                    validate(operation, "strict"),
+                    validate(checks_of(operation, "strict")),
                 ],
                 last=last,
             )

@@ -75,7 +75,8 @@ def get(name: str) -> Any:
                the Quota that it enforces; a new kind needs a row in `values/quota.py: KINDS`
     build(options, services)
                its stage. `read(options)` turns the options into a typed value before that; one
-               with `reads_body` gets a parsed body. AFTER_VALIDATION = True: it runs after
+               with `reads_body` gets a parsed body. The value is hashable, and routes with equal
+               ones share the stage, which keeps no state. AFTER_VALIDATION = True: it runs after
                validation; NEEDS_MODEL = True: after the selection of the model, which follows
     transform(policy)
                a TransformConfig: edits of requests and responses

@@ -19,7 +19,7 @@ from engine.spec.document.repairs.path_keys import Address
 from engine.spec.parameter_readers import compile_reader, splits_at_commas
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import explain
-from engine.spec.request_bodies import Bodies, compile_bodies
+from engine.spec.request_bodies import NO_BODIES, Bodies, compile_bodies
 from engine.spec.schemas import Schemas
 from engine.spec.security import Carrier, carriers
 from engine.values.errors import GatewayError, Malformed
@@ -111,13 +111,14 @@ class Operation:
     def id(self) -> str:
         return f"{self.spec}.{self.name}"
 
-    def check_parameters(self, exchange: Exchange) -> None:
-        """Read and check every declared parameter. Raises GatewayError 400."""
-        query: Query | None = None
-        for parameter in self.parameters:
-            if parameter.place == "query" and query is None:
-                query = Query.parse(exchange.query)
-            parameter.check(parameter.source(exchange, query))
+
+def check_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> None:
+    """Read and check every declared parameter. Raises GatewayError 400."""
+    query: Query | None = None
+    for parameter in parameters:
+        if parameter.place == "query" and query is None:
+            query = Query.parse(exchange.query)
+        parameter.check(parameter.source(exchange, query))
 
 
 class Declaration(NamedTuple):
@@ -207,12 +208,12 @@ def _bodies(
     node: Node, schemas: Schemas, findings: Findings, *, with_names: bool = False
 ) -> Bodies:
     if not isinstance(node.value, dict):
-        return Bodies()
+        return NO_BODIES
     try:
         return compile_bodies(node, schemas, with_names=with_names)
     except ValueError as error:
         findings.error(node.source, node.path, "MW204", f"schema cannot be compiled: {error}")
-        return Bodies()
+        return NO_BODIES
 
 
 def _parameters(
@@ -234,7 +235,10 @@ def _parameters(
         if place == "header" and name.lower() in ("accept", "content-type", "authorization"):
             continue
         try:
-            parameters[place, name] = _parameter(declared, name, place, schemas)
+            parameters[place, name] = schemas.once(
+                ("parameter", declared.uri, declared.path),
+                partial(_parameter, declared, name, place, schemas),
+            )
         except ValueError as error:
             message = f"parameter '{name}' cannot be compiled: {error}"
             findings.error(declared.source, declared.path, "MW204", message)

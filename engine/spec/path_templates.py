@@ -9,7 +9,7 @@ slashes because they hold a model's name.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -18,7 +18,9 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _MOST_DECODINGS = 4
-Spans = dict[str, tuple[int, int]]
+Spans = Mapping[str, tuple[int, int]]
+NO_SPANS: Spans = {}
+"""The spans of a path without variables."""
 
 
 class PathMatch(NamedTuple):
@@ -130,11 +132,11 @@ class PathTree:
         # Paths without variables, as callers write them, by their method.
         self._literals: dict[str, dict[str, Any]] = {}
 
-    def add(self, template: str, method: str, value: Any, wide: Collection[str] = ()) -> None:
-        """Add one operation; `wide` names the variables that may hold slashes."""
+    def add(self, template: str, method: str, value: Any, wide: Collection[str] = ()) -> Any:
+        """Add one operation; `wide` names the variables that may hold slashes. Returns the value
+        that is found for the template, which is another one if it was added before."""
         if not ("{" in template or "%" in template):
-            self._literals.setdefault(method, {}).setdefault(template, value)
-            return
+            return self._literals.setdefault(method, {}).setdefault(template, value)
         node = self._root
         names: tuple[str, ...] = ()
         segments = template.split("/")[1:]
@@ -157,7 +159,7 @@ class PathTree:
             node = node.literals[literal]
         if leaf is None:
             node.leaf = leaf = {} if node.leaf is None else node.leaf
-        leaf.setdefault(method, (value, names))
+        return leaf.setdefault(method, (value, names))[0]
 
     def find(self, path: str, method: str) -> PathMatch | PathMiss:
         """The template that matches `method` and the raw `path`, which begins with a slash."""
@@ -167,7 +169,7 @@ class PathTree:
         literal = _decoded(segments) if "%" in path else path
         values = self._literals.get(method)
         if values is not None and literal in values:
-            return PathMatch(values[literal], {})
+            return PathMatch(values[literal], NO_SPANS)
         allowed = {name: None for name, paths in self._literals.items() if literal in paths}
         verbs: dict[str, None] = {}
         starts = [0]

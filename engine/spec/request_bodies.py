@@ -48,9 +48,10 @@ class MediaRange:
     needs_type: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Bodies:
-    """The request bodies of an operation. Without rules it accepts no body."""
+    """The request bodies of an operation. Without rules it accepts no body. Operations of a
+    document with equal bodies share one object, and objects are equal only to themselves."""
 
     required: bool = False
     rules: dict[str, BodyRule] = field(default_factory=dict)
@@ -127,6 +128,9 @@ class Bodies:
         return media_range.rules.get(body_kind(media_type), media_range.default)
 
 
+NO_BODIES = Bodies()
+
+
 def check(rule: BodyRule, value: Any) -> None:
     """Validate a parsed body. Raises GatewayError 400 with the place of the mistake."""
     if rule.validator is not None and not rule.validator.is_valid(value):
@@ -134,7 +138,8 @@ def check(rule: BodyRule, value: Any) -> None:
 
 
 def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = False) -> Bodies:
-    """Compile the `requestBody` of an operation. Raises ValueError for a broken schema.
+    """Compile the `requestBody` of an operation; of equal ones return the first. Raises ValueError
+    for a broken schema.
 
     `with_names`: keep the names of all members of JSON bodies.
     """
@@ -144,24 +149,33 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
         schema = media.get("schema")
         validator = schemas.validator(schema) if schema.value is not None else None
         if "*" in media_type:
-            bodies.ranges[media_type] = _range(media_type, media, validator, with_names)
+            bodies.ranges[media_type] = _range(
+                media_type, media, validator, schemas, with_names=with_names
+            )
             continue
         parse = compile_parser(body_kind(media_type), media, validator)
-        names = _names(schema) if with_names and parse is parse_json else None
+        names = _names(schema, schemas) if with_names and parse is parse_json else None
         bodies.rules[media_type] = BodyRule(parse, validator if parse else None, names)
-    return bodies
+    ranges = (
+        (name, each.default, each.needs_type, *each.rules.items())
+        for name, each in bodies.ranges.items()
+    )
+    key = "bodies", bodies.required, *bodies.rules.items(), *ranges
+    return schemas.once(key, lambda: bodies)
 
 
 def _range(
     name: str,
     media: Node,
     validator: jsonschema_rs.Validator | None,
+    schemas: Schemas,
+    *,
     with_names: bool,
 ) -> MediaRange:
     schema, unparsed = media.get("schema"), BodyRule(None, None)
     if validator is None or takes_any_bytes(schema.value, schema.follow):
         return MediaRange({}, unparsed, needs_type=False)
-    names = _names(schema) if with_names else None
+    names = _names(schema, schemas) if with_names else None
     rules = {}
     for kind, examples in EXAMPLES.items():
         if any(fnmatchcase(example, name) for example in examples):
@@ -173,7 +187,9 @@ def _range(
     return MediaRange(rules, unparsed, needs_type=True)
 
 
-def _names(schema: Node) -> MemberNames | None:
+def _names(schema: Node, schemas: Schemas) -> MemberNames | None:
     if schema.value is None:
         return None
-    return compile_names(schema.value, schema.follow)
+    return schemas.once(
+        ("names", schema.uri, schema.path), lambda: compile_names(schema.value, schema.follow)
+    )

@@ -11,15 +11,17 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from datetime import date
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 import jsonschema_rs
 
 from engine.spec.document.node import Library, Node
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
+
+T = TypeVar("T")
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; all others are ignored."""
@@ -53,6 +55,7 @@ class Schemas:
         )
         self._registry = jsonschema_rs.Registry(list(_resources(library, purpose)), draft=draft)
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
+        self._made: dict[Hashable, Any] = {}
 
     def validator(self, node: Node) -> jsonschema_rs.Validator:
         """The validator of the schema at `node`, compiled once. Raises ValueError for a broken
@@ -61,6 +64,14 @@ class Schemas:
         if pointer not in self._compiled:
             self._compiled[pointer] = self._compile(pointer)
         return self._compiled[pointer]
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returned for the first of equal keys: thousands of operations have the same
+        parameters and bodies, and share them."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
 
     def _compile(self, pointer: str) -> jsonschema_rs.Validator:
         try:

@@ -79,7 +79,7 @@ mismatches = Mismatches()
 """The mismatches of this process."""
 
 
-def report_responses(operation: str, answers: ResponseValidators) -> Stage:
+def report_responses(answers: ResponseValidators) -> Stage:
     """A stage that checks responses with a length, no encoding, and a schema for their status,
     after they were sent."""
 
@@ -96,7 +96,9 @@ def report_responses(operation: str, answers: ResponseValidators) -> Stage:
         refusal = answers.check(status, body)
         if refusal is not None:
             place = f"response.{refusal.param}" if refusal.param else "response"
-            mismatches.note(exchange.request_id, operation, refusal.code, place, "response")
+            mismatches.note(
+                exchange.request_id, exchange.operation, refusal.code, place, "response"
+            )
 
     def checked_at_end(body: Iterable[bytes], status: int, exchange: Exchange) -> Iterator[bytes]:
         pieces: list[bytes] = []

@@ -13,7 +13,7 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import PushStream
 from engine.spec.expression import Expression
 from engine.spec.media_types import is_json
-from engine.spec.operation import Operation
+from engine.spec.operation import Operation, check_parameters
 from engine.spec.refusal_messages import without_value
 from engine.spec.request_bodies import check
 from engine.transforms.caller_side import edit_request
@@ -152,7 +152,7 @@ def _validate(exchange: Exchange, operation: Operation, query: str) -> None:
     if exchange.body.size:
         check(operation.bodies.rule(exchange), exchange.value)
     if exchange.edit_headers is not None or exchange.query != query:
-        operation.check_parameters(exchange)
+        check_parameters(operation.parameters, exchange)
 
 
 def _with_edited_headers(exchange: Exchange, operation: Operation) -> Exchange:

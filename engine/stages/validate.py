@@ -6,38 +6,55 @@ Modes: `strict` refuses; `lenient` refuses what does not match the operation's m
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.spec.operation import Operation
+from engine.spec.operation import Operation, Parameter, check_parameters
 from engine.spec.refusal_messages import place
-from engine.spec.request_bodies import BodyRule, check
+from engine.spec.request_bodies import Bodies, BodyRule, check
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
 
 
-def validate(
+class Checks(NamedTuple):
+    """The checks of a route's requests; routes with equal checks may share a stage.
+
+    `bodies` is None if bodies are not parsed. `unknown` is what happens to members of a JSON body
+    that the document does not have: pass, reject or drop. Mode `report` rejects them too.
+    """
+
+    parameters: tuple[Parameter, ...]
+    bodies: Bodies | None
+    mode: str
+    unknown: str
+
+
+def checks_of(
     operation: Operation, mode: str, needs_body: bool = False, unknown: str = "pass"
-) -> Stage:
+) -> Checks:
+    """The checks of an operation. With mode `off` nothing is checked; the body is parsed only if a
+    later step needs it (`needs_body`)."""
+    validates = mode != "off"
+    parses = validates or needs_body or unknown != "pass"
+    parameters = operation.parameters if validates else ()
+    return Checks(parameters, operation.bodies if parses else None, mode, unknown)
+
+
+def validate(checks: Checks) -> Stage:
     """A stage that reads, parses and checks the request; a refusal names the place in it.
 
-    Raises GatewayError 400, 408, 413 or 415. With mode `off` nothing is checked; the body is
-    parsed only if a later step needs it (`needs_body`). `unknown` is what happens to members of a
-    JSON body that the document does not have: pass, reject or drop. Mode `report` rejects them too.
+    Raises GatewayError 400, 408, 413 or 415.
     """
-    bodies = operation.bodies
+    parameters, bodies, mode, unknown = checks
     validates = mode != "off"
-    checks = operation.parameters if validates else ()
-    parse = validates or needs_body or unknown != "pass"
-    refuse = _note_refusal(operation.id) if mode == "report" else _raise
+    refuse = _note_refusal if mode == "report" else _raise
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         try:
-            if checks:
-                operation.check_parameters(exchange)
+            if parameters:
+                check_parameters(parameters, exchange)
         except GatewayError as error:
             refuse(exchange, error)
         body = exchange.body = exchange.receive(exchange.max_body)
@@ -45,7 +62,7 @@ def validate(
             exchange.on_end.append(body.close)
         rule = None
         try:
-            rule = bodies.parse(exchange, validates) if parse else None
+            rule = bodies.parse(exchange, validates) if bodies is not None else None
             if rule is not None and unknown == "drop":
                 _drop(exchange, rule)
             if rule is not None and validates:
@@ -63,13 +80,9 @@ def _raise(exchange: Exchange, error: GatewayError) -> None:
     raise error
 
 
-def _note_refusal(operation_id: str) -> Callable[[Exchange, GatewayError], None]:
-    """A function that only reports what the other modes refuse."""
-
-    def note(exchange: Exchange, error: GatewayError) -> None:
-        mismatches.note_error(exchange.request_id, operation_id, error)
-
-    return note
+def _note_refusal(exchange: Exchange, error: GatewayError) -> None:
+    """Only report what the other modes refuse."""
+    mismatches.note_error(exchange.request_id, exchange.operation, error)
 
 
 def _reject(exchange: Exchange, rule: BodyRule) -> None:

@@ -22,9 +22,9 @@ class SelectModel:
     targets without a translation first.
 
     `expression` is the place of the model's name in a request, `copies` are the places that repeat
-    it, `default` is the model of a request that names none. Raises GatewayError 400 without a
-    model, 403 for one that the caller may not use, 404 for one that does not exist or does not have
-    the operation.
+    it, `default` is the model of a request that names none. `operation` stands for all of its kind
+    (see `ModelOperations.kind`). Raises GatewayError 400 without a model, 403 for one that the
+    caller may not use, 404 for one that does not exist or does not have the operation.
     """
 
     def __init__(
@@ -39,7 +39,6 @@ class SelectModel:
         self._expression = expression
         self._copies = copies
         self._default = default
-        self._operation = operation
         self._operations = models.operations
         self._models = models.of(operation)
         self._catalog = catalog
@@ -58,7 +57,7 @@ class SelectModel:
         model = self._models.find(entry)
         if model is None:
             operations = self._operations.of(entry.name)
-            raise _without_operation(name, self._operation, operations, expression)
+            raise _without_operation(name, exchange.operation, operations, expression)
         exchange.model, exchange.record.requested_entry = name, model.name
         for copy in self._copies:
             repeats = copy.repeats(exchange, name, self._prefix)
@@ -113,13 +112,13 @@ def _unknown(
 
 def _without_operation(
     name: str,
-    operation: ModelOperation,
+    operation: str,
     operations: Sequence[ModelOperation],
     expression: Expression,
 ) -> GatewayError:
     """404 for a model that exists and does not have the operation."""
     has = join_operation_names(operations)
-    message = f"The model '{_short(name)}' does not have {operation.id}; it has {has}."
+    message = f"The model '{_short(name)}' does not have {operation}; it has {has}."
     return GatewayError(404, "model_not_found", message, param=expression.param)
 
 

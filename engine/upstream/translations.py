@@ -62,7 +62,8 @@ class TranslationTables:
 
 
 class RouteTranslations:
-    """The translations of one route."""
+    """The translations of the routes whose operations have one kind and an equal `stream`: whether
+    the path, not a member of the body, asks for a stream."""
 
     def __init__(
         self,
@@ -75,7 +76,7 @@ class RouteTranslations:
         source = source if operation.language else None
         counted_language = translations.language(operation.counts) if operation.counts else None
         self._relayed = source or counted_language
-        self._stream = source is not None and operation.path.endswith(source.stream_suffix or "\0")
+        self.stream = source is not None and operation.path.endswith(source.stream_suffix or "\0")
         self._clock = clock
         self._translations: Mapping[tuple[str, str], TargetTranslation] = {}
         if source is not None and tables is not None:
@@ -104,7 +105,7 @@ class RouteTranslations:
             raise GatewayError(400, "invalid_content_type", message)
         line = RequestLine(
             model=exchange.model,
-            stream=self._stream,
+            stream=self.stream,
             query=exchange.query,
             id=exchange.request_id,
             time=int(self._clock()),

@@ -96,6 +96,38 @@ def test_a_path_that_was_found_before_is_no_way_around_its_query() -> None:
     assert name_and_variables(routes, "/a?b=c") == ("plain", {})
 
 
+def test_a_path_that_is_written_as_its_template_has_variables() -> None:
+    routes = router(("plain", "/a/{p}", ()))
+    for _ in range(2):
+        assert name_and_variables(routes, "/a/{p}") == ("plain", {"p": (3, 6)})
+
+
+def test_paths_of_one_responder_differ_only_in_their_parameters() -> None:
+    routes = Router(lambda handler: lambda *_: None)
+    responder: Any = "shared"
+    for name in ("x", "y"):
+        resource = Resource("GET", f"/{name}", (), lambda: responder, operation=f"api.{name}")
+        routes.add_route(f"/{name}/a", resource)
+    for _ in range(2):
+        found = [found_route(routes, f"/{name}/a") for name in ("x", "y")]
+        (_, first, of_x, _), (_, second, of_y, _) = found
+        assert first == {"GET": "shared"}
+        assert (of_x["operation"], of_x["mount"], of_x["path"]) == ("api.x", "/x", "/x/a")
+        assert (of_y["operation"], of_y["mount"], of_y["path"]) == ("api.y", "/y", "/y/a")
+    assert first is second
+
+
+def test_a_responder_is_made_once_at_the_first_request() -> None:
+    made: list[str] = []
+    routes = router(("plain", "/a/{p}", ()))
+    resource = Resource("GET", "", (), lambda: made.append("x") or print)  # type: ignore[func-returns-value]
+    routes.add_route("/b/{p}", resource)
+    assert made == []
+    for target in ("/b/1", "/b/2"):
+        found_route(routes, target)
+    assert made == ["x"]
+
+
 def test_the_servers_own_refusals_are_responses_like_others_and_recorded() -> None:
     app, recorded = application(Endpoints(1000, 1.0), []), []
     app.record_refusal = recorded.append

@@ -10,7 +10,7 @@ from engine.exchange.body import Body
 from engine.exchange.environ_headers import environ_key
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.source.problem import Findings
-from engine.spec.operation import Operation
+from engine.spec.operation import Operation, check_parameters
 from engine.spec.path_templates import PathMatch, PathTree
 from engine.spec.request_bodies import check
 from engine.spec.spec import Specification, read
@@ -67,7 +67,7 @@ def accept(operation: Operation, request: Recording, match: PathMatch) -> None:
     environ = {environ_key(name): value for name, value in request.headers.items()}
     exchange = new_exchange(request.method, path, query, environ, variables=match.variables)
     exchange.body = Body(request.body)
-    operation.check_parameters(exchange)
+    check_parameters(operation.parameters, exchange)
     rule = operation.bodies.parse(exchange)
     if rule is not None:
         check(rule, exchange.value)

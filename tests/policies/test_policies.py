@@ -1,5 +1,7 @@
 """Policies as a config lists them: steps before and after the model, and limits."""
 
+import pytest
+
 from engine import policies
 from engine.config.routes import Policy
 from engine.policies import guards
@@ -47,3 +49,24 @@ def test_every_policy_has_a_description_and_a_manual():
         assert module.SCHEMA["description"].endswith(".")
         assert [hasattr(module, kind) for kind in ("build", "quota", "transform")].count(True) == 1
         assert f"`{name}: " in module.__doc__
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("allow_ips", ["10.0.0.0/8"]),
+        ("allow_models", ["a*"]),
+        ("allow_operations", ["a.*"]),
+        ("deny", {"if": {"body": {"n": 1}, "header": {"x": {"enum": ["a"]}}}}),
+        ("max_body", "1KB"),
+    ],
+)
+def test_the_stages_of_policies_can_be_shared_by_their_options(name, options):
+    compiled = guards(listed((name, options)), "USD")
+    (step,) = (*compiled.early, *compiled.checks, *compiled.late)
+    assert {step: 1}[step]
+
+
+def test_those_are_all_policies_that_are_stages():
+    stages = [name for name in policies.names() if hasattr(policies.get(name), "build")]
+    assert stages == ["allow_ips", "allow_models", "allow_operations", "deny", "max_body"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.spec.operation import Operation
+from engine.spec.operation import Operation, check_parameters
 from engine.values.errors import GatewayError
 from tests.support.documents import causes, document, exchange, get, operations, read, warning_codes
 from tests.support.each import each
@@ -99,7 +99,7 @@ def test_servers_of_an_operation_override_those_of_its_path(tmp_path: Path) -> N
 
 def refusal(operation: Operation, **request: Any) -> GatewayError:
     with pytest.raises(GatewayError) as excinfo:
-        operation.check_parameters(exchange(method="GET", **request))
+        check_parameters(operation.parameters, exchange(method="GET", **request))
     return excinfo.value
 
 
@@ -143,15 +143,14 @@ def test_a_parameter_is_refused_by_its_name(
 def test_parameters_that_are_right_pass(tmp_path: Path, request_: Any) -> None:
     places = [("q", "query"), ("X-H", "header"), ("c", "cookie")]
     declared = [{"name": n, "in": p, "schema": {"type": "integer"}} for n, p in places]
-    single_operation(tmp_path, get(parameters=declared)).check_parameters(
-        exchange(method="GET", **request_)
-    )
+    operation = single_operation(tmp_path, get(parameters=declared))
+    check_parameters(operation.parameters, exchange(method="GET", **request_))
 
 
 def test_a_path_parameter_is_read_from_its_span(tmp_path: Path) -> None:
     declared = {"name": "file-id", "in": "path", "required": True, "schema": {"type": "integer"}}
     result = single_operation(tmp_path, get(parameters=[declared]), "/f/{file-id}")
-    result.check_parameters(exchange(path="/f/5", variables={"file-id": (3, 4)}))
+    check_parameters(result.parameters, exchange(path="/f/5", variables={"file-id": (3, 4)}))
     error = refusal(result, path="/f/x", variables={"file-id": (3, 4)})
     assert (error.param, error.code) == ("file-id", "invalid_type")
 
@@ -168,7 +167,7 @@ def test_a_parameter_may_hold_json(tmp_path: Path) -> None:
     result = single_operation(
         tmp_path, get(parameters=[{"name": "q", "in": "query", "content": content}])
     )
-    result.check_parameters(exchange(query="q=%7B%22a%22:1%7D"))
+    check_parameters(result.parameters, exchange(query="q=%7B%22a%22:1%7D"))
     assert refusal(result, query="q=%7B%7D").param == "q.a"
     assert refusal(result, query="q=%7B").param == "q"
 
@@ -183,8 +182,8 @@ def test_an_operation_overrides_the_parameters_of_its_path(tmp_path: Path) -> No
         "put": get("y"),
     }
     result = operations(tmp_path, document(paths={"/x": item}))
-    result["x"].check_parameters(exchange(query="q=text&r=5"))
-    result["x"].check_parameters(exchange(query="r=5"))
+    check_parameters(result["x"].parameters, exchange(query="q=text&r=5"))
+    check_parameters(result["x"].parameters, exchange(query="r=5"))
     assert refusal(result["x"], query="q=text").param == "r"
     assert refusal(result["y"], query="q=text&r=5").param == "q"
 
@@ -207,7 +206,7 @@ def test_standard_headers_are_no_parameters(tmp_path: Path, name: str) -> None:
 
 def test_an_undeclared_path_variable_takes_any_value(tmp_path: Path) -> None:
     result = single_operation(tmp_path, get(), "/a/{id}")
-    result.check_parameters(exchange(path="/a/%2F", variables={"id": (3, 6)}))
+    check_parameters(result.parameters, exchange(path="/a/%2F", variables={"id": (3, 6)}))
 
 
 @BOTH
@@ -219,7 +218,7 @@ def test_nullable_and_other_keywords_apply_to_parameters(tmp_path: Path, version
         get(parameters=[{"name": "q", "in": "query", "schema": schema}]),
         version=version,
     )
-    result.check_parameters(exchange(query="q=6"))
+    check_parameters(result.parameters, exchange(query="q=6"))
     assert refusal(result, query="q=5").code == "below_min_value"
 
 
@@ -235,6 +234,31 @@ def test_a_body_by_reference_is_taken(tmp_path: Path, version: str) -> None:
     result = operations(tmp_path, value)["x"]
     assert result.bodies.required
     assert list(result.bodies.rules) == ["application/json"]
+
+
+# Equal parts of operations are one object.
+
+
+def test_operations_with_equal_bodies_and_parameters_share_them(tmp_path: Path) -> None:
+    chat = {"$ref": "#/components/schemas/Chat"}
+    body = {"required": True, "content": {"application/json": {"schema": chat}}}
+    version, inline = {"$ref": "#/components/parameters/Version"}, {"type": "object"}
+    other = {"a": {"schema": inline}, "text/plain": {}}
+    paths = {
+        "/a": {"post": get("a", requestBody=body, parameters=[version])},
+        "/b": {"post": get("b", requestBody=body, parameters=[version])},
+        "/c": {"post": get("c", requestBody={**body, "required": False})},
+        "/d": {"post": get("d", requestBody={"content": {"application/json": {}, **other}})},
+        "/e": {"get": get("e"), "delete": get("f")},
+    }
+    parameter = {"name": "v", "in": "query", "schema": {"type": "integer"}}
+    components = {"schemas": {"Chat": {"type": "object"}}, "parameters": {"Version": parameter}}
+    read = operations(tmp_path, document(paths=paths, components=components))
+    assert read["a"].bodies is read["b"].bodies
+    assert len({read[name].bodies for name in "abcd"}) == 3
+    assert read["e"].bodies is read["f"].bodies
+    assert read["a"].parameters[0] is read["b"].parameters[0]
+    assert refusal(read["a"], query="v=x").param == refusal(read["b"], query="v=x").param == "v"
 
 
 # What is wrong, at its place.

@@ -10,6 +10,7 @@ import pytest
 
 from engine.source.problem import Findings
 from engine.spec import spec
+from engine.spec.operation import check_parameters
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError
 from tests.support.documents import RESPONSES, document, exchange, get, operations, read
@@ -60,7 +61,7 @@ def test_a_path_may_stand_in_another_file(tmp_path: Path) -> None:
     )
     by_name = operations(tmp_path, document(paths={"/x": {"$ref": "paths/x.json"}}))["x"]
     with pytest.raises(GatewayError) as excinfo:
-        by_name.check_parameters(exchange(query="q=a"))
+        check_parameters(by_name.parameters, exchange(query="q=a"))
     assert excinfo.value.param == "q"
 
 

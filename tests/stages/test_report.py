@@ -15,7 +15,7 @@ from engine.exchange.exchange import MISSING, Exchange, Response
 from engine.spec.response_schemas import ResponseValidators
 from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
 from engine.stages.report import mismatches as process_mismatches
-from engine.stages.validate import validate
+from engine.stages.validate import checks_of, validate
 from engine.values.errors import GatewayError
 from tests.support.documents import document, exchange, read
 
@@ -67,9 +67,9 @@ def validated(
     if unknown != "pass":
         operation = spec.recompile(operation, lenient=False, with_names=True)
     body = request.body
-    request.receive = lambda limit: body
+    request.receive, request.operation = lambda limit: body, operation.id
     requests = []
-    stage = validate(operation, mode, unknown=unknown)
+    stage = validate(checks_of(operation, mode, unknown=unknown))
     stage(request, lambda request: requests.append(request) or Response(200, []))  # type: ignore[func-returns-value]
     return requests[0]
 
@@ -185,8 +185,10 @@ def relayed(folder: Path, response: Response) -> Any:
     assert spec is not None
     answers = spec.response_validators(spec.operations["x"])
     assert isinstance(answers, ResponseValidators)
-    stage = report_responses("api.x", answers)
-    result = stage(exchange(b""), lambda _: response)
+    stage = report_responses(answers)
+    request = exchange(b"")
+    request.operation = "api.x"
+    result = stage(request, lambda _: response)
     return result.body if isinstance(result.body, bytes) else b"".join(result.body)
 
 
@@ -231,7 +233,7 @@ def test_responses_that_are_not_checked(tmp_path: Path, places: Any, unchecked: 
 def test_a_response_is_relayed_piece_by_piece(tmp_path: Path) -> None:
     spec, _ = read(tmp_path, document(paths=PATHS))
     assert spec is not None
-    stage = report_responses("api.x", spec.response_validators(spec.operations["x"]))
+    stage = report_responses(spec.response_validators(spec.operations["x"]))
     result = stage(exchange(b""), lambda _: response({"list": []}))
     assert not isinstance(result.body, bytes)
     assert next(iter(result.body)) == b'{"lis'

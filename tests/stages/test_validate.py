@@ -9,7 +9,7 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.source.problem import Findings
 from engine.spec.spec import read
-from engine.stages.validate import validate
+from engine.stages.validate import checks_of, validate
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
@@ -57,7 +57,7 @@ def exchange(body=b'{"name": "a"}', path="/items/7", query="", **environ):
 
 
 def run(operation, request, mode="strict"):
-    validate(operation, mode)(request, lambda _: Response(200, []))
+    validate(checks_of(operation, mode))(request, lambda _: Response(200, []))
     return request
 
 
@@ -162,7 +162,7 @@ def test_without_validation_invalid_requests_pass(operations, more):
 
 def test_without_validation_a_body_that_names_the_model_is_parsed(operations):
     requests = []
-    stage = validate(operations["make"], "off", needs_body=True)
+    stage = validate(checks_of(operations["make"], "off", needs_body=True))
     stage(exchange(b'{"model": "m"}'), lambda request: requests.append(request))
     assert requests[0].value == {"model": "m"}
 

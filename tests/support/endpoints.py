@@ -59,8 +59,9 @@ class Gateway:
         self.lifecycle = RequestLifecycle([self.exchanges.append], begin=begin)
         stages, endpoints = [self.lifecycle.observe, *outer, *STAGES], Endpoints(1000, 1.0)
         self.app = application(endpoints, stages)
-        responder = endpoints.responder(compose(stages, handler), [dialect], "openai.chat")
-        self.app.add_route("/v1/x", Resource("POST", "/v1", (), lambda: responder))
+        responder = endpoints.responder(compose(stages, handler), [dialect])
+        resource = Resource("POST", "/v1", (), lambda: responder, operation="openai.chat")
+        self.app.add_route("/v1/x", resource)
 
     def post(self):
         """The body of the answer, as the server asks for it."""

@@ -56,7 +56,7 @@ CATALOG = build_catalog(MODELS, UPSTREAMS, lambda choice: choose.build(SERVICES,
 def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=()):
     value = {} if name is MISSING else {"model": name}
     body = text if text is not None else json.dumps(value).encode()
-    exchange = new_exchange("POST", "/", "", {}, media_type="application/json")
+    exchange = new_exchange("POST", media_type="application/json", operation=operation.id)
     exchange.body, exchange.value, exchange.caller = Body(body), json.loads(body), caller
     if name is not MISSING:
         assert exchange.value["model"] == name
