@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path as FilePath
 
 from engine import dialects
 from engine.config.config import Config
 from engine.config.load import load, load_file
-from engine.config.routes import WebSocket
+from engine.config.routes import Policy, WebSocket
+from engine.dialects import Dialect
 from engine.plan import model_location, operations
 from engine.plan.admission_checks import check_admission
 from engine.plan.assign import Claim, assign
@@ -106,16 +108,24 @@ def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
     models_read_body = any(choose.reads_body(model.choose) for model in config.models.values())
     global_guards = guards(config.policies, config.currency)
     distinct: dict[Takes, Takes] = {}  # thousands of routes have equal ones
+    compiled = {_identities(config.policies): global_guards}
     for route in routes:
-        has_policies = len(route.policies) > len(config.policies)
+        key = _identities(route.policies)
+        if key not in compiled:
+            compiled[key] = guards(route.policies, config.currency)
         yield replace(
             route,
-            guards=guards(route.policies, config.currency) if has_policies else global_guards,
+            guards=compiled[key],
             takes=distinct.setdefault(route.takes, route.takes),
             chosen_by_body=(
                 choose.reads_body(route.choose) if route.model is None else models_read_body
             ),
         )
+
+
+def _identities(policies: Sequence[Policy]) -> tuple[int, ...]:
+    """A key for policies: the operations of one entry of the config have the same objects."""
+    return tuple(map(id, policies))
 
 
 def _route(
@@ -129,15 +139,13 @@ def _route(
     spec = config.specs[operation.spec]
     node = specifications[operation.spec].node(operation)
     model = model_location.model_expression(claim, node, config, findings)
-    dialect = dialects.get(spec.dialect if spec.dialect in dialects.names() else dialects.PLAIN)
-    shares_paths = route.answer == "models"
-    other_dialects = [d for d in dialects.by_request() if d is not dialect] if shares_paths else []
+    of_callers = _dialects(spec.dialect, shares_paths=route.answer == "models")
     _note_unsent(operation, findings)
     names = path_templates.variables(operation.path)
     wide = [model.steps[0]] if model is not None and model.place == "path" else []
     return Route(
         operation=operations.compile_for_route(claim, config, specifications, findings),
-        dialects=(*other_dialects, dialect),
+        dialects=of_callers,
         carriers=security.read_carriers(list(spec.token)) or operation.carriers,
         model=model,
         default_model=route.default_model,
@@ -147,10 +155,10 @@ def _route(
         answer=route.answer,
         public=route.public,
         validate=route.validate,
-        policies=(*config.policies, *route.policies),
+        policies=config.policies + route.policies,
         guards=Guards(),  # compiled when all policies are valid
         wide=tuple(names if route.answer == "models" else {*wide, *operation.wide}),
-        takes=takes_of(node, dialect),
+        takes=takes_of(node, of_callers[-1]),
         websocket=(route.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=route.unknown_fields,
         response_validators=operations.response_validators(claim, specifications, findings),
@@ -158,6 +166,15 @@ def _route(
         priority=route.priority,
         hedge=route.hedge,
     )
+
+
+@cache
+def _dialects(name: str, *, shares_paths: bool) -> tuple[Dialect, ...]:
+    """The dialects of callers of a path whose operation is of the dialect `name`, that one last.
+    Paths that are shared are asked in every dialect."""
+    own = dialects.get(name if name in dialects.names() else dialects.PLAIN)
+    others = [each for each in dialects.by_request() if each is not own] if shares_paths else []
+    return (*others, own)
 
 
 def _note_unsent(operation: Operation, findings: Findings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from sys import intern
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -83,7 +84,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method and path of a document, identified as `spec.name`.
+    """One method and path of a document; its `id` is `spec.name`.
 
     `path` is the template under the document's server URL, `mounts` are the path prefixes under
     which it is served. `websocket`: the document declares the response 101. `source` and `at` are
@@ -92,8 +93,8 @@ class Operation:
     case.
     """
 
+    id: str
     spec: str
-    name: str
     method: str
     path: str
     mounts: tuple[str, ...]
@@ -108,8 +109,8 @@ class Operation:
     response_headers: tuple[str, ...] = ()
 
     @property
-    def id(self) -> str:
-        return f"{self.spec}.{self.name}"
+    def name(self) -> str:
+        return self.id[len(self.spec) + 1 :]
 
 
 def check_parameters(parameters: Iterable[Parameter], exchange: Exchange) -> None:
@@ -161,13 +162,14 @@ def compile_operation(
     template = declaration.address.template
     responses = dict(node.get("responses").items())
     at = ("paths", key, method)
+    mounts = declaration.mounts or (_server_path(node, item, document, findings),)
     return Operation(
+        id=f"{declaration.spec}.{declaration.name}",
         spec=declaration.spec,
-        name=declaration.name,
-        method=method.upper(),
+        method=intern(method.upper()),
         path=template,
-        mounts=declaration.mounts or (_server_path(node, item, document, findings),),
-        carriers=carriers(node, document, findings),
+        mounts=schemas.first(mounts),
+        carriers=schemas.first(carriers(node, document, findings)),
         parameters=_parameters(node, item, template, schemas, findings),
         bodies=_bodies(node.get("requestBody"), schemas, findings),
         websocket=method == "get" and "101" in responses,
@@ -175,7 +177,7 @@ def compile_operation(
         at=at,
         query=declaration.address.query,
         wide=declaration.address.wide,
-        response_headers=_response_headers(responses.values()),
+        response_headers=schemas.first(_response_headers(responses.values())),
     )
 
 
@@ -242,7 +244,7 @@ def _parameters(
         except ValueError as error:
             message = f"parameter '{name}' cannot be compiled: {error}"
             findings.error(declared.source, declared.path, "MW204", message)
-    return tuple(parameters.values())
+    return schemas.first(tuple(parameters.values()))
 
 
 def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter:

@@ -73,6 +73,10 @@ class Schemas:
         made: T = self._made[key]
         return made
 
+    def first(self, parts: tuple[T, ...]) -> tuple[T, ...]:
+        """The first of equal parts of operations."""
+        return self.once(parts, lambda: parts)
+
     def _compile(self, pointer: str) -> jsonschema_rs.Validator:
         try:
             compiled: jsonschema_rs.Validator = self._validator(

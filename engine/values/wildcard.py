@@ -53,6 +53,16 @@ class Patterns:
         self._suffixes = tuple(text[1:] for text in wild if "*" not in text[1:])
         self._wild = tuple(text for text in wild if "*" in text[1:] and "*" in text[:-1])
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Patterns) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    @property
+    def _parts(self) -> tuple[object, ...]:
+        return self._exact, self._prefixes, self._suffixes, self._wild
+
     def match(self, name: str) -> bool:
         """Whether one of the patterns matches the name."""
         if name in self._exact:

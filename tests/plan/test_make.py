@@ -72,6 +72,17 @@ def test_paths_stand_under_the_path_of_the_server_url():
     assert routes()["chat"].templates == [("/v1/chat/{model}", "/v1")]
 
 
+def test_routes_with_equal_parts_share_them():
+    all_routes = routes()
+    first, second, live = (all_routes[name] for name in ("list", "show", "live"))
+    for part in ("dialects", "guards", "policies", "carriers", "takes"):
+        assert getattr(first, part) is getattr(second, part)
+    for part in ("mounts", "method", "carriers", "bodies"):
+        assert getattr(first.operation, part) is getattr(live.operation, part)
+    assert first.dialects is not live.dialects
+    assert all_routes["chat"].guards is not live.guards
+
+
 def test_mounts_stand_in_for_the_path_of_the_server_url():
     values = routes(", mount: [/a, /b/c]")["chat"].templates
     assert values == [("/a/chat/{model}", "/a"), ("/b/c/chat/{model}", "/b/c")]

@@ -53,3 +53,9 @@ def test_no_name_makes_it_go_back_and_forth():
 )
 def test_the_text_that_a_star_stands_for(name, pattern, text):
     assert star_text(name, pattern) == text
+
+
+def test_sets_of_equal_patterns_are_equal():
+    assert {Patterns(["a", "b*"]): 1}[Patterns(["b*", "a"])]
+    assert Patterns(["a"]) != Patterns(["a*"]) != Patterns(["*a"])
+    assert Patterns(["a"]) != "a"
