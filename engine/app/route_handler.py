@@ -42,7 +42,6 @@ def handler_of(route: Route, parts: Parts) -> Handler:
     """The complete stack of a route, from the outermost stage to the handler that answers. Routes
     with the same stages share it."""
     shared, guards, operation = parts.shared, route.guards, route.by_model
-    transform_stages = _transform_stage(route, parts)
     request_stages = [
         shared.authenticate(route),
         *shared.policies(guards.early),
@@ -51,7 +50,7 @@ def handler_of(route: Route, parts: Parts) -> Handler:
         *shared.policies(guards.checks),
         *_select_stage(route, operation, parts),
         *shared.policies(guards.late),
-        *transform_stages,
+        *_transform_stage(route, parts),
         *([shared.meter(route)] if parts.metered else []),
         shared.limit(route),
     ]
@@ -63,7 +62,7 @@ def handler_of(route: Route, parts: Parts) -> Handler:
         check_head,
         *wrapped,
     ]
-    has_own = bool(transform_stages) or _has_own_targets(route) or wrapped is not request_stages
+    has_own = _has_own_targets(route) or wrapped is not request_stages
     last = _last_handler(route, operation, parts)
     return compose(stages, last) if has_own else shared.compose(stages, last)
 
@@ -97,13 +96,28 @@ def _transform_stage(route: Route, parts: Parts) -> list[Stage]:
     node = parts.plan.specifications[route.operation.spec].node(route.operation)
 
     def compiled(configs: Sequence[TransformConfig]) -> list[Transform]:
-        return [for_operation(edits, node) for edits in compile_all(configs, upstream=False)]
+        return [for_operation(_compiled(config, parts), node) for config in configs]
 
     of_models = {model.name: compiled(model.transform) for model in models}
     of_route = compiled(route.guards.transforms)
     places = None if route.model is None else ModelPlaces(route.model, route.also)
-    strict = route.validate == "strict"
-    return [transform(of_route, of_models, route.operation, strict=strict, places=places)]
+    strict, operation = route.validate == "strict", route.operation
+    return [
+        parts.shared.once_unhashable(
+            "transform",
+            (strict, places, operation.parameters, operation.bodies),
+            (of_route, of_models),
+            partial(transform, of_route, of_models, operation, strict=strict, places=places),
+        )
+    ]
+
+
+def _compiled(config: TransformConfig, parts: Parts) -> Transform:
+    """A transform of the config, compiled once: its place is that of no other."""
+    (compiled,) = parts.shared.once(
+        "compiled", config.at, lambda: compile_all([config], upstream=False)
+    )
+    return compiled
 
 
 def _last_handler(route: Route, operation: ModelOperation, parts: Parts) -> Handler:

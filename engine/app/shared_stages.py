@@ -92,3 +92,14 @@ class SharedStages:
             self._made[key] = build()
         made: T = self._made[key]
         return made
+
+    def once_unhashable(
+        self, name: str, settings: Hashable, others: object, build: Callable[[], T]
+    ) -> T:
+        """As `once`, with other settings that are not hashable. They are compared one by one."""
+        alike: list[tuple[object, T]] = self.once(name, settings, list)
+        for equal, made in alike:
+            if equal == others:
+                return made
+        alike.append((others, build()))
+        return alike[-1][1]

@@ -55,6 +55,7 @@ def transform(
     places: ModelPlaces | None,
 ) -> Stage:
     """A stage that makes the edits of a route and of the entry under `models` that was requested.
+    Routes whose operations have the same parameters and bodies may share it.
 
     With `strict` the edited request is validated again: GatewayError 500 if it breaks the document,
     and the log names the transforms. Raises GatewayError 400 for a value of the request that is not

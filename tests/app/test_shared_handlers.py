@@ -97,6 +97,7 @@ class Project:
         {**TO, "choose": {"affinity": {"prompt": 100}}, "validate": "report"},
         {**BY_MODEL, "policies": [{"max_body": "1KB"}, {"allow_ips": ["127.0.0.1"]}]},
         {**TO, "policies": [{"deny": {"if": {"body": {"n": 1}}}}], "unknown_fields": "drop"},
+        {**BY_MODEL, "policies": [{"allow_models": ["b*"]}, {"allow_operations": ["shop.*"]}]},
     ],
 )
 def test_routes_with_equal_settings_share_their_handler_and_responder(tmp_path, settings):
@@ -158,12 +159,52 @@ def test_a_route_to_other_targets_has_a_handler_of_its_own(tmp_path, settings):
     [
         {**TO, "hedge": {"after": "p95", "idempotent": True}},
         {"to": [{"upstream": "main", "max_in_flight": 3}]},
-        {**TO, "policies": [{"transform": {"request": {"header": {"set": {"x-a": "1"}}}}}]},
     ],
 )
 def test_a_handler_with_state_of_its_route_is_never_shared(tmp_path, settings):
     a, b = Project(tmp_path, settings, settings).handlers
     assert a is not b
+
+
+TRANSFORM = {"transform": {"request": {"body": {"set": {"messages": ["edited"]}}}}}
+
+
+@pytest.mark.parametrize("more", [{"policies": [TRANSFORM]}, {"models": None}])
+def test_routes_with_the_same_transforms_share_their_handler(tmp_path, more):
+    if "models" in more:
+        more = {"models": {"big": {"to": [{"upstream": "main"}], **TRANSFORM}}}
+    project = Project(tmp_path, **more)
+    a, b = project.handlers
+    assert a is b
+    for path in "ab":
+        project.post(f"/{path}", model="big", messages=[])
+    bodies = [json.loads(request.body) for request in project.requests]
+    assert bodies == [{"model": "big", "messages": ["edited"]}] * 2
+
+
+def test_routes_of_which_one_lacks_the_place_of_an_edit_do_not_share_it(tmp_path):
+    edit = {"transform": {"request": {"body": {"default": {"n": 1}}}}}
+    closed = {"type": "object", "additionalProperties": False, "properties": {"messages": {}}}
+    with_n = closed | {"properties": {"messages": {}, "n": {}}}
+    of_document = document(other_body(with_n), other_body(closed))
+    project = Project(tmp_path, TO, TO, of_document, policies=[edit])
+    a, b = project.handlers
+    assert a is not b
+    for path in "ab":
+        project.post(f"/{path}", messages=[])
+    assert [json.loads(request.body) for request in project.requests] == [
+        {"messages": [], "n": 1},
+        {"messages": []},
+    ]
+
+
+def test_the_operations_of_one_entry_share_their_policies_and_transforms(tmp_path):
+    policies = [TRANSFORM, {"deny": {"if": {"header": {"x": "1"}}}}, {"allow_models": ["b*"]}]
+    routes = [{"operation": "shop.*", **BY_MODEL, "policies": policies}]
+    project = Project(tmp_path, routes=routes)
+    a, b = project.handlers
+    assert a is b
+    assert project.plan.routes[0].guards is project.plan.routes[1].guards
 
 
 def other_body(schema):
