@@ -64,6 +64,7 @@ def handler_of(route: Route, parts: Parts) -> Handler:
     ]
     has_own = _has_own_targets(route) or wrapped is not request_stages
     last = _last_handler(route, operation, parts)
+    # What no other route can have is not remembered.
     return compose(stages, last) if has_own else shared.compose(stages, last)
 
 
