@@ -27,13 +27,12 @@ def folder(tmp_path):
         cells = Cells(tmp_path, number)
         for metric in METRICS:
             for text in ("", 'a "b"\\c\nd', "ü")[: number + 1]:
-                labels = [text] * len(metric.labels)
+                labels = (text,) * len(metric.labels)
                 if metric.kind == "histogram":
                     for value in (0.0003, 0.5, 0.5, 7, 1e9):
-                        distribution = cells.distribution(metric, *labels)
-                        distribution.observe(value * (number + 1))
+                        cells.observe(metric, labels, value * (number + 1))
                 else:
-                    cells.cell(metric, *labels).add(number + 0.25)
+                    cells.add(metric, labels, number + 0.25)
         cells.close()
     return tmp_path
 
