@@ -21,24 +21,34 @@ log = logging.getLogger("modelway")
 
 
 class SeriesLabels(NamedTuple):
-    """Label values of requests with the same operation, models and upstream. `model` is the
-    requested one; `gen_ai` are operation, provider and model of OpenTelemetry's conventions."""
+    """Label values of requests with the same operation, models and upstream. `combination` are
+    operation, requested model and upstream; `gen_ai` are operation, provider and model of
+    OpenTelemetry's conventions."""
 
-    operation: str
-    model: str
+    combination: tuple[str, str, str]
     served_model: str
-    upstream: str
     currency: str
     gen_ai: tuple[str, str, str]
+
+    @property
+    def operation(self) -> str:
+        return self.combination[0]
+
+    @property
+    def model(self) -> str:
+        """The requested one."""
+        return self.combination[1]
+
+    @property
+    def upstream(self) -> str:
+        return self.combination[2]
 
     def others(self) -> SeriesLabels:
         """The labels of the series that is shared by all for which there is no room."""
         gen_ai_operation, provider, model = self.gen_ai
         return SeriesLabels(
-            operation=OTHER,
-            model=self.model and OTHER,
+            combination=(OTHER, self.model and OTHER, self.upstream and OTHER),
             served_model=self.served_model and OTHER,
-            upstream=self.upstream and OTHER,
             currency=self.currency,
             gen_ai=(gen_ai_operation, provider, model and OTHER),
         )
@@ -58,8 +68,8 @@ class SeriesRoom:
 
     def take(self, labels: SeriesLabels) -> bool:
         """Whether there is room for the labels, which they keep."""
-        combination = (labels.operation, labels.model, labels.upstream)
-        used = self._used[bool(labels.upstream)]
+        combination = labels.combination
+        used = self._used[bool(combination[-1])]
         if combination in used:
             return True
         if len(used) < self._most:
@@ -83,10 +93,8 @@ def labels_of(exchange: Exchange, currency: str) -> SeriesLabels:
     model, upstream = record.requested_entry, record.upstream
     provider = exchange.dialect.gen_ai_provider(upstream) if model else ""
     return SeriesLabels(
-        operation=exchange.operation,
-        model=model,
+        combination=(exchange.operation, model, upstream),
         served_model=record.served_entry or model,
-        upstream=upstream,
         currency=currency,
         gen_ai=(exchange.dialect.gen_ai_operation(exchange.operation), provider, model),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import chain
 from operator import attrgetter
@@ -23,12 +24,12 @@ from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
 from engine.telemetry.metrics import health, upstreams
 from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
-from engine.telemetry.metrics.requests import RequestSeries, counted_combinations
+from engine.telemetry.metrics.requests import RequestSeries, RequestTables, counted_combinations
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.streams import record_session, record_stream
-from engine.telemetry.metrics.usage import UsageSeries
+from engine.telemetry.metrics.usage import UsageSeries, UsageTables
 from engine.values.metric import Collector, Metric
 
 log = logging.getLogger("modelway")
@@ -47,36 +48,16 @@ _attempts = attrgetter("record.attempts")
 
 
 class _Series:
-    """The metrics of requests with the same labels: collected one by one, and recorded together
-    for each batch."""
+    """The metrics of requests with the same labels."""
 
-    def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
-        self._cells = cells
-        self._labels = labels
-        self.name = labels.operation
-        self.requests = RequestSeries(cells, labels)
-        self._usage = UsageSeries(cells, labels)
-        self._records: list[RequestRecord] = []
-        self._overheads: list[float] = []
+    __slots__ = ("labels", "requests", "usage")
 
-    def gather(self, exchange: Exchange) -> None:
-        """Collect the other metrics of a finished exchange, for `record`."""
-        record = exchange.record
-        self._overheads.append(record.gateway_time)
-        self._records.append(record)
-        if len(record.attempts) > 1:
-            upstreams.record_retries(self._cells, record.attempts)
-        if record.events > 1:
-            record_stream(self._cells, self._labels, record)
-        if exchange.traffic is not None:
-            record_session(self._cells, self._labels.operation, exchange.traffic)
-
-    def record(self) -> None:
-        """Record the collected metrics."""
-        records, self._records = self._records, []
-        overheads, self._overheads = self._overheads, []
-        self.requests.record(records, overheads)
-        self._usage.record(records)
+    def __init__(
+        self, request_tables: RequestTables, usage_tables: UsageTables, labels: SeriesLabels
+    ) -> None:
+        self.labels = labels
+        self.requests = RequestSeries(request_tables, labels)
+        self.usage = UsageSeries(usage_tables, labels)
 
 
 class MetricsRecorder:
@@ -105,8 +86,9 @@ class MetricsRecorder:
         self._page_lock = BoundedSemaphore()
         self._series: dict[tuple[object, ...], _Series] = {}
         self._room = SeriesRoom(max_series, counted_combinations(self._cells))
-        self._pending: set[_Series] = set()
-        self._totals: dict[tuple[Metric, tuple[str, ...]], float] = {}
+        self._tables = RequestTables(self._cells), UsageTables(self._cells)
+        self._pending = _pending()
+        self._totals: dict[int, float] = {}
         self._max_series = max_series
         self._greenlet: Any = None
 
@@ -126,24 +108,31 @@ class MetricsRecorder:
     def __call__(self, exchange: Exchange) -> None:
         """Count a finished exchange, and collect its other metrics for `record`. If that fails for
         one exchange, it is logged, and the others are not affected."""
-        series = self._series_of(exchange)
-        series.requests.count(exchange.record)
+        series, record = self._series_of(exchange), exchange.record
+        series.requests.count(record)
         try:
-            series.gather(exchange)
+            gateway_time = record.gateway_time
+            self._pending[series].append((record, gateway_time))
+            if len(record.attempts) > 1:
+                upstreams.record_retries(self._cells, record.attempts)
+            if record.events > 1:
+                record_stream(self._cells, series.labels, record)
+            if exchange.traffic is not None:
+                record_session(self._cells, series.labels.operation, exchange.traffic)
         except Exception:
             log.exception("request %s: its metrics are lost", exchange.request_id)
-        self._pending.add(series)
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
         """Record the collected metrics, and the attempts of these exchanges."""
-        pending, self._pending = self._pending, set()
-        for series in pending:
+        pending, self._pending = self._pending, _pending()
+        for series, finished in pending.items():
             try:
-                series.record()
+                records, overheads = zip(*finished, strict=True)
+                series.requests.record(records, overheads)
+                series.usage.record(records)
             except Exception:
-                log.exception("metrics of requests for %s are lost", series.name)
+                log.exception("metrics of requests for %s are lost", series.labels.operation)
         upstreams.record_attempts(self._cells, chain.from_iterable(map(_attempts, exchanges)))
-        self._cells.write()
 
     def page(self) -> bytes:
         """The text that Prometheus scrapes. A thread renders it, so that requests continue."""
@@ -167,7 +156,6 @@ class MetricsRecorder:
                         start = time.monotonic()
             except Exception:
                 log.exception("a metric cannot be collected")
-        self._cells.write()
         return seconds + time.monotonic() - start
 
     def _series_of(self, exchange: Exchange) -> _Series:
@@ -177,19 +165,15 @@ class MetricsRecorder:
         if series is None:
             labels = labels_of(exchange, self._currency)
             if self._room.take(labels):
-                series = self._series[key] = _Series(self._cells, labels)
+                series = self._series[key] = _Series(*self._tables, labels)
             else:
                 series = self._series_of_others(labels.others())
         return series
 
     def _series_of_others(self, labels: SeriesLabels) -> _Series:
         if labels not in self._series:
-            self._series[labels] = _Series(self._cells, labels)
+            self._series[labels] = _Series(*self._tables, labels)
         return self._series[labels]
-
-    def _has_room(self, metric: Metric, labels: tuple[str, ...]) -> bool:
-        cells = self._cells
-        return cells.has(metric, *labels) or cells.count(metric) < self._max_series
 
     def _render(self) -> bytes:
         remove_dead_gauges(self._slot.folder)
@@ -200,12 +184,18 @@ class MetricsRecorder:
             gevent.sleep(max(INTERVAL, min(_LONGEST_PAUSE, _PAUSE * self.collect())))
 
     def _sample(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
+        numbers = self._cells.numbers(metric)
         if metric.kind == "gauge":
-            if self._has_room(metric, labels) or (value and metric in _FAULTS):
-                self._cells.cell(metric, *labels).set(value)
+            has_room = labels in numbers or len(numbers) < self._max_series
+            if has_room or (value and metric in _FAULTS):
+                numbers.set(numbers.place(labels), value)
             return
-        cell = self._cells.cell(metric, *labels)
-        key = (metric, labels)
-        if increase := value - self._totals.get(key, 0.0):
-            self._totals[key] = value
-            cell.add(increase)
+        place = numbers.place(labels)
+        if increase := value - self._totals.get(place, 0.0):
+            self._totals[place] = value
+            numbers.add(place, increase)
+
+
+def _pending() -> defaultdict[_Series, list[tuple[RequestRecord, float]]]:
+    """For each series its finished requests, and the gateway's share of each in seconds."""
+    return defaultdict(list)

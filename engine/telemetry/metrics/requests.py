@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from operator import attrgetter
 
-from engine.exchange.record import RequestRecord
+from engine.exchange.record import Outcome, RequestRecord
 from engine.telemetry.metrics.labels import OTHER, SeriesLabels
-from engine.telemetry.metrics.storage.cells import Cell, Cells, Distribution
+from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
 _SECONDS = (
@@ -73,47 +72,63 @@ _limit = attrgetter("limit")
 _uncounted = attrgetter("uncounted")
 
 
+class RequestTables:
+    """The metrics of a worker's requests."""
+
+    __slots__ = ("cells", "duration", "first_byte", "overhead", "requests")
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.requests = cells.numbers(REQUESTS)
+        self.duration = cells.histogram(DURATION)
+        self.first_byte = cells.histogram(FIRST_BYTE)
+        self.overhead = cells.histogram(OVERHEAD)
+
+
 class RequestSeries:
-    """The cells of requests with the same labels."""
+    """The places and rows of requests with the same labels, 0 until something is counted there."""
 
-    def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
-        operation, model = labels.operation, labels.model
-        self._cells = cells
-        self._operation = operation
-        self._labels = (operation, model, labels.upstream)
-        self._duration = cells.distribution(DURATION, operation, model)
-        self._overhead = cells.distribution(OVERHEAD, operation)
-        self._results: dict[tuple[int, str], Cell] = {}
+    __slots__ = ("_completed", "_duration", "_first_byte", "_labels", "_overhead", "_tables")
 
-    @cached_property
-    def _first_byte(self) -> Distribution:
-        return self._cells.distribution(FIRST_BYTE, *self._labels)
+    def __init__(self, tables: RequestTables, labels: SeriesLabels) -> None:
+        operation, model, _ = labels.combination
+        self._tables = tables
+        self._labels = labels.combination
+        self._completed = 0
+        self._duration = tables.duration.row((operation, model))
+        self._overhead = tables.overhead.row((operation,))
+        self._first_byte = 0
 
     def count(self, record: RequestRecord) -> None:
-        """Count a finished request, and write the count at once: it survives a killed worker."""
-        result = record.status // 100, record.outcome
-        cell = self._results.get(result)
-        if cell is None:
-            labels = (*self._labels, f"{result[0]}xx", record.outcome)
-            cell = self._results[result] = self._cells.cell(REQUESTS, *labels)
-        cell.value += 1.0
-        cell.write()
+        """Count a finished request in the file at once: it survives a killed worker."""
+        requests = self._tables.requests
+        if record.outcome is not Outcome.COMPLETE or record.status // 100 != 2:
+            place = requests.place(self._result(record))
+        elif not (place := self._completed):
+            place = self._completed = requests.place(self._result(record))
+        requests.add(place, 1.0)
 
     def record(self, records: Sequence[RequestRecord], overheads: Sequence[float]) -> None:
         """Record the other metrics of finished requests; `overheads` are the gateway's share of
         each, in seconds."""
-        self._duration.observe(*map(_duration, records))
-        self._overhead.observe(*overheads)
+        tables = self._tables
+        tables.duration.observe_all(self._duration, [*map(_duration, records)])
+        tables.overhead.observe_all(self._overhead, overheads)
         first_bytes = [record.first_byte for record in records if record.first_byte is not None]
         if first_bytes:
-            self._first_byte.observe(*first_bytes)
+            if not self._first_byte:
+                self._first_byte = tables.first_byte.row(self._labels)
+            tables.first_byte.observe_all(self._first_byte, first_bytes)
         for record in filter(_code, records):
             if record.status < 500:
-                self._cells.cell(REFUSALS, self._operation, record.code).add(1.0)
+                tables.cells.add(REFUSALS, (self._labels[0], record.code), 1.0)
         for policy in filter(None, map(_limit, records)):
-            self._cells.cell(LIMITS, policy).add(1.0)
+            tables.cells.add(LIMITS, (policy,), 1.0)
         for _ in filter(_uncounted, records):
-            self._cells.cell(UNCOUNTED).add(1.0)
+            tables.cells.add(UNCOUNTED, (), 1.0)
+
+    def _result(self, record: RequestRecord) -> tuple[str, ...]:
+        return (*self._labels, f"{record.status // 100}xx", record.outcome)
 
 
 def counted_combinations(cells: Cells) -> set[tuple[str, ...]]:

@@ -39,16 +39,16 @@ SESSIONS = gauge("modelway_websocket_sessions_open", "", "WebSockets that are op
 def record_stream(cells: Cells, labels: SeriesLabels, record: RequestRecord) -> None:
     """Record the gaps of a finished stream of at least two events."""
     target = (labels.served_model, labels.upstream)
-    cells.distribution(GAP, *target).observe(_mean_gap(record))
-    cells.distribution(STALL, *target).observe(record.longest_gap)
+    cells.observe(GAP, target, _mean_gap(record))
+    cells.observe(STALL, target, record.longest_gap)
 
 
 def record_session(cells: Cells, operation: str, traffic: Traffic) -> None:
     """Record the messages and the close code of a finished session."""
-    cells.cell(MESSAGES, operation, "in").add(traffic.sent.messages)
-    cells.cell(MESSAGES, operation, "out").add(traffic.received.messages)
+    cells.add(MESSAGES, (operation, "in"), traffic.sent.messages)
+    cells.add(MESSAGES, (operation, "out"), traffic.received.messages)
     code = str(traffic.code) if traffic.code in _CLOSE_CODES else "other"
-    cells.cell(CLOSES, operation, code).add(1.0)
+    cells.add(CLOSES, (operation, code), 1.0)
 
 
 def _mean_gap(record: RequestRecord) -> float:

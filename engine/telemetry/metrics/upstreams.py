@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Protocol
 
 from engine.exchange.record import Attempt
@@ -58,6 +59,8 @@ ANSWER = gauge(
     "first answer.",
     "livemax",
 )
+
+_result = attrgetter("upstream", "failure")
 
 
 class CircuitBreaker(Protocol):
@@ -130,15 +133,14 @@ class Lookup(Protocol):
 
 def record_attempts(cells: Cells, attempts: Iterable[Attempt]) -> None:
     """Record finished attempts."""
-    results = Counter((attempt.upstream, attempt.failure or "ok") for attempt in attempts)
-    for labels, count in results.items():
-        cells.cell(ATTEMPTS, *labels).add(count)
+    for (upstream, failure), count in Counter(map(_result, attempts)).items():
+        cells.add(ATTEMPTS, (upstream, failure or "ok"), count)
 
 
 def record_retries(cells: Cells, attempts: Sequence[Attempt]) -> None:
     """Record the attempts of a request after its first one; they may be at several upstreams."""
     for attempt in attempts[1:]:
-        cells.cell(RETRIES, attempt.upstream).add(1.0)
+        cells.add(RETRIES, (attempt.upstream,), 1.0)
 
 
 def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from operator import attrgetter
 
 from engine.exchange.record import Outcome, RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels
-from engine.telemetry.metrics.storage.cells import Cell, Cells, Distribution
+from engine.telemetry.metrics.storage.cells import Cells, Histogram, Numbers
 from engine.values.metric import counter, histogram
 
 # Bucket bounds as the semantic conventions for GenAI recommend them.
@@ -48,71 +47,76 @@ _cached = attrgetter("usage.cached")
 _cost = attrgetter("cost")
 
 
-class UsageSeries:
-    """The cells of requests with the same labels.
+class UsageTables:
+    """The metrics of the usage of a worker's requests."""
 
-    A cell is created with its first value, as refused requests and operations without a model have
+    __slots__ = ("cost", "duration", "tokens", "usage")
+
+    def __init__(self, cells: Cells) -> None:
+        self.tokens = cells.numbers(TOKENS)
+        self.cost = cells.numbers(COST)
+        self.duration = cells.histogram(GEN_AI_DURATION)
+        self.usage = cells.histogram(GEN_AI_USAGE)
+
+
+class UsageSeries:
+    """The places and rows of requests with the same labels.
+
+    Each is 0 until it has its first value, as refused requests and operations without a model have
     no usage."""
 
-    def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
-        self._cells = cells
-        self._target = (labels.served_model, labels.upstream)
-        self._gen_ai = labels.gen_ai
-        self._currency = labels.currency
+    __slots__ = (
+        *("_cached", "_cost", "_duration", "_input", "_input_sizes"),
+        *("_labels", "_output", "_output_sizes", "_tables"),
+    )
 
-    @cached_property
-    def _input(self) -> tuple[Cell, Distribution]:
-        return self._tokens("input")
-
-    @cached_property
-    def _output(self) -> tuple[Cell, Distribution]:
-        return self._tokens("output")
-
-    @cached_property
-    def _cached(self) -> Cell:
-        return self._cells.cell(TOKENS, *self._target, "cached")
-
-    @cached_property
-    def _cost(self) -> Cell:
-        return self._cells.cell(COST, *self._target, self._currency)
-
-    def _tokens(self, kind: str) -> tuple[Cell, Distribution]:
-        total = self._cells.cell(TOKENS, *self._target, kind)
-        return total, self._cells.distribution(GEN_AI_USAGE, *self._gen_ai, kind)
-
-    @cached_property
-    def _duration(self) -> Distribution:
-        return self._duration_of("")
-
-    def _duration_of(self, error: str) -> Distribution:
-        return self._cells.distribution(GEN_AI_DURATION, *self._gen_ai, error)
+    def __init__(self, tables: UsageTables, labels: SeriesLabels) -> None:
+        self._tables = tables
+        self._labels = labels
+        self._input = self._input_sizes = self._output = self._output_sizes = 0
+        self._cached = self._cost = self._duration = 0
 
     def record(self, records: Sequence[RequestRecord]) -> None:
         """Record the usage of finished requests that asked for a model and reached an upstream."""
-        records = [record for record in records if _has_usage(record)]
+        if not self._labels.model:
+            return
+        records = [record for record in records if record.reached_upstream]
+        tables = self._tables
         if inputs := [*filter(None, map(_input, records))]:
-            total, distribution = self._input
-            total.add(sum(inputs))
-            distribution.observe(*inputs)
+            if not self._input_sizes:
+                self._input, self._input_sizes = self._open("input")
+            tables.tokens.add(self._input, sum(inputs))
+            tables.usage.observe_all(self._input_sizes, inputs)
         if outputs := [*filter(None, map(_output, records))]:
-            total, distribution = self._output
-            total.add(sum(outputs))
-            distribution.observe(*outputs)
+            if not self._output_sizes:
+                self._output, self._output_sizes = self._open("output")
+            tables.tokens.add(self._output, sum(outputs))
+            tables.usage.observe_all(self._output_sizes, outputs)
         if cached := sum(map(_cached, records)):
-            self._cached.add(cached)
+            self._cached = self._cached or self._place(tables.tokens, "cached")
+            tables.tokens.add(self._cached, cached)
         if cost := sum(map(_cost, records)):
-            self._cost.add(cost / 1e9)
+            self._cost = self._cost or self._place(tables.cost, self._labels.currency)
+            tables.cost.add(self._cost, cost / 1e9)
         durations = [record.duration for record in records if record.outcome is Outcome.COMPLETE]
         if durations:
-            self._duration.observe(*durations)
+            self._duration = self._duration or self._row(tables.duration, "")
+            tables.duration.observe_all(self._duration, durations)
         if len(durations) < len(records):
             for record in records:
                 if record.outcome is not Outcome.COMPLETE:
-                    self._duration_of(_error_type(record)).observe(record.duration)
+                    row = self._row(tables.duration, _error_type(record))
+                    tables.duration.observe(row, record.duration)
 
+    def _open(self, kind: str) -> tuple[int, int]:
+        """The place of the sum of tokens of a kind, and the row of their numbers."""
+        return self._place(self._tables.tokens, kind), self._row(self._tables.usage, kind)
 
-def _has_usage(record: RequestRecord) -> bool:
-    return bool(record.requested_entry) and record.reached_upstream
+    def _place(self, numbers: Numbers, kind: str) -> int:
+        return numbers.place((self._labels.served_model, self._labels.upstream, kind))
+
+    def _row(self, histogram: Histogram, kind: str) -> int:
+        return histogram.row((*self._labels.gen_ai, kind))
 
 
 def _error_type(record: RequestRecord) -> str:

@@ -26,7 +26,7 @@ def test_a_request_without_a_model_has_no_provider():
 
 
 def _labels(operation: str, model: str = "m", upstream: str = "u") -> SeriesLabels:
-    return SeriesLabels(operation, model, model, upstream, "USD", ("chat", "openai", model))
+    return SeriesLabels((operation, model, upstream), model, "USD", ("chat", "openai", model))
 
 
 def test_the_first_combinations_have_room_and_keep_it(caplog):

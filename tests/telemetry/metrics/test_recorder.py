@@ -7,9 +7,10 @@ import signal
 
 import gevent
 
-from engine.exchange.record import Outcome
-from engine.telemetry.metrics import process, requests, stores, upstreams, usage
+from engine.exchange.record import Outcome, Traffic
+from engine.telemetry.metrics import process, requests, stores, upstreams
 from engine.telemetry.metrics.recorder import MetricsRecorder
+from engine.telemetry.metrics.storage.cells import Histogram
 from engine.values.usage import Usage
 from tests.support.recording_metrics import finished_exchange, record_all, values
 
@@ -132,6 +133,9 @@ def test_exchanges_recorded_together_count_as_each_alone(metrics, tmp_path):
 
 def test_an_exchange_that_cannot_be_recorded_does_not_affect_others(metrics, caplog):
     metrics.page()
+    record_all(metrics, finished_exchange(duration="no number"))
+    assert caplog.text.count("lost") == 1
+    caplog.clear()
     record_all(
         metrics, *(finished_exchange(duration=duration) for duration in (0.1, "no number", 0.1))
     )
@@ -143,8 +147,10 @@ def test_an_exchange_that_cannot_be_recorded_does_not_affect_others(metrics, cap
 
 
 def test_a_metric_that_cannot_be_recorded_is_lost_once_and_alone(metrics, monkeypatch, caplog):
-    monkeypatch.setattr(usage, "GEN_AI_USAGE", usage.TOKENS)  # which has other labels
-    record_all(metrics, finished_exchange())
+    exchange = finished_exchange(first_byte=None)
+    metrics(exchange)
+    monkeypatch.setattr(Histogram, "row", lambda *_: 1 / 0)  # those of usage come next
+    metrics.record([exchange])
     monkeypatch.undo()
     record_all(metrics, finished_exchange())
     assert caplog.text.count("metrics of requests for openai.createChatCompletion are lost") == 1
@@ -174,6 +180,19 @@ def test_a_worker_adds_no_labels_to_those_of_the_one_before_it(tmp_path):
         record_all(recorder, finished_exchange(requested_entry=model))
         assert sorted(labels[0] for labels in _requests(recorder)) == expected
         recorder.close()
+
+
+def test_sessions_without_room_for_their_labels_are_counted_together(tmp_path):
+    recorder = MetricsRecorder(tmp_path, max_series=1)
+    for model in ("gpt", "claude", "gemini"):
+        exchange = finished_exchange(requested_entry=model)
+        exchange.traffic = Traffic(code=1000)
+        record_all(recorder, exchange)
+    assert values(recorder, "modelway_websocket_closes_total") == {
+        ("1000", exchange.operation): 1.0,
+        ("1000", "other"): 2.0,
+    }
+    recorder.close()
 
 
 def _requests(recorder):

@@ -2,15 +2,17 @@
 
 The result is that of `prometheus_client.multiprocess` for the same files. Each series has all
 buckets of its histogram, although the files have only those that are not empty. Each key is parsed
-once, not at every scrape, which saves nine tenths of the CPU time.
+once, not at every scrape, which saves nine tenths of the CPU time. Keys are not kept: their lines
+are known by their order in the files, which only grow.
 """
 
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Callable, Iterable
+from operator import add
 from pathlib import Path
-from typing import NamedTuple
 
 from prometheus_client import mmap_dict, utils
 
@@ -19,127 +21,140 @@ _read_file = mmap_dict.MmapedDict.read_all_values_from_file
 _format: Callable[[float], str] = utils.floatToGoString
 _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 _JOIN: dict[str, Callable[[float, float], float]] = {
-    "livesum": lambda first, second: first + second,
+    "": add,
+    "livesum": add,
     "livemax": max,
     "livemin": min,
 }
 
 
-class _Series(NamedTuple):
-    """A series of a histogram: the text of its buckets `before` and `after` their bounds, and that
-    of its count."""
-
-    before: str
-    after: str
-    total: str
-
-
 class _Line:
-    """A line of the page without its value: its `head`, or for a histogram's bucket its `bound`,
-    and the `series` it belongs to."""
+    """The value of a line of the page, or of a bucket; None if it is in no file."""
 
-    __slots__ = ("bound", "head", "join", "series", "value")
+    __slots__ = ("value",)
 
-    def __init__(self, sample: str, labels: dict[str, str], mode: str) -> None:
-        self.join = _JOIN[mode] if mode else None
+    def __init__(self) -> None:
         self.value: float | None = None
-        self.bound = labels.pop("le", None)
-        self.series: _Series | None = None
-        self.head = ""
-        if self.bound is None:
-            self.head = sample + _label_text(labels)
-        else:
-            before = "".join(f"{_pair(labels, name)}," for name in sorted(labels) if name < "le")
-            after = "".join(f",{_pair(labels, name)}" for name in sorted(labels) if name > "le")
-            total = sample.removesuffix("_bucket") + "_count" + _label_text(labels)
-            self.series = _Series(f'{sample}{{{before}le="', f'"{after}}}', total)
 
 
 class _Family:
-    """The lines of a metric. `head` is their help and type, `bounds` are those of all buckets."""
+    """The lines of a metric. `head` are their help and type. `lines` are those that are no buckets,
+    by their text without the value. `series` are the buckets of a histogram by their bounds, for
+    the texts of the labels before and after `le`; `bounds` are those of all."""
 
-    __slots__ = ("bounds", "head", "lines")
+    __slots__ = ("bounds", "head", "lines", "name", "series")
 
-    def __init__(self, head: str) -> None:
+    def __init__(self, name: str, head: str) -> None:
+        self.name = name
         self.head = head
+        self.lines: dict[str, _Line] = {}
+        self.series: dict[tuple[str, str], list[tuple[str, _Line]]] = {}
+        self.bounds: dict[str, str] = {}
+
+    def line(self, sample: str, labels: dict[str, str]) -> _Line:
+        """The line of a sample."""
+        bound = labels.pop("le", None)
+        if bound is None:
+            return self.lines.setdefault(sample + _label_text(labels), _Line())
+        before = "".join(f"{_pair(labels, name)}," for name in sorted(labels) if name < "le")
+        after = "".join(f",{_pair(labels, name)}" for name in sorted(labels) if name > "le")
+        buckets = self.series.setdefault((before, after), [])
+        for equal, line in buckets:
+            if equal == bound:
+                return line
+        line = _Line()
+        buckets.append((self.bounds.setdefault(bound, bound), line))
+        return line
+
+    def clear(self) -> None:
+        """Forget the values."""
+        for line in self.lines.values():
+            line.value = None
+        for buckets in self.series.values():
+            for _, line in buckets:
+                line.value = None
+
+
+class _KnownLines:
+    """The lines of a file in their order, each with the hash of its key: when a worker has taken
+    over the slot of another one, a gauge's file is another one of the same name."""
+
+    __slots__ = ("hashes", "lines")
+
+    def __init__(self) -> None:
         self.lines: list[_Line] = []
-        self.bounds: set[str] = set()
+        self.hashes = array("q")
 
 
 class MetricsPage:
-    """Renders the page, and caches the parsed keys of a folder's files."""
+    """Renders the page, and caches the lines of a folder's files."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, _Line] = {}
-        self._by_identity: dict[tuple[str, ...], _Line] = {}
+        self._files: dict[Path, _KnownLines] = {}
         self._families: dict[str, _Family] = {}
 
     def text(self, folder: Path) -> bytes:
         """The page now, in Prometheus's text format 0.0.4."""
-        for line in self._lines.values():
-            line.value = None
-        for path in sorted(folder.glob("*.db")):
-            kind, _, suffix = path.stem.partition("_")
-            self._read(path, kind, suffix.rpartition("_")[0] if kind == "gauge" else "")
+        for family in self._families.values():
+            family.clear()
+        paths = sorted(folder.glob("*.db"))
+        self._files = {path: self._files.get(path) or _KnownLines() for path in paths}
+        for path, known in self._files.items():
+            self._read(path, known)
         # The lines of one family at a time: a page may have megabytes.
-        return b"".join(
-            "".join([family.head, *_render(family)]).encode()
-            for family in self._families.values()
-            if any(line.value is not None for line in family.lines)
-        )
+        texts = ((family.head, _render(family)) for family in self._families.values())
+        return b"".join("".join([head, *lines]).encode() for head, lines in texts if lines)
 
-    def _read(self, path: Path, kind: str, mode: str) -> None:
+    def _read(self, path: Path, known: _KnownLines) -> None:
         try:
             if not path.stat().st_size:
                 return  # its worker is creating it
             values = _read_file(str(path))
         except FileNotFoundError:
             return  # its worker has just ended
-        for key, value, _, _ in values:
-            line = self._lines.get(key)
-            if line is None:
-                line = self._lines[key] = self._parse(key, kind, mode)
-            if line.value is None:
-                line.value = value
-            elif line.join is None:
-                line.value += value
-            else:
-                line.value = line.join(line.value, value)
+        kind, _, suffix = path.stem.partition("_")
+        join = _JOIN[suffix.rpartition("_")[0]]
+        lines, hashes = known.lines, known.hashes
+        for number, (key, value, _, _) in enumerate(values):
+            key_hash = hash(key)
+            if number == len(lines) or hashes[number] != key_hash:
+                del lines[number:], hashes[number:]
+                lines.append(self._parse(key, kind))
+                hashes.append(key_hash)
+            line = lines[number]
+            line.value = value if line.value is None else join(line.value, value)
 
-    def _parse(self, key: str, kind: str, mode: str) -> _Line:
-        family, sample, labels, description = json.loads(key)
-        identity = sample, mode, *labels.values(), *labels
-        if (equal := self._by_identity.get(identity)) is not None:
-            return equal  # the same series, whether its key has the help or not
-        name = f"{family}_total" if kind == "counter" else family
-        description = description.replace("\\", r"\\").replace("\n", r"\n")
-        head = f"# HELP {name} {description}\n# TYPE {name} {kind}\n"
-        line = self._by_identity[identity] = _Line(sample, labels, mode)
-        lines = self._families.setdefault(family, _Family(head))
-        lines.lines.append(line)
-        if line.bound is not None:
-            lines.bounds.add(line.bound)
-        return line
+    def _parse(self, key: str, kind: str) -> _Line:
+        """The line of a key. Keys of equal labels have the same, with the help or without."""
+        name, sample, labels, description = json.loads(key)
+        family = self._families.get(name)
+        if family is None:
+            full_name = f"{name}_total" if kind == "counter" else name
+            description = description.replace("\\", r"\\").replace("\n", r"\n")
+            head = f"# HELP {full_name} {description}\n# TYPE {full_name} {kind}\n"
+            family = self._families[name] = _Family(name, head)
+        return family.line(sample, labels)
 
 
 def _render(family: _Family) -> list[str]:
-    """The text of a family. The buckets of a histogram are cumulative; the last is the count."""
-    texts: list[str] = []
-    histograms: dict[_Series, dict[str, float]] = {}
-    for line in family.lines:
-        if line.value is None:
-            continue
-        if line.series is None or line.bound is None:
-            texts.append(f"{line.head} {_format(line.value)}\n")
-        else:
-            histograms.setdefault(line.series, {})[line.bound] = line.value
+    """The lines of a family. The buckets of a histogram are cumulative; the last is the count."""
+    texts = [
+        f"{head} {_format(line.value)}\n"
+        for head, line in family.lines.items()
+        if line.value is not None
+    ]
     bounds = sorted(family.bounds, key=float)
-    for (before, after, total), values in histograms.items():
+    for (before, after), buckets in family.series.items():
+        values = {bound: line.value for bound, line in buckets if line.value is not None}
+        if not values:
+            continue
+        head, tail = f'{family.name}_bucket{{{before}le="', f'"{after}}}'
         count = 0.0
         for bound in bounds:
             count += values.get(bound, 0.0)
-            texts.append(f"{before}{bound}{after} {count}\n")
-        texts.append(f"{total} {count}\n")
+            texts.append(f"{head}{bound}{tail} {count}\n")
+        labels = (before[:-1] + after).lstrip(",")
+        texts.append(f"{family.name}_count{labels and f'{{{labels}}}'} {count}\n")
     return texts
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from prometheus_client import generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 
+from engine.telemetry.metrics.requests import DURATION, REFUSALS
 from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.folder import remove_gauges
 from engine.telemetry.metrics.storage.page import MetricsPage
+from engine.telemetry.metrics.upstreams import BREAKER
 from tests.support.metrics import METRICS
 
 
@@ -27,13 +32,12 @@ def folder(tmp_path):
         cells = Cells(tmp_path, number)
         for metric in METRICS:
             for text in ("", 'a "b"\\c\nd', "ü")[: number + 1]:
-                labels = [text] * len(metric.labels)
+                labels = (text,) * len(metric.labels)
                 if metric.kind == "histogram":
                     for value in (0.0003, 0.5, 0.5, 7, 1e9):
-                        distribution = cells.distribution(metric, *labels)
-                        distribution.observe(value * (number + 1))
+                        cells.observe(metric, labels, value * (number + 1))
                 else:
-                    cells.cell(metric, *labels).add(number + 0.25)
+                    cells.add(metric, labels, number + 0.25)
         cells.close()
     return tmp_path
 
@@ -70,10 +74,40 @@ def test_removed_files_are_not_on_the_page(folder):
     assert b"modelway_requests_total" in page.text(folder)
 
 
+def test_a_file_of_the_next_worker_in_a_slot_is_another_one(tmp_path):
+    page = MetricsPage()
+    for upstreams in ("ab", "cab", "bc", "c"):
+        cells = Cells(tmp_path, 0)
+        for number, upstream in enumerate(upstreams):
+            cells.add(BREAKER, (upstream, ""), number + 1.0)
+        cells.close()
+        states = [line for line in page.text(tmp_path).decode().splitlines() if "{" in line]
+        assert sorted(states) == sorted(
+            f'modelway_breaker_state{{target="",upstream="{upstream}"}} {number + 1.0}'
+            for number, upstream in enumerate(upstreams)
+        )
+        remove_gauges(tmp_path, 0)
+
+
 def test_an_empty_file_is_ignored(folder):
     text = MetricsPage().text(folder)
     (folder / "counter_3.db").touch()
     assert MetricsPage().text(folder) == text
+
+
+def test_keys_are_not_kept(tmp_path):
+    """A worker that is scraped has the lines of all workers in its memory."""
+    cells = Cells(tmp_path, 0)
+    for number in range(1000):
+        cells.observe(DURATION, ("openai.createChatCompletion", f"model-{number}"), 0.3)
+        cells.add(REFUSALS, ("openai.createChatCompletion", f"code-{number}"), 1.0)
+    cells.close()
+    page = MetricsPage()
+    tracemalloc.start()
+    page.text(tmp_path)
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert kept / 3000 < 500
 
 
 def test_an_empty_folder_is_an_empty_page(tmp_path):
