@@ -35,7 +35,7 @@ class SampledTarget:
         load = target.state.load
         assert load is not None  # since `watch`
         self.index = index
-        self.in_flight = load.in_flight.total()
+        self.in_flight = load.in_flight
         self.share = target.weight / shares.average or 1.0
         self.typical = load.times.typical
         self.failures = load.times.failures(now)

@@ -119,13 +119,9 @@ class Upstream:
         if state is None:
             _, state = self.former_states.pop(key, (0.0, None))
             name = f"{self.name}/{entry}/{configured}" + (f"@{address}" if address else "")
-            state = state or TargetState(self._breaker(), name)
+            state = state or TargetState(CircuitBreaker(self.breaker), name)
             self.states[key] = state
         return state
-
-    def _breaker(self) -> CircuitBreaker:
-        config = self.breaker
-        return CircuitBreaker(config.failures, config.window, config.cooldown)
 
     def follow(self) -> None:
         """Start following the addresses, if the config says so."""
