@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -158,8 +158,10 @@ class Chunk:
     def __init__(
         self, slots: WorkerSlots, own: MappedNumbers, views: list[View], numbers: View
     ) -> None:
-        self.slots, self.views, self.numbers = slots, views, numbers
-        self.own, self.marks = own.view, own.bytes
+        self.slots, self.marks = slots, own.bytes
+        self.own: MutableSequence[int] = own.view
+        self.views: list[Sequence[int]] = views
+        self.numbers: MutableSequence[float] = numbers
 
 
 class Record:
@@ -186,15 +188,14 @@ class Record:
         slots = chunk.slots
         if slots.changes[0] != slots.seen_changes:
             slots.map_new()
-        total: int = 0
+        total = 0
         for view in chunk.views:
             total += view[at]
         return total
 
     def number(self, column: int) -> float:
         """A number, as the last worker wrote it."""
-        number: float = self._chunk.numbers[self._first + column]
-        return number
+        return self._chunk.numbers[self._first + column]
 
     def set_number(self, column: int, value: float) -> None:
         """Write a number."""

@@ -80,11 +80,11 @@ class AnswerTimes:
 
     def failures(self, now: float) -> float:
         """The share of attempts that failed, at most MAX_FAILURES; it falls without attempts."""
-        share = min(self._record.number(FAILURES), MAX_FAILURES)
+        share = self._record.number(FAILURES)
         if not share:
             return 0.0
         age = max(0.0, now - self._record.number(FAILURES + 1))
-        return share * math.exp(-age / FAILURE_MEMORY)
+        return min(share, MAX_FAILURES) * math.exp(-age / FAILURE_MEMORY)
 
     def judge(self, now: float, *, failed: bool) -> None:
         """Record that an attempt was answered, or failed."""

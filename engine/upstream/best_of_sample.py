@@ -48,6 +48,8 @@ Best = Callable[[Sequence[SampledTarget]], SampledTarget]
 class BestOfSample:
     """A strategy that draws up to `count` targets and takes the best."""
 
+    __slots__ = ("_best", "_clock", "_count", "_dice", "_machine")
+
     def __init__(self, services: Services, count: int, best: Best) -> None:
         self._dice = services.dice
         self._clock = services.monotonic

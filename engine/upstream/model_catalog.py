@@ -46,9 +46,11 @@ class ServedModel:
         groups: list[TargetGroup] = []
         for group in self.groups:
             languages = [(target, language(target)) for target in group.configured]
-            groups.append(group.of([target for target, name in languages if name == ""]))
-            groups.append(group.of([target for target, name in languages if name]))
-        return replace(self, groups=tuple(group for group in groups if group.configured))
+            relayed = [target for target, name in languages if name == ""]
+            translated = [target for target, name in languages if name]
+            groups += [group.of(targets) for targets in (relayed, translated) if targets]
+        same = groups == [*self.groups]  # as of most models: it takes no memory for each operation
+        return self if same else replace(self, groups=tuple(groups))
 
 
 class Catalog:

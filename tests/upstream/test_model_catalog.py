@@ -191,6 +191,15 @@ def test_a_model_whose_only_targets_are_its_fallbacks_begins_with_these() -> Non
     assert [t.model for t in order(targets)] == ["2"]
 
 
+def test_a_model_is_the_same_for_an_operation_that_all_its_targets_have() -> None:
+    model = build(m=([("a", "1", 1), ("b", "2", 1)], ["x"]), x=([("c", "", 1)], [])).find("m")
+    assert model is not None
+    assert model.for_operation(lambda target: "") is model
+    assert model.for_operation(lambda target: "messages") is model
+    partly = model.for_operation(lambda target: None if target.upstream is A else "")
+    assert ([t.model for t in order(partly)], partly.groups[1]) == (["2", "x"], model.groups[1])
+
+
 def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -> None:
     model = build(
         random.Random(7).random,

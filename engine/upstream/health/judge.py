@@ -42,7 +42,7 @@ class Group:
                 with self._machine.deciding():
                     _eject(targets, now)
             _release_surplus(targets, now)
-        windows = (target.config.window for target in targets)
+        windows = (target.settings.config.window for target in targets)
         return now - self._used <= max(windows, default=0.0)
 
 
@@ -86,7 +86,7 @@ def _eject(targets: Sequence[TargetHealth], now: float) -> None:
 def _release_surplus(targets: Sequence[TargetHealth], now: float) -> None:
     """Release the targets beyond the share that may be ejected, the last ejected ones first."""
     ejected = [target for target in targets if target.is_ejected(now)]
-    max_out = max((target.config.max_out for target in targets), default=0.0)
+    max_out = max((target.settings.config.max_out for target in targets), default=0.0)
     surplus = len(ejected) - max_ejected(len(targets), max_out)
     if surplus > 0:
         ejected.sort(key=lambda target: target.ejected_until)

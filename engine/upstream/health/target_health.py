@@ -115,11 +115,6 @@ class TargetHealth:
         self._window: Window | None = None
 
     @property
-    def config(self) -> EjectionConfig:
-        """When it is ejected, and for how long."""
-        return self.settings.config
-
-    @property
     def is_open(self) -> bool:
         """Whether this worker has opened the record of the target."""
         return self._opened is not None
@@ -159,7 +154,8 @@ class TargetHealth:
 
     def is_ejected(self, now: float) -> bool:
         """Whether the target is ejected; false during the slow start."""
-        return now < self.ejected_until < now + _MAX_SECONDS
+        until = (self._opened or self._open()).number(EJECTED_UNTIL)
+        return now < until < now + _MAX_SECONDS
 
     def is_failing(self, now: float) -> bool:
         """Whether its server fails its probes."""
@@ -172,7 +168,7 @@ class TargetHealth:
     def is_returning(self, now: float) -> bool:
         """Whether the target is in its slow start."""
         ends = (self.ejected_until, self.server.failing_until if self.server is not None else 0.0)
-        slow_start = self.config.slow_start
+        slow_start = self.settings.config.slow_start
         return not self.is_out(now) and any(end > 0 and now - end < slow_start for end in ends)
 
     @property
@@ -198,17 +194,18 @@ class TargetHealth:
     def member(self, now: float) -> Member:
         """The target as a member of a group. Counts from while it was out are left out."""
         record = self._opened or self._open()
-        totals = Totals(*map(record.total, (ANSWERS, FAILURES, LOGS, WAITING)))
+        total = record.total
+        totals = Totals(total(ANSWERS), total(FAILURES), total(LOGS), total(WAITING))
         out = self.is_out(now)
-        if self._window is None or out:
-            self._window = Window(self.config.window)
-        activity = self._window.activity(now, totals)
-        return Member(activity, self.config, out, self._kind)
+        config, window = self.settings.config, self._window
+        if window is None or out:
+            window = self._window = Window(config.window)
+        return Member(window.activity(now, totals), config, out, self._kind)
 
     def eject(self, now: float, reason: str, activity: Activity) -> None:
         """Eject the target for `config.time`, doubled with each ejection that follows the last one
         within `config.max_time`; never longer than `config.max_time`."""
-        config, record = self.config, self._opened or self._open()
+        config, record = self.settings.config, self._opened or self._open()
         count = int(record.number(EJECTIONS))
         count = count + 1 if now - self.ejected_until < config.max_time else 1
         seconds = min(config.max_time, config.time * 2.0 ** min(count - 1, _MAX_DOUBLINGS))
@@ -237,7 +234,7 @@ class TargetHealth:
         if until > now:
             return until < now + _MAX_SECONDS
         returning = now - until
-        slow_start = self.config.slow_start
+        slow_start = self.settings.config.slow_start
         return (
             until > 0.0
             and returning < slow_start
