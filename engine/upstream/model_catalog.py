@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import STAR, Choice, Model, TargetConfig
@@ -150,6 +151,10 @@ def build_catalog(
         ]
         return TargetGroup(targets, strategy(models[name].choose))
 
+    @cache  # thousands of models may have the same fallback
+    def fallback_group(name: str) -> TargetGroup:
+        return group(name, name)
+
     def fallbacks(name: str, names: dict[str, None]) -> dict[str, None]:
         for fallback in models[name].fallback:
             if fallback not in names:
@@ -160,7 +165,7 @@ def build_catalog(
     def make(name: str) -> ServedModel:
         model = ServedModel(
             name,
-            (group(name), *(group(fallback, fallback) for fallback in fallbacks(name, {}))),
+            (group(name), *map(fallback_group, fallbacks(name, {}))),
             any(target.model == STAR for target in models[name].to),
         )
         watch(model.groups)

@@ -153,6 +153,13 @@ def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
     assert [name for _, name in result(catalog, "m")] == ["m", "x", "z", "y"]
 
 
+def test_models_with_the_same_fallback_share_its_group() -> None:
+    catalog = build(m=([("a", "m", 1)], ["x"]), n=([("b", "n", 1)], ["x"]), x=([("c", "", 1)], []))
+    own, *groups = (catalog.model(name).groups[-1] for name in ("x", "m", "n"))
+    assert groups[0] is groups[1] is not own
+    assert [target.model for group in (own, *groups) for target in group.targets] == ["", "x", "x"]
+
+
 def test_a_model_is_not_its_own_fallback() -> None:
     catalog = build(m=([("a", "m", 1)], ["x"]), x=([("a", "x", 1)], ["m"]))
     assert [name for _, name in result(catalog, "m")] in (["m", "x"], ["m", "x", "m"])
