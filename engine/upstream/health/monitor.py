@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import gevent
@@ -258,8 +258,9 @@ class HealthMonitor:
         return INTERVAL
 
 
+@cache
 def _formats(dialect: str) -> Sequence[RateLimitHeaders]:
     """The formats in which an upstream reports rate limits; those of all dialects for ""."""
     names = [dialect] if dialect in dialects.names() else dialects.names()
     formats = (dialects.get(name).rate_limits for name in names)
-    return [each for each in dict.fromkeys(formats) if each is not None]
+    return tuple(each for each in dict.fromkeys(formats) if each is not None)
