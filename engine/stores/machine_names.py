@@ -49,24 +49,24 @@ class NamePlaces:
                 self._read(fd, self._ring[1 + number % length], 1)
         self._seen = self._ring[0]
 
-    def find(self, name: str) -> int | None:
-        """The place of a name; None if it has none."""
-        return self._places.get(digest_of(name))
+    def find(self, digest: bytes) -> int | None:
+        """The place of the name with this digest; None if it has none."""
+        return self._places.get(digest)
 
-    def append(self, fd: int, name: str) -> int:
+    def append(self, fd: int, digest: bytes) -> int:
         """A new place for a name. Raises OSError if its record does not fit."""
         place = len(self)
-        self._write(fd, place, digest_of(name))
+        self._write(fd, place, digest)
         return place
 
-    def give(self, fd: int, place: int, name: str) -> None:
+    def give(self, fd: int, place: int, digest: bytes) -> None:
         """Take a place from its name, and give it to another. Whoever is ended within this leaves
         a place that is read again and has not changed."""
         ring, length = self._ring, len(self._ring) - 1
         ring[1 + ring[0] % length] = place
         ring[0] += 1
         self._seen += 1
-        self._write(fd, place, digest_of(name))
+        self._write(fd, place, digest)
 
     def close(self) -> None:
         """Release the ring."""

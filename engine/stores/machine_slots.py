@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence, Sequence
 from itertools import count
 from pathlib import Path
 
-from engine.stores.mapped_numbers import PLACES, WIDTH, MappedNumbers, View
+from engine.stores.mapped_numbers import PLACES, MappedNumbers, View
+from engine.values.machine_state import WIDTH
 
 
 class WorkerSlots:
@@ -148,65 +149,54 @@ class WorkerSlots:
         return MappedNumbers(path, "q", bytes_too=True, lock=lock)
 
 
-class Place:
-    """The place `at` of a chunk, which is marked as long as this exists: the cells of this worker
-    and of all slots, and the numbers that all workers write."""
+class Chunk:
+    """The places of one chunk for a worker: its own cells and marks, the cells of all slots, and
+    the numbers that all workers write."""
 
-    __slots__ = ("__weakref__", "_marks", "at", "numbers", "own", "slots", "views")
+    __slots__ = ("marks", "numbers", "own", "slots", "views")
 
     def __init__(
-        self, slots: WorkerSlots, own: MappedNumbers, at: int, views: list[View], numbers: View
+        self, slots: WorkerSlots, own: MappedNumbers, views: list[View], numbers: View
     ) -> None:
-        self.slots, self.at = slots, at
-        self.own, self.views, self.numbers = own.view, views, numbers
-        self._marks = own.bytes
-        self._marks[at] += 1
+        self.slots, self.marks = slots, own.bytes
+        self.own: MutableSequence[int] = own.view
+        self.views: list[Sequence[int]] = views
+        self.numbers: MutableSequence[float] = numbers
+
+
+class Record:
+    """The counters and numbers at a place of a chunk, which is marked as long as this exists."""
+
+    __slots__ = ("__weakref__", "_chunk", "_first")
+
+    def __init__(self, chunk: Chunk, at: int) -> None:
+        self._chunk, self._first = chunk, at * WIDTH
+        chunk.marks[at] += 1
 
     def __del__(self) -> None:
-        if self.slots.is_open:
-            self._marks[self.at] -= 1
+        chunk = self._chunk
+        if chunk.slots.is_open:
+            chunk.marks[self._first // WIDTH] -= 1
 
+    def add(self, column: int, amount: int) -> None:
+        """Change this worker's cell of a counter."""
+        self._chunk.own[self._first + column] += amount
 
-class Counter:
-    """A counter: this worker's cell at a column of a place, and those of all slots there."""
-
-    __slots__ = ("_at", "_own", "_place", "_slots", "_views")
-
-    def __init__(self, place: Place, column: int) -> None:
-        self._place, self._at = place, place.at * WIDTH + column
-        self._slots, self._own, self._views = place.slots, place.own, place.views
-
-    @property
-    def local(self) -> int:
-        return int(self._own[self._at])
-
-    def add(self, amount: int) -> None:
-        self._own[self._at] += amount
-
-    def total(self) -> int:
-        slots, at = self._slots, self._at
+    def total(self, column: int) -> int:
+        """The sum of the cells of all slots."""
+        chunk, at = self._chunk, self._first + column
+        slots = chunk.slots
         if slots.changes[0] != slots.seen_changes:
             slots.map_new()
-        total: int = 0
-        for view in self._views:
+        total = 0
+        for view in chunk.views:
             total += view[at]
         return total
 
+    def number(self, column: int) -> float:
+        """A number, as the last worker wrote it."""
+        return self._chunk.numbers[self._first + column]
 
-class Number:
-    """A number that all workers write, at a column of a place."""
-
-    __slots__ = ("_at", "_place", "_view")
-
-    def __init__(self, place: Place, column: int) -> None:
-        self._place, self._view = place, place.numbers
-        self._at = place.at * WIDTH + column
-
-    @property
-    def value(self) -> float:
-        value: float = self._view[self._at]
-        return value
-
-    @value.setter
-    def value(self, value: float) -> None:
-        self._view[self._at] = value
+    def set_number(self, column: int, value: float) -> None:
+        """Write a number."""
+        self._chunk.numbers[self._first + column] = value

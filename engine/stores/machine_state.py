@@ -19,9 +19,9 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from engine.stores.machine_names import NamePlaces, digest_of
-from engine.stores.machine_slots import Counter, Number, Place, WorkerSlots
-from engine.stores.mapped_numbers import PLACES, WIDTH, MappedNumbers, locked
-from engine.values.machine_state import LocalState, SharedCounter, SharedNumber
+from engine.stores.machine_slots import Chunk, Record, WorkerSlots
+from engine.stores.mapped_numbers import PLACES, MappedNumbers, locked
+from engine.values.machine_state import WIDTH, LocalState, SharedRecord
 from engine.values.runtime_dir import prepare
 from engine.values.throttle import LogThrottle
 
@@ -33,7 +33,8 @@ class SharedState:
     def __init__(self, folder: Path) -> None:
         prepare(folder)
         self._folder, self._names_file = folder, folder / "names"
-        self._places: WeakValueDictionary[str, Place] = WeakValueDictionary()
+        self._records: WeakValueDictionary[int, Record] = WeakValueDictionary()  # by place
+        self._chunks: dict[int, Chunk] = {}
         self._tasks: dict[str, int] = {}
         self._local = LocalState()
         self._throttle = LogThrottle()
@@ -44,20 +45,13 @@ class SharedState:
         with self._locked():
             self._slots = WorkerSlots(folder, self._changes.view, self._without_room)
 
-    def counter(self, name: str, column: int = 0) -> SharedCounter:
-        """A counter of a name. Without room for it, it counts only for this worker, which is
+    def record(self, name: str) -> SharedRecord:
+        """The record of a name. Without room for it, it is this worker's alone, which is
         logged."""
         try:
-            return Counter(self._place(name), column)
+            return self._record(digest_of(name))
         except OSError as error:
-            return self._without_room(error).counter(name, column)
-
-    def number(self, name: str, column: int = 0) -> SharedNumber:
-        """A number of a name. Without room for it, it is not shared, as for `counter`."""
-        try:
-            return Number(self._place(name), column)
-        except OSError as error:
-            return self._without_room(error).number(name, column)
+            return self._without_room(error).record(name)
 
     def leads(self, task: str) -> bool:
         """Whether this worker is the leader for a task: the first one that calls this, until it
@@ -104,23 +98,29 @@ class SharedState:
         for fd in self._tasks.values():
             os.close(fd)
 
-    def _place(self, name: str) -> Place:
-        """The place of a name, which is added where it is new. No worker gives the place to another
-        name before this one has marked it."""
-        place = self._places.get(name)
-        if place is None:
+    def _record(self, digest: bytes) -> Record:
+        """The record of a name, which is added where it is new. No worker gives its place to
+        another name before this one has marked it, nor as long as the record marks it."""
+        place = self._names.find(digest)
+        record = None if place is None else self._records.get(place)
+        if record is None:
             with self._locked() as fd:
                 self._names.read(fd)
-                number = self._names.find(name)
-                if number is None:
-                    number = self._new_place(fd, name)
-                chunk, at = divmod(number, PLACES)
-                own, numbers = self._slots.own(chunk), self._number_file(chunk).view
-                place = Place(self._slots, own, at, self._slots.views(chunk), numbers)
-            self._places[name] = place
-        return place
+                place = self._names.find(digest)
+                if place is None:
+                    place = self._new_place(fd, digest)
+                chunk, at = divmod(place, PLACES)
+                record = self._records[place] = Record(self._chunk(chunk), at)
+        return record
 
-    def _new_place(self, fd: int, name: str) -> int:
+    def _chunk(self, number: int) -> Chunk:
+        if number not in self._chunks:
+            slots = self._slots
+            own, numbers = slots.own(number), self._number_file(number).view
+            self._chunks[number] = Chunk(slots, own, slots.views(number), numbers)
+        return self._chunks[number]
+
+    def _new_place(self, fd: int, digest: bytes) -> int:
         """A place for a new name: one that no worker uses, where there are many."""
         chunks, full = divmod(len(self._names), PLACES)
         place = self._unused_place()
@@ -129,12 +129,12 @@ class SharedState:
             self._unused = unused if len(unused) >= PLACES // 2 else []
             place = self._unused_place()
         if place is None:
-            return self._names.append(fd, name)
+            return self._names.append(fd, digest)
         chunk, at = divmod(place, PLACES)
         for column in range(WIDTH):
             self._number_file(chunk).view[at * WIDTH + column] = 0.0
         self._slots.reset(place)
-        self._names.give(fd, place, name)
+        self._names.give(fd, place, digest)
         return place
 
     def _unused_place(self) -> int | None:

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from engine.values.machine_state import WIDTH
+
 CHUNK = 4096
 """The numbers of one file, 8 bytes each."""
 
-WIDTH = 8
-"""The numbers of a place, which are side by side: a processor reads them at once."""
-
 PLACES = CHUNK // WIDTH
-"""The places of one file."""
+"""The places of one file. The numbers of each are side by side: a processor reads them at once."""
 
 View = Any
 """A memoryview of integers or of floats, whose type has no item type before Python 3.14."""

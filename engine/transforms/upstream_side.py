@@ -40,6 +40,8 @@ class UpstreamEdits:
     """The transforms of a target in their order: its provider's, its upstream's and its own.
     `responses` are those that edit responses."""
 
+    __slots__ = ("responses", "transforms")
+
     def __init__(self, transforms: Sequence[Transform] = ()) -> None:
         self.transforms = tuple(transform for transform in transforms if transform.request)
         self.responses = tuple(transform for transform in transforms if transform.response)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from engine.values.machine_state import MachineState
+from engine.values.machine_state import MachineState, SharedRecord
 
 MEMORY = 10.0
 """Seconds after which a sample replaces 63 % of the average before it."""
@@ -37,89 +37,81 @@ PREFILL_TOKENS = 25
 MAX_FAILURES = 0.99
 
 
-class DecayingAverage:
-    """An average in which the weight of a sample grows with the time since the last one."""
+FIRST_CONTENT, PER_TOKEN, FAILURES = 0, 2, 4
+"""The averages of a target in its record of the machine: each is a number, 0.0 without a sample,
+and in the next column the time of its last sample."""
 
-    __slots__ = ("_time", "number")
 
-    def __init__(self, machine: MachineState, name: str, column: int) -> None:
-        self.number = machine.number(name, column)
-        """The average, 0.0 without a sample."""
-        self._time = machine.number(name, column + 1)
-
-    def add(self, sample: float, now: float) -> None:
-        """Add a sample of this moment; the first sample becomes the average."""
-        last, number = self._time.value, self.number
-        if last:
-            weight = max(MIN_WEIGHT, 1.0 - math.exp((last - now) / MEMORY))
-            number.value += (sample - number.value) * weight
-        else:
-            number.value = sample
-        self._time.value = now
-
-    def age(self, now: float) -> float:
-        """The seconds since the last sample."""
-        return max(0.0, now - self._time.value)
+def add_sample(record: SharedRecord, column: int, sample: float, now: float) -> None:
+    """Add a sample of this moment to an average, in which its weight grows with the time since the
+    last one; the first sample becomes the average."""
+    last = record.number(column + 1)
+    if last:
+        weight = max(MIN_WEIGHT, 1.0 - math.exp((last - now) / MEMORY))
+        average = record.number(column)
+        sample = average + (sample - average) * weight
+    record.set_number(column, sample)
+    record.set_number(column + 1, now)
 
 
 class AnswerTimes:
     """The averages of one target, under a name in the state of the machine."""
 
-    __slots__ = ("_failures", "_first_content", "_first_number", "_per_token", "_token_number")
+    __slots__ = ("_record",)
 
     def __init__(self, machine: MachineState, name: str) -> None:
-        name = f"times/{name}"
-        self._first_content = DecayingAverage(machine, name, 0)
-        self._per_token = DecayingAverage(machine, name, 2)
-        self._failures = DecayingAverage(machine, name, 4)
-        self._first_number, self._token_number = self._first_content.number, self._per_token.number
+        self._record = machine.record(f"times/{name}")
 
     @property
     def first_content(self) -> float:
         """Seconds to the first content, 0.0 before the first answer."""
-        return self._first_content.number.value
+        return self._record.number(FIRST_CONTENT)
 
     @property
     def per_token(self) -> float:
         """Seconds for a token of output, 0.0 where none was measured."""
-        return self._per_token.number.value
+        return self._record.number(PER_TOKEN)
 
     @property
     def typical(self) -> float:
         """Seconds for an answer of TYPICAL_TOKENS; 0.0 before the first answer."""
-        return self._first_number.value + TYPICAL_TOKENS * self._token_number.value
+        number = self._record.number
+        return number(FIRST_CONTENT) + TYPICAL_TOKENS * number(PER_TOKEN)
 
     def failures(self, now: float) -> float:
         """The share of attempts that failed, at most MAX_FAILURES; it falls without attempts."""
-        share = min(self._failures.number.value, MAX_FAILURES)
-        return share and share * math.exp(-self._failures.age(now) / FAILURE_MEMORY)
+        share = self._record.number(FAILURES)
+        if not share:
+            return 0.0
+        age = max(0.0, now - self._record.number(FAILURES + 1))
+        return min(share, MAX_FAILURES) * math.exp(-age / FAILURE_MEMORY)
 
     def judge(self, now: float, *, failed: bool) -> None:
         """Record that an attempt was answered, or failed."""
-        self._failures.add(1.0 if failed else 0.0, now)
+        add_sample(self._record, FAILURES, 1.0 if failed else 0.0, now)
 
     def stream_began(self, seconds: float, now: float) -> None:
         """The first content of a stream came after so many seconds."""
-        self._first_content.add(seconds, now)
+        add_sample(self._record, FIRST_CONTENT, seconds, now)
 
     def stream_ended(self, seconds: float, tokens: int, now: float) -> None:
         """A stream of so many tokens ended so many seconds after its first content."""
         if tokens > 1:
-            self._per_token.add(seconds / (tokens - 1), now)
+            add_sample(self._record, PER_TOKEN, seconds / (tokens - 1), now)
 
     def answered(self, seconds: float, tokens: int, now: float) -> None:
         """An answer that is not a stream was complete after so many seconds."""
-        first, per_token = self._first_content.number.value, self._per_token.number.value
+        first, per_token = self.first_content, self.per_token
         if not first:
             first = PREFILL_TOKENS
         if not per_token and tokens:
             per_token = first / PREFILL_TOKENS
         scale = seconds / (first + tokens * per_token)
-        self._first_content.add(first * scale, now)
+        add_sample(self._record, FIRST_CONTENT, first * scale, now)
         if tokens:
-            self._per_token.add(per_token * scale, now)
+            add_sample(self._record, PER_TOKEN, per_token * scale, now)
 
     def unanswered(self, seconds: float, now: float) -> None:
         """The caller left after so many seconds without an answer."""
-        if seconds > self._first_content.number.value:
-            self._first_content.add(seconds, now)
+        if seconds > self.first_content:
+            add_sample(self._record, FIRST_CONTENT, seconds, now)

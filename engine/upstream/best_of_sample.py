@@ -35,7 +35,7 @@ class SampledTarget:
         load = target.state.load
         assert load is not None  # since `watch`
         self.index = index
-        self.in_flight = load.in_flight.total()
+        self.in_flight = load.in_flight
         self.share = target.weight / shares.average or 1.0
         self.typical = load.times.typical
         self.failures = load.times.failures(now)
@@ -47,6 +47,8 @@ Best = Callable[[Sequence[SampledTarget]], SampledTarget]
 
 class BestOfSample:
     """A strategy that draws up to `count` targets and takes the best."""
+
+    __slots__ = ("_best", "_clock", "_count", "_dice", "_machine")
 
     def __init__(self, services: Services, count: int, best: Best) -> None:
         self._dice = services.dice

@@ -14,24 +14,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from engine.config.upstreams import BreakerConfig
+
 
 class CircuitBreaker:
-    """The state of one target in one worker. Times are in seconds of a monotonic clock.
+    """The state of one target in one worker. Times are in seconds of a monotonic clock. `config`
+    has `failures`, `window` and `cooldown`.
 
     `is_used`: it has recorded a success or a failure. Metrics leave out the others, because a
     config may have thousands of targets that are never used.
     """
 
-    __slots__ = (
-        *("_cooldown", "_failures", "_limit", "_opened_at", "_probe_at", "_window"),
-        "is_used",
-    )
+    __slots__ = ("_config", "_failures", "_opened_at", "_probe_at", "is_used")
 
-    def __init__(self, failures: int, window: float, cooldown: float) -> None:
-        self._limit = failures
-        self._window = window
-        self._cooldown = cooldown
-        self._failures: list[float] = []  # of thousands of targets most have none
+    def __init__(self, config: BreakerConfig) -> None:
+        self._config = config
+        self._failures: list[float] | None = None  # of thousands of targets most have none
         self._opened_at: float | None = None
         self._probe_at: float | None = None
         self.is_used = False
@@ -43,9 +41,10 @@ class CircuitBreaker:
         """
         if self._opened_at is None:
             return True
-        if now < self._opened_at + self._cooldown:
+        cooldown = self._config.cooldown
+        if now < self._opened_at + cooldown:
             return False
-        if self._probe_at is not None and now < self._probe_at + self._cooldown:
+        if self._probe_at is not None and now < self._probe_at + cooldown:
             return False
         self._probe_at = now
         return True
@@ -55,7 +54,6 @@ class CircuitBreaker:
         self.is_used = True
         if self._opened_at is not None:
             self._opened_at = self._probe_at = None
-            self._failures.clear()
 
     def failed(self, now: float) -> None:
         """Record a failure that counts."""
@@ -64,20 +62,21 @@ class CircuitBreaker:
             if self._probe_at is not None:
                 self._opened_at, self._probe_at = now, None
             return
-        del self._failures[: bisect_right(self._failures, now - self._window)]
-        self._failures.append(now)
-        if len(self._failures) >= self._limit:
-            self._opened_at = now
-            self._failures.clear()
+        failures, config = self._failures or [], self._config
+        del failures[: bisect_right(failures, now - config.window)]
+        failures.append(now)
+        self._failures = failures
+        if len(failures) >= config.failures:
+            self._opened_at, self._failures = now, None
 
     def state(self, now: float) -> int:
         """0 closed, 1 half-open, 2 open."""
         if self._opened_at is None:
             return 0
-        return 1 if now >= self._opened_at + self._cooldown else 2
+        return 1 if now >= self._opened_at + self._config.cooldown else 2
 
     def wait(self, now: float) -> float:
         """Seconds until it may let a request pass; 0 while it is closed or half-open."""
         if self._opened_at is None:
             return 0.0
-        return max(0.0, self._opened_at + self._cooldown - now)
+        return max(0.0, self._opened_at + self._config.cooldown - now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import STAR, Choice, Model, TargetConfig
@@ -46,9 +47,11 @@ class ServedModel:
         groups: list[TargetGroup] = []
         for group in self.groups:
             languages = [(target, language(target)) for target in group.configured]
-            groups.append(group.of([target for target, name in languages if name == ""]))
-            groups.append(group.of([target for target, name in languages if name]))
-        return replace(self, groups=tuple(group for group in groups if group.configured))
+            relayed = [target for target, name in languages if name == ""]
+            translated = [target for target, name in languages if name]
+            groups += [group.of(targets) for targets in (relayed, translated) if targets]
+        same = groups == [*self.groups]  # as of most models: it takes no memory for each operation
+        return self if same else replace(self, groups=tuple(groups))
 
 
 class Catalog:
@@ -148,6 +151,10 @@ def build_catalog(
         ]
         return TargetGroup(targets, strategy(models[name].choose))
 
+    @cache  # thousands of models may have the same fallback
+    def fallback_group(name: str) -> TargetGroup:
+        return group(name, name)
+
     def fallbacks(name: str, names: dict[str, None]) -> dict[str, None]:
         for fallback in models[name].fallback:
             if fallback not in names:
@@ -158,7 +165,7 @@ def build_catalog(
     def make(name: str) -> ServedModel:
         model = ServedModel(
             name,
-            (group(name), *(group(fallback, fallback) for fallback in fallbacks(name, {}))),
+            (group(name), *map(fallback_group, fallbacks(name, {}))),
             any(target.model == STAR for target in models[name].to),
         )
         watch(model.groups)

@@ -44,7 +44,7 @@ class Upstream:
 
     `states` has the state of its targets by entry under `models` and model name, and by address if
     it has `replicas`: its addresses are followed. `former_states` are those of addresses that left,
-    with the time.
+    with the time. `edits` are those of targets without a `transform` of their own.
     """
 
     name: str
@@ -66,6 +66,10 @@ class Upstream:
     gates: Gates | None = None
     replicas: Replicas | None = None
     former_states: dict[tuple[str, ...], tuple[float, TargetState]] = field(default_factory=dict)
+    edits: UpstreamEdits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.edits = UpstreamEdits(self.transforms)
 
     def headers(
         self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()
@@ -98,7 +102,9 @@ class Upstream:
         """A target of this upstream, for an `entry` under `models`. `model` is the upstream's name
         for the model, `configured` the one in the config: targets with equal `entry` and
         `configured` share their state. `transform` and `max_in_flight` are those of the target."""
-        edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
+        edits = self.edits
+        if transform:
+            edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
         return Target(
             self,
             model,
@@ -119,13 +125,9 @@ class Upstream:
         if state is None:
             _, state = self.former_states.pop(key, (0.0, None))
             name = f"{self.name}/{entry}/{configured}" + (f"@{address}" if address else "")
-            state = state or TargetState(self._breaker(), name)
+            state = state or TargetState(CircuitBreaker(self.breaker), name)
             self.states[key] = state
         return state
-
-    def _breaker(self) -> CircuitBreaker:
-        config = self.breaker
-        return CircuitBreaker(config.failures, config.window, config.cooldown)
 
     def follow(self) -> None:
         """Start following the addresses, if the config says so."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate, chain, zip_longest
 from typing import Protocol, overload
 
@@ -38,8 +39,7 @@ class Shares:
 
     def __init__(self, targets: Sequence[Target]) -> None:
         self.targets = targets
-        self._sums = tuple(accumulate(target.weight for target in targets))
-        self.average = (self._sums[-1] / len(self._sums) if self._sums else 0.0) or 1.0
+        self._sums, self.average = _sums_of(tuple(target.weight for target in targets))
 
     def draw(self, dice: Dice) -> int:
         """The index of a target, drawn by weight; weight 0 is drawn only if all weights are 0."""
@@ -70,6 +70,14 @@ class Shares:
         return index if index < len(sums) else sums.index(sums[-1])
 
 
+@lru_cache(maxsize=256)
+def _sums_of(weights: tuple[float, ...]) -> tuple[tuple[float, ...], float]:
+    """The sum of the weights up to each, and their average, 1.0 if all are 0. Cached, because
+    thousands of groups have the same weights."""
+    sums = tuple(accumulate(weights))
+    return sums, (sums[-1] / len(sums) if sums else 0.0) or 1.0
+
+
 class TargetGroup:
     """Equivalent targets, with the strategy that orders them.
 
@@ -87,8 +95,8 @@ class TargetGroup:
         self.configured = tuple(targets)
         self.strategy = strategy
         self._name = ""
-        self._listeners: list[Callable[[], None]] = []
-        self._by_priority: list[TargetGroup] = []  # only grows
+        self._listeners: tuple[Callable[[], None], ...] = ()
+        self._by_priority: tuple[TargetGroup, ...] = ()  # only grows
         self._levels: Sequence[TargetGroup] = ()
         self._refresh()
         upstreams = {t.upstream.name: t.upstream for t in targets if not t.address}
@@ -98,16 +106,19 @@ class TargetGroup:
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call a function after each change of `targets`."""
-        self._listeners.append(listener)
+        self._listeners += (listener,)
 
     def _refresh(self) -> None:
         """Use the current addresses."""
         replicas = [target.replicas() for target in self.configured]
         levels = [tuple(chain(*level)) for level in zip_longest(*replicas, fillvalue=())]
-        self._set(tuple(chain(*levels)), ordered=len(levels) < 2)
+        targets = tuple(chain(*levels))
+        # The same tuple, where no addresses are followed: a config may have thousands of groups.
+        targets = self.configured if targets == self.configured else targets
+        self._set(targets, ordered=len(levels) < 2)
         if len(levels) > 1:
             while len(self._by_priority) < len(levels):
-                self._by_priority.append(self._level(len(self._by_priority)))
+                self._by_priority += (self._level(len(self._by_priority)),)
             for group, level in zip(self._by_priority, levels, strict=False):
                 group._set(level, ordered=True)
         self._levels = self._by_priority[: len(levels)] if len(levels) > 1 else ()
@@ -116,7 +127,7 @@ class TargetGroup:
 
     def _level(self, number: int) -> TargetGroup:
         """The group of the replicas of a priority."""
-        level = self.of(())
+        level = TargetGroup((), self.strategy)
         level._name = f"{self.name}/{number}"
         return level
 
@@ -136,8 +147,10 @@ class TargetGroup:
         return self._name or " ".join(sorted(target.state.name for target in self.configured))
 
     def of(self, targets: Sequence[Target]) -> TargetGroup:
-        """A group of some of the targets with the same strategy."""
-        return TargetGroup(targets, self.strategy)
+        """The group of some of the configured targets, in their order, with the same strategy; this
+        one for all of them."""
+        targets = tuple(targets)
+        return self if targets == self.configured else TargetGroup(targets, self.strategy)
 
     def picks(self, exchange: Exchange) -> Iterator[Target]:
         """The targets for a request, the first choice first."""

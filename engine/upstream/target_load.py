@@ -16,17 +16,21 @@ _BUSY = frozenset({408, 429})
 
 
 class TargetLoad:
-    """The load of one target, an observer of its attempts: `in_flight` counts the requests that it
-    is answering."""
+    """The load of one target, an observer of its attempts."""
 
-    __slots__ = ("in_flight", "times")
+    __slots__ = ("_record", "times")
 
     def __init__(self, machine: MachineState, name: str) -> None:
-        self.in_flight = machine.counter(name_on_machine(name), IN_FLIGHT)
+        self._record = machine.record(name_on_machine(name))
         self.times = AnswerTimes(machine, name)
 
+    @property
+    def in_flight(self) -> int:
+        """The requests that it is answering, of all workers of the machine."""
+        return self._record.total(IN_FLIGHT)
+
     def began(self, attempt: OpenAttempt) -> None:
-        self.in_flight.add(1)
+        self._record.add(IN_FLIGHT, 1)
 
     def answered(self, attempt: OpenAttempt) -> None:
         response, now = attempt.response, attempt.first_content
@@ -41,7 +45,7 @@ class TargetLoad:
         self.times.judge(attempt.clock(), failed=True)
 
     def ended(self, attempt: OpenAttempt) -> None:
-        self.in_flight.add(-1)
+        self._record.add(IN_FLIGHT, -1)
         now, response, record = attempt.end, attempt.response, attempt.record
         assert now is not None
         if attempt.failure:
@@ -63,14 +67,19 @@ class TargetLoad:
 class GroupLoad:
     """Counts the requests that the targets of a group are answering, as an observer of each."""
 
-    __slots__ = ("in_flight", "name")
+    __slots__ = ("_record", "name")
 
     def __init__(self, machine: MachineState, name: str) -> None:
         self.name = name
-        self.in_flight = machine.counter(f"in_flight_of_group/{name}")
+        self._record = machine.record(f"in_flight_of_group/{name}")
+
+    @property
+    def in_flight(self) -> int:
+        """The requests that all of them are answering."""
+        return self._record.total(IN_FLIGHT)
 
     def began(self, attempt: OpenAttempt) -> None:
-        self.in_flight.add(1)
+        self._record.add(IN_FLIGHT, 1)
 
     def answered(self, attempt: OpenAttempt) -> None:
         """Do nothing: the request is in flight until it ends."""
@@ -79,16 +88,17 @@ class GroupLoad:
         """Do nothing: the request is in flight until it ends."""
 
     def ended(self, attempt: OpenAttempt) -> None:
-        self.in_flight.add(-1)
+        self._record.add(IN_FLIGHT, -1)
 
 
 def group_load(group: TargetGroup, machine: MachineState) -> GroupLoad:
     """Start counting the load of a group. Groups with the same configured targets share it."""
     load = GroupLoad(machine, sha256(group.name.encode()).hexdigest()[:16])
     for target in group.targets:
-        observers = target.state.observers
-        if not any(isinstance(each, GroupLoad) and each.name == load.name for each in observers):
-            observers.append(load)
+        state = target.state
+        loads = (each for each in state.observers if isinstance(each, GroupLoad))
+        if all(each.name != load.name for each in loads):
+            state.observers += (load,)
     return load
 
 
@@ -97,5 +107,5 @@ def load_of(target: Target, machine: MachineState) -> Load:
     state = target.state
     if state.load is None:
         state.load = TargetLoad(machine, state.name)
-        state.observers.append(state.load)
+        state.observers += (state.load,)
     return state.load

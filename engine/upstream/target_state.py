@@ -21,16 +21,15 @@ from engine.upstream.answer_times import AnswerTimes
 from engine.upstream.breaker import CircuitBreaker
 from engine.upstream.client.response import IncomingResponse
 from engine.upstream.credentials import CredentialLimits
-from engine.values.machine_state import SharedCounter
 
 ANSWERS, FAILURES, LOGS, WAITING, IN_FLIGHT = range(5)
-"""The counters of a target in the state of the machine."""
+"""The counters of a target in its record of the machine."""
 EJECTED_UNTIL, EJECTIONS, REASON, NEARLY_UNTIL, USED_UP_UNTIL = range(5)
 """Its numbers. Those of the vendor's limits are for its first credential."""
 
 
 def name_on_machine(name: str) -> str:
-    """The name of a target in the state of the machine, by that of its `TargetState`."""
+    """The name of a target's record in the state of the machine, by that of its `TargetState`."""
     return f"target/{name}"
 
 
@@ -117,8 +116,19 @@ class OpenAttempt:
 class Load(AttemptObserver, Protocol):
     """The load of a target (`engine.upstream.target_load.TargetLoad`)."""
 
-    in_flight: SharedCounter
     times: AnswerTimes
+
+    @property
+    def in_flight(self) -> int:
+        """The requests that it is answering, of all workers of the machine."""
+
+
+class Condition(Protocol):
+    """Whether a target is asked last."""
+
+    def asked_last(self, now: float, /) -> bool:
+        """Whether other targets come before it at a time."""
+        ...
 
 
 class TargetState:
@@ -126,10 +136,9 @@ class TargetState:
     and name for the model.
 
     `name` identifies it on this machine: upstream, entry and name for the model. `observers` are
-    called for each attempt. `conditions` are called with the time; while one of them returns True,
-    the target is asked last. `load` is one of the observers, None if no strategy needs it. `limits`
-    say which of several credentials has enough left of the vendor's rate limits; None if that is
-    not known.
+    called for each attempt. While one of the `conditions` holds, the target is asked last. `load`
+    is one of the observers, None if no strategy needs it. `limits` say which of several credentials
+    has enough left of the vendor's rate limits; None if that is not known.
     """
 
     __slots__ = ("__weakref__", "breaker", "conditions", "limits", "load", "name", "observers")
@@ -138,13 +147,16 @@ class TargetState:
         self.breaker = breaker
         self.name = name
         self.load: Load | None = None
-        self.observers: list[AttemptObserver] = []
-        self.conditions: list[Callable[[float], bool]] = []
+        self.observers: tuple[AttemptObserver, ...] = ()
+        self.conditions: tuple[Condition, ...] = ()
         self.limits: CredentialLimits | None = None
 
     def asked_last(self, now: float) -> bool:
         """Whether all other targets come before this one."""
-        return any(condition(now) for condition in self.conditions)
+        for condition in self.conditions:  # noqa: SIM110 - for each request, without a generator
+            if condition.asked_last(now):
+                return True
+        return False
 
     def succeeded(self) -> None:
         """Record an attempt with a response that can be relayed."""

@@ -10,7 +10,6 @@ from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.media_types import essence
-from engine.transforms.upstream_side import UpstreamEdits
 from engine.translations import AnyExchange, AnyTranslation
 from engine.translations.language import RequestLine
 from engine.translations.refusals import LossRules
@@ -129,19 +128,22 @@ class RouteTranslations:
         return edits(body, changes) if changes else []
 
 
+_Key = tuple[str, str, str]
+
+
 class TranslatedRequests:
-    """The translations of one request, each made before the first attempt of its target. The
-    replicas of a target share it, as they share its edits."""
+    """The translations of one request, each made before the first attempt of its target. Targets of
+    equal entry, upstream and model share it, as the replicas of a target do."""
 
     def __init__(self, translations: RouteTranslations, exchange: Exchange) -> None:
         self._translations = translations
         self._exchange = exchange
-        self._translated: dict[UpstreamEdits, AnyExchange | None] = {}
-        self._errors: dict[UpstreamEdits, GatewayError] = {}
+        self._translated: dict[_Key, AnyExchange | None] = {}
+        self._errors: dict[_Key, GatewayError] = {}
 
     def carries(self, target: Target) -> bool:
         """Whether a target can get the request, unchanged or translated."""
-        key = target.edits
+        key = _key(target)
         if key not in self._translated and key not in self._errors:
             try:
                 self._translated[key] = self._translations.translate(self._exchange, target)
@@ -151,13 +153,17 @@ class TranslatedRequests:
 
     def refusal(self, targets: Sequence[Target]) -> GatewayError | None:
         """The error if no target can get the request; None if one can, or was not checked yet."""
-        if all(target.edits in self._errors for target in targets):
-            return self._errors[targets[0].edits]
+        if all(_key(target) in self._errors for target in targets):
+            return self._errors[_key(targets[0])]
         return None
 
     def translated(self, target: Target) -> AnyExchange | None:
         """The translated request for a target after `carries`; None if it gets it unchanged."""
-        return self._translated[target.edits]
+        return self._translated[_key(target)]
+
+
+def _key(target: Target) -> _Key:
+    return target.entry, target.upstream.name, target.model
 
 
 def translated_request(

@@ -8,41 +8,38 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
+WIDTH = 8
+"""The counters of a record, and its numbers."""
 
-class SharedCounter(Protocol):
-    """A sum over the workers. Each worker changes its own part; a dead worker's part counts as
-    0."""
 
-    @property
-    def local(self) -> int:
-        """The part of this worker."""
+class SharedRecord(Protocol):
+    """The counters and the numbers of one name, eight of each, by column. All are 0 at first.
+
+    A counter is a sum over the workers: each worker changes its own part, and a dead worker's part
+    counts as 0. A number is one of the machine: the last one to write it wins. They are side by
+    side in memory, and cost less than those of several names."""
+
+    def add(self, column: int, amount: int, /) -> None:
+        """Change the part of this worker of a counter; `amount` may be negative."""
         ...
 
-    def add(self, amount: int) -> None:
-        """Change the part of this worker; `amount` may be negative."""
+    def total(self, column: int, /) -> int:
+        """The sum of all workers' parts of a counter."""
         ...
 
-    def total(self) -> int:
-        """The sum of all workers' parts."""
-        ...
+    def number(self, column: int, /) -> float: ...
 
-
-class SharedNumber(Protocol):
-    """One number of the machine, 0.0 at first: the last one to write it wins."""
-
-    value: float
+    def set_number(self, column: int, value: float, /) -> None: ...
 
 
 class MachineState(Protocol):
-    """The shared numbers by name: a name has eight counters and eight numbers, by `column`. They
-    are side by side in memory, and cost less than those of several names. Times are
-    `time.monotonic`, which all processes of a machine share. A name is created at its first use
-    and exists while a worker holds one of its numbers; after that it may be removed, and its
-    numbers begin at 0 again."""
+    """The shared records by name. Times are `time.monotonic`, which all processes of a machine
+    share. A name is created at its first use and exists while a worker holds its record; after that
+    it may be removed, and its numbers begin at 0 again."""
 
-    def counter(self, name: str, column: int = 0) -> SharedCounter: ...
-
-    def number(self, name: str, column: int = 0) -> SharedNumber: ...
+    def record(self, name: str) -> SharedRecord:
+        """The record of a name: the same one as long as it is held."""
+        ...
 
     def leads(self, task: str) -> bool:
         """Whether this worker is the leader of a task: the one that does it for the machine. A
@@ -57,42 +54,36 @@ class MachineState(Protocol):
     def close(self) -> None: ...
 
 
-class LocalCounter:
-    """A counter of one process."""
+class LocalRecord:
+    """A record of one process."""
 
-    __slots__ = ("local",)
-
-    def __init__(self) -> None:
-        self.local = 0
-
-    def add(self, amount: int) -> None:
-        self.local += amount
-
-    def total(self) -> int:
-        return self.local
-
-
-class LocalNumber:
-    """A number of one process."""
-
-    __slots__ = ("value",)
+    __slots__ = ("_counters", "_numbers")
 
     def __init__(self) -> None:
-        self.value = 0.0
+        self._counters = [0] * WIDTH
+        self._numbers = [0.0] * WIDTH
+
+    def add(self, column: int, amount: int) -> None:
+        self._counters[column] += amount
+
+    def total(self, column: int) -> int:
+        return self._counters[column]
+
+    def number(self, column: int) -> float:
+        return self._numbers[column]
+
+    def set_number(self, column: int, value: float) -> None:
+        self._numbers[column] = value
 
 
 class LocalState:
     """The state of one process, which shares it with no other."""
 
     def __init__(self) -> None:
-        self._counters: dict[tuple[str, int], LocalCounter] = {}
-        self._numbers: dict[tuple[str, int], LocalNumber] = {}
+        self._records: dict[str, LocalRecord] = {}
 
-    def counter(self, name: str, column: int = 0) -> LocalCounter:
-        return self._counters.setdefault((name, column), LocalCounter())
-
-    def number(self, name: str, column: int = 0) -> LocalNumber:
-        return self._numbers.setdefault((name, column), LocalNumber())
+    def record(self, name: str) -> LocalRecord:
+        return self._records.setdefault(name, LocalRecord())
 
     def leads(self, task: str) -> bool:
         """Always: there is no other process."""

@@ -99,9 +99,9 @@ def test_usage_is_read_if_a_log_metric_trace_or_limit_needs_it(config, more, met
 def test_shared_state_is_closed_after_the_last_sample_of_metrics(config):
     samples = []
     telemetry = WorkerTelemetry(
-        closing=[lambda: samples.append(services.machine.counter("a").total())]
+        closing=[lambda: samples.append(services.machine.record("a").total(0))]
     )
     services = services_of(config(""), telemetry)
-    services.machine.counter("a").add(2)
+    services.machine.record("a").add(0, 2)
     services.close()
     assert samples == [2]

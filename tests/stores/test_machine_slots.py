@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from engine.stores.machine_slots import Counter, Place, WorkerSlots
+from engine.stores.machine_slots import Chunk, Record, WorkerSlots
 from engine.stores.mapped_numbers import PLACES, MappedNumbers
 
 
@@ -24,18 +24,18 @@ def workers(tmp_path) -> Iterator[tuple[WorkerSlots, WorkerSlots]]:
     assert not errors
 
 
-def _counter(worker: WorkerSlots, place: int) -> Counter:
+def _record(worker: WorkerSlots, place: int) -> Record:
     chunk, at = divmod(place, PLACES)
     own = worker.own(chunk)
-    return Counter(Place(worker, own, at, worker.views(chunk), own.view), 0)
+    return Record(Chunk(worker, own, worker.views(chunk), own.view), at)
 
 
 def test_a_place_is_marked_as_long_as_a_worker_has_it(workers):
     one, other = workers
-    held = _counter(other, 7)
+    held = _record(other, 7)
     assert not one.is_unmarked(7)
     assert one.unmarked(1) == [at for at in range(PLACES) if at != 7]
-    again = _counter(other, 7)
+    again = _record(other, 7)
     del held
     assert not one.is_unmarked(7)
     del again
@@ -44,38 +44,38 @@ def test_a_place_is_marked_as_long_as_a_worker_has_it(workers):
 
 def test_a_place_in_a_chunk_that_only_another_worker_has_is_seen(workers):
     one, other = workers
-    held = _counter(other, PLACES + 3)
+    held = _record(other, PLACES + 3)
     assert not one.is_unmarked(PLACES + 3)
     assert PLACES + 3 not in one.unmarked(2)
-    held.add(1)
+    held.add(0, 1)
 
 
 def test_a_reset_place_is_0_in_all_slots(workers):
     one, other = workers
     for worker in workers:
-        _counter(worker, 3).add(5)
-    counter = _counter(one, 3)
-    assert counter.total() == 10
+        _record(worker, 3).add(0, 5)
+    records = _record(one, 3), _record(other, 3)
+    assert [record.total(0) for record in records] == [10, 10]
     one.reset(3)
-    assert (counter.local, counter.total(), _counter(other, 3).local) == (0, 0, 0)
+    assert [record.total(0) for record in records] == [0, 0]
 
 
 def test_what_a_forked_child_forgets_stays_marked(workers):
     one, other = workers
-    held = _counter(other, 9)
+    held = _record(other, 9)
     pid = os.fork()
     if pid == 0:
         del held
         os._exit(0)
     os.waitpid(pid, 0)
     assert not one.is_unmarked(9)
-    held.add(1)
+    held.add(0, 1)
 
 
 def test_what_is_held_after_the_end_marks_nothing(workers, tmp_path):
     one, _ = workers
     third = WorkerSlots(tmp_path, one.changes, lambda error: None)
-    held = _counter(third, 5)
+    held = _record(third, 5)
     third.close()
     del held
     assert one.is_unmarked(5)

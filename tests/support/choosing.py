@@ -135,7 +135,7 @@ class Machine:
         attempt = OpenAttempt(on_pick.state.observers, record, lambda: self.now)
         load = on_pick.state.load
         if load is not None:
-            in_flight = load.in_flight.total()
+            in_flight = load.in_flight
             result.most_in_flight[number] = max(result.most_in_flight[number], in_flight)
         first = replica.seconds * self.random.uniform(0.8, 1.2)
         attempt.response = self._response(replica, stream)

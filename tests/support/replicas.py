@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from engine.config.health import EjectionConfig
 from engine.exchange.record import RequestRecord
 from engine.upstream.health.judge import INTERVAL, Group, Judge
-from engine.upstream.health.target_health import TargetHealth
+from engine.upstream.health.target_health import HealthSettings, TargetHealth
 from engine.upstream.target_state import OpenAttempt
 from engine.values.machine_state import LocalState, MachineState
 
@@ -79,11 +79,13 @@ class Worker:
     def __post_init__(self) -> None:
         used: set[TargetHealth] = set()
         self.targets = [
-            TargetHealth(name, self.machine, self.config, used=used, dice=self.dice)
+            TargetHealth(name, HealthSettings("u", self.machine, self.config, used, self.dice))
             for name in self.names
         ]
         self.group = CountedGroup(self.targets, self.machine)
-        self.judge = Judge(used, lambda target: [self.group])
+        for target in self.targets:
+            target.groups = (self.group,)
+        self.judge = Judge(used)
 
     def out(self, now: float) -> list[str]:
         """The names of the targets that are out."""

@@ -10,8 +10,9 @@ from engine.upstream.answer_times import (
     FAILURE_MEMORY,
     MEMORY,
     MIN_WEIGHT,
+    PER_TOKEN,
     AnswerTimes,
-    DecayingAverage,
+    add_sample,
 )
 from engine.values.machine_state import LocalState
 
@@ -23,10 +24,10 @@ def times() -> AnswerTimes:
 
 def average_of(*samples: tuple[float, float]) -> float:
     """The average after samples, each with its time."""
-    average = DecayingAverage(LocalState(), "x", 0)
+    record = LocalState().record("x")
     for sample, now in samples:
-        average.add(sample, now)
-    return average.number.value
+        add_sample(record, PER_TOKEN, sample, now)
+    return record.number(PER_TOKEN)
 
 
 def test_the_first_sample_is_the_average() -> None:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.upstream.best_of_sample import EXPLORATION_SHARE, BestOfSample, SampledTarget
 from engine.upstream.target_groups import Shares, TargetGroup
+from engine.upstream.target_state import OpenAttempt
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
 
@@ -54,9 +56,7 @@ def test_one_in_a_hundred_goes_to_an_idle_target_whatever_is_known_of_it() -> No
 
 def test_a_busy_target_is_not_explored() -> None:
     group, best = group_of(2, 2, lambda: EXPLORATION_SHARE / 2)
-    load = group.targets[0].state.load
-    assert load is not None
-    load.in_flight.add(1)
+    OpenAttempt(group.targets[0].state.observers, RequestRecord())
     next(group.picks(new_exchange()))
     assert best.drawn == [[0, 1]]
 

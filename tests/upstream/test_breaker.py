@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.config.upstreams import BreakerConfig
 from engine.upstream.breaker import CircuitBreaker
 
 FAILURES, WINDOW, COOLDOWN = 3, 10.0, 5.0
 
 
 def breaker(*failed: float) -> CircuitBreaker:
-    circuit = CircuitBreaker(FAILURES, WINDOW, COOLDOWN)
+    circuit = CircuitBreaker(BreakerConfig(FAILURES, WINDOW, COOLDOWN))
     for moment in failed:
         circuit.failed(moment)
     return circuit
@@ -118,7 +119,7 @@ STEPS = st.lists(
 def test_an_open_breaker_lets_at_most_one_probe_pass_per_cooldown(
     steps: list[tuple[str, float]], limit: int
 ) -> None:
-    circuit, now = CircuitBreaker(limit, WINDOW, COOLDOWN), 0.0
+    circuit, now = CircuitBreaker(BreakerConfig(limit, WINDOW, COOLDOWN)), 0.0
     for _ in range(limit):
         circuit.failed(now)
     last = now  # when it opened, then each probe
@@ -133,7 +134,7 @@ def test_an_open_breaker_lets_at_most_one_probe_pass_per_cooldown(
 
 @given(st.lists(st.floats(0, 100), max_size=50).map(sorted))
 def test_a_breaker_opens_exactly_when_the_window_is_full(moments: list[float]) -> None:
-    circuit = CircuitBreaker(FAILURES, WINDOW, 1000.0)
+    circuit = CircuitBreaker(BreakerConfig(FAILURES, WINDOW, 1000.0))
     opened = False
     for index, moment in enumerate(moments):
         circuit.failed(moment)

@@ -153,6 +153,13 @@ def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
     assert [name for _, name in result(catalog, "m")] == ["m", "x", "z", "y"]
 
 
+def test_models_with_the_same_fallback_share_its_group() -> None:
+    catalog = build(m=([("a", "m", 1)], ["x"]), n=([("b", "n", 1)], ["x"]), x=([("c", "", 1)], []))
+    own, *groups = (catalog.model(name).groups[-1] for name in ("x", "m", "n"))
+    assert groups[0] is groups[1] is not own
+    assert [target.model for group in (own, *groups) for target in group.targets] == ["", "x", "x"]
+
+
 def test_a_model_is_not_its_own_fallback() -> None:
     catalog = build(m=([("a", "m", 1)], ["x"]), x=([("a", "x", 1)], ["m"]))
     assert [name for _, name in result(catalog, "m")] in (["m", "x"], ["m", "x", "m"])
@@ -189,6 +196,15 @@ def test_a_model_whose_only_targets_are_its_fallbacks_begins_with_these() -> Non
     assert model is not None
     targets = model.for_operation(lambda target: None if target.upstream is A else "")
     assert [t.model for t in order(targets)] == ["2"]
+
+
+def test_a_model_is_the_same_for_an_operation_that_all_its_targets_have() -> None:
+    model = build(m=([("a", "1", 1), ("b", "2", 1)], ["x"]), x=([("c", "", 1)], [])).find("m")
+    assert model is not None
+    assert model.for_operation(lambda target: "") is model
+    assert model.for_operation(lambda target: "messages") is model
+    partly = model.for_operation(lambda target: None if target.upstream is A else "")
+    assert ([t.model for t in order(partly)], partly.groups[1]) == (["2", "x"], model.groups[1])
 
 
 def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.config.upstreams import PoolConfig, Resolve, Tls, UpstreamConfig
+from engine.config.upstreams import HeaderChanges, PoolConfig, Resolve, Tls, UpstreamConfig
 from engine.credentials.interface.credential import Credential, LiveCredential
 from engine.credentials.interface.fixed import HeaderCredential
 from engine.upstream.addresses.replicas import Replicas
@@ -34,6 +34,14 @@ def test_targets_of_one_entry_share_their_state_and_others_do_not() -> None:
     assert east.state is second.state
     assert east.state is not other.state
     assert upstream(Client()).target("m", 1, "e").state is not east.state
+
+
+def test_targets_without_a_transform_share_the_edits_of_their_upstream() -> None:
+    west = upstream(Client(), headers=HeaderChanges(set={"x-key": "1"}))
+    own = [TransformConfig({"request": {"header": {"set": {"x-team": "2"}}}}, ())]
+    first, second, third = (west.target("m", 1, transform=each) for each in ((), (), own))
+    assert first.edits is second.edits
+    assert (len(first.edits.transforms), len(third.edits.transforms)) == (1, 2)
 
 
 def test_a_target_is_named_by_its_upstream_and_its_model() -> None:

@@ -122,6 +122,13 @@ def test_replicas_take_the_place_of_their_target_as_soon_as_they_are_known() -> 
     assert names(group.order(new_exchange())) == ["3:80", "a"]
 
 
+def test_a_group_that_follows_no_address_has_its_targets_once() -> None:
+    group = TargetGroup(list(TARGETS), Counted())
+    assert group.targets is group.configured
+    assert group.of(list(TARGETS)) is group
+    assert group.of(TARGETS[:1]).targets == (TARGETS[0],)
+
+
 def test_the_weight_of_a_target_is_shared_by_its_replicas() -> None:
     west, client = followed()
     group = TargetGroup([west, TARGETS[0]], Counted())

@@ -57,15 +57,15 @@ def watched() -> Watched:
 
 
 def test_a_request_is_in_flight_from_its_beginning_to_its_end(watched: Watched) -> None:
-    counts = [watched.load.in_flight.total()]
+    counts = [watched.load.in_flight]
     first, second = watched.begin(), watched.begin()
-    counts.append(watched.load.in_flight.total())
+    counts.append(watched.load.in_flight)
     first.close()
     first.close()
-    counts.append(watched.load.in_flight.total())
+    counts.append(watched.load.in_flight)
     second.failed("5xx")
     second.close()
-    counts.append(watched.load.in_flight.total())
+    counts.append(watched.load.in_flight)
     assert counts == [0, 2, 1, 0]
 
 
@@ -134,10 +134,10 @@ def test_groups_of_the_same_targets_share_their_load() -> None:
     attempts = [
         OpenAttempt(each.state.observers, RequestRecord(), Clock()) for each in (*targets, *targets)
     ]
-    assert one.in_flight.total() == other.in_flight.total() == 4
+    assert one.in_flight == other.in_flight == 4
     for attempt in attempts:
         attempt.close()
-    assert one.in_flight.total() == 0
+    assert one.in_flight == 0
 
 
 def test_a_group_that_gets_other_targets_keeps_its_load() -> None:
@@ -150,7 +150,7 @@ def test_a_group_that_gets_other_targets_keeps_its_load() -> None:
         client.move({Address(f"10.0.0.{n}", 80): Share() for n in range(last)})
         load = group_load(changing, machine)
         OpenAttempt(changing.targets[-2].state.observers, RequestRecord(), Clock())
-    assert load.in_flight.total() == 4
+    assert load.in_flight == 4
     assert [len(each.state.observers) for each in changing.targets] == [1] * 5
 
 
@@ -158,7 +158,7 @@ def test_who_observes_later_is_not_told_of_the_end(watched: Watched) -> None:
     attempt = watched.begin()
     later = group_load(group(watched.target), LocalState())
     attempt.close()
-    assert later.in_flight.total() == 0
+    assert later.in_flight == 0
 
 
 def test_targets_that_share_their_state_share_their_load() -> None:

@@ -12,7 +12,12 @@ from engine.config.model_operations import ModelOperation
 from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.upstream.target import Target
-from engine.upstream.translations import RouteTranslations, TranslationTables, translated_request
+from engine.upstream.translations import (
+    RouteTranslations,
+    TranslatedRequests,
+    TranslationTables,
+    translated_request,
+)
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, upstream
@@ -54,6 +59,19 @@ def target(dialect: str = "anthropic", model: str = "claude-sonnet-4-5") -> Targ
 def chat(media_type: str = "application/json", **more: Any) -> Exchange:
     body = {"model": "alias", "messages": [{"role": "user", "content": "Hi"}], **more}
     return new_exchange(body=Body(json.dumps(body).encode()), media_type=media_type, model="alias")
+
+
+def test_targets_of_equal_entry_upstream_and_model_share_a_translation() -> None:
+    there = upstream(Client(base_path="/v1"), dialect="anthropic")
+    names = ("claude-sonnet-4-5", "claude-sonnet-4-5", "claude-opus-4-1")
+    targets = [there.target(name, 1, entry="alias") for name in names]
+    requests = TranslatedRequests(route(), chat())
+    assert all(map(requests.carries, targets))
+    first, second, other = (requests.translated(each) for each in targets)
+    assert first is second
+    assert other is not None
+    assert other is not first
+    assert json.loads(other.target_request.body)["model"] == "claude-opus-4-1"
 
 
 def test_a_target_of_another_dialect_gets_a_translated_request() -> None:

@@ -7,17 +7,17 @@ from engine.values.machine_state import LocalState
 
 def test_a_counter_is_the_same_for_the_same_name():
     state = LocalState()
-    state.counter("a").add(3)
-    state.counter("a").add(-1)
-    assert (state.counter("a").local, state.counter("a").total()) == (2, 2)
-    assert state.counter("b").total() == 0
+    state.record("a").add(0, 3)
+    state.record("a").add(0, -1)
+    assert state.record("a").total(0) == 2
+    assert state.record("b").total(0) == 0
 
 
 def test_a_number_is_zero_until_it_is_set():
     state = LocalState()
-    assert state.number("a").value == 0.0
-    state.number("a").value = 1.5
-    assert state.number("a").value == 1.5
+    assert state.record("a").number(0) == 0.0
+    state.record("a").set_number(0, 1.5)
+    assert state.record("a").number(0) == 1.5
 
 
 def test_the_only_process_does_every_task():

@@ -58,6 +58,7 @@ class Recorder(Client):
     ) -> None:
         origin = origin_of(url)
         self.base_path, self.host = origin.base_path, origin.host_header
+        self.proxy_authorization, self._addresses = "", None
         # Set later: a client gets only the URL of its upstream.
         self.name = ""
         self._base = url.removesuffix(origin.base_path) if origin.base_path else url

@@ -82,12 +82,6 @@ class Client(Protocol):
         """The numbers of idle and busy connections."""
 
 
-class InFlight(Protocol):
-    """Requests in flight on the machine."""
-
-    def total(self) -> int: ...
-
-
 class Times(Protocol):
     """How fast a target answers."""
 
@@ -96,10 +90,10 @@ class Times(Protocol):
 
 
 class Load(Protocol):
-    """The load of a target."""
+    """The load of a target: its requests in flight on the machine, and how fast it answers."""
 
     @property
-    def in_flight(self) -> InFlight: ...
+    def in_flight(self) -> int: ...
     @property
     def times(self) -> Times: ...
 
@@ -157,7 +151,7 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
                 labels = (name, "/".join(filter(None, entry)))
                 yield BREAKER, labels, target.breaker.state(now)
                 if target.load is not None:
-                    yield IN_FLIGHT, labels, target.load.in_flight.total()
+                    yield IN_FLIGHT, labels, target.load.in_flight
                     yield ANSWER, labels, target.load.times.typical
             idle, busy = upstream.client.connections
             if idle or busy or name in connected:

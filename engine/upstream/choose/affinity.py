@@ -184,8 +184,8 @@ class Ranks:
         # Targets of equal weight are adjacent.
         self._targets = sorted(targets, key=lambda target: -target.weight)
         loads = [target.state.load for target in self._targets]
-        self._totals = [each.in_flight.total for each in loads if each is not None]
-        self._group_total = load.in_flight.total
+        self._loads = [each for each in loads if each is not None]
+        self._group_load = load
         lanes = b"".join(
             (_hash(target.state.name.encode()) | 1).to_bytes(8, "little")
             for target in self._targets
@@ -238,9 +238,9 @@ class Ranks:
 
     def _is_full(self, index: int) -> bool:
         """Whether a target would have more than its share of the requests in flight."""
-        in_flight = self._totals[index]()
+        in_flight = self._loads[index].in_flight
         return in_flight >= _MIN_IN_FLIGHT and in_flight + 1 > self._max_shares[index] * (
-            self._group_total() + 1
+            self._group_load.in_flight + 1
         )
 
 

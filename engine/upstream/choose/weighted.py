@@ -23,6 +23,8 @@ def build(options: None, services: Services) -> Strategy:
 
 
 class _Weighted:
+    __slots__ = ("_dice",)
+
     def __init__(self, dice: Dice) -> None:
         self._dice = dice
 

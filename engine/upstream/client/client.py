@@ -46,10 +46,11 @@ class Client:
     Proxy-Authorization or "". Raises ValueError for an invalid URL of upstream or proxy.
     """
 
-    proxy_authorization = ""
-    _addresses: FixedAddress | HostAddresses | None = None  # None for a Unix socket
-    _on_change: Callable[[], None] | None = None
-    _pruning: Any = None  # the greenlet that waits until the pool is pruned
+    __slots__ = (
+        *("__weakref__", "_addresses", "_by_address", "_clock", "_connections", "_extra"),
+        *("_new_pool", "_on_change", "_origin", "_pool", "_prefix", "_proxy", "_prune_interval"),
+        *("_pruning", "_timeouts", "_tls", "base_path", "host", "proxy_authorization"),
+    )
 
     def __init__(
         self,
@@ -69,22 +70,25 @@ class Client:
     ) -> None:
         self._origin = origin_of(url)
         self._proxy = proxy_of(self._origin, proxy, environ)
-        self._addresses = self._address_source(lookup, clock)
+        # None for a Unix socket.
+        self._addresses: FixedAddress | HostAddresses | None = self._address_source(lookup, clock)
+        self._on_change: Callable[[], None] | None = None
         self._tls = TlsFiles(ca, cert, verify) if self._origin.tls else None
         self._timeouts = timeouts
         self._clock = clock
         self._new_pool = partial(Pool, pool_size, pool_idle, pool_age, clock)
         self._pool = self._new_pool()
         self._prune_interval = max(_MIN_PRUNE_INTERVAL, pool_idle)
-        self._connections: WeakSet[Connection] = WeakSet()
-        self._by_address: WeakSet[Client] = WeakSet()
+        self._pruning: Any = None  # the timer until the pool is pruned
+        # The open ones. Sets are made at the first use: there may be thousands of clients.
+        self._connections: set[ref[Connection]] | None = None
+        self._by_address: WeakSet[Client] | None = None  # the clients that `at` made
         self.base_path = self._origin.base_path
         self.host = self._origin.host_header
         # A proxy without a tunnel needs the absolute URL (RFC 9112 3.2.2) and its credentials.
         forwards = self._proxy is not None and not self._origin.tls
         self._prefix = f"http://{self.host}" if forwards else ""
-        if self._proxy is not None:
-            self.proxy_authorization = self._proxy.authorization
+        self.proxy_authorization = "" if self._proxy is None else self._proxy.authorization
         self._extra: tuple[tuple[str, str], ...] = ()
         if forwards and self.proxy_authorization:
             self._extra = (("Proxy-Authorization", self.proxy_authorization),)
@@ -141,19 +145,26 @@ class Client:
         connection = Connection(sock, self._clock(), address)
         if address is not None and address not in self.lookup.addresses:
             connection.retire()  # the answer changed meanwhile
-        self._connections.add(connection)
+        if self._connections is None:
+            self._connections = set()
+        self._connections.add(ref(connection, self._connections.discard))
         if self._pruning is None:
             self._prune_later()
         return connection
 
     def _prune_later(self) -> None:
+        # A timer, because there may be thousands of clients: a greenlet takes over a kilobyte.
         # Weak, so that a client that nobody uses any more is freed with its connections.
-        self._pruning = gevent.spawn_later(self._prune_interval, _prune, ref(self))
+        self._pruning = gevent.get_hub().loop.timer(self._prune_interval)
+        self._pruning.start(_prune, ref(self))
 
     def prune(self) -> None:
-        """Close the connections that were idle for too long; again later while there are any."""
+        """Close the connections that were idle for too long; again later while there are any. Does
+        not wait."""
+        if self._pruning is not None:
+            self._pruning.close()
+            self._pruning = None
         self._pool.prune()
-        self._pruning = None
         if self._connections:
             self._prune_later()
 
@@ -165,8 +176,9 @@ class Client:
         client = copy(self)
         client._addresses = FixedAddress(address, self._addresses.refused)
         client._pool = self._new_pool()
-        client._connections, client._by_address = WeakSet(), WeakSet()
-        client._pruning = None
+        client._connections = client._by_address = client._pruning = None
+        if self._by_address is None:
+            self._by_address = WeakSet()
         self._by_address.add(client)
         return client
 
@@ -186,8 +198,8 @@ class Client:
     def connections(self) -> tuple[int, int]:
         """The numbers of idle connections and of those that carry a request."""
         idle = len(self._pool)
-        busy = max(0, len(self._connections) - idle)
-        for client in self._by_address:
+        busy = max(0, len(self._connections or ()) - idle)
+        for client in self._by_address or ():
             more_idle, more_busy = client.connections
             idle, busy = idle + more_idle, busy + more_busy
         return idle, busy
@@ -196,7 +208,7 @@ class Client:
         """Close the idle connections now, the others after their response."""
         self._pool.close()
         self._on_change = None
-        for client in list(self._by_address):
+        for client in list(self._by_address or ()):
             client.close()
         if isinstance(self._addresses, HostAddresses):
             self._addresses.close()
@@ -226,8 +238,9 @@ class Client:
         """Close connections to addresses that are not in use any more: idle ones now, the others
         when they are given back."""
         addresses = self.lookup.addresses
-        for connection in list(self._connections):
-            if connection.address not in addresses:
+        for reference in list(self._connections or ()):
+            connection = reference()
+            if connection is not None and connection.address not in addresses:
                 connection.retire()
         self._pool.prune()
         if self._on_change is not None:

@@ -106,7 +106,7 @@ class HostAddresses:
         self._interval = INTERVAL  # the seconds of the last answer
         self._dialed = False  # a connection was made since the last lookup
         self._running: Any = None  # the greenlet of a lookup
-        self._next: Any = None  # the greenlet that waits until the next lookup
+        self._next: Any = None  # the timer until the next lookup
         self._failure: OSError = OSError("its name has no address")
         self.status = LookupStatus()
 
@@ -132,16 +132,23 @@ class HostAddresses:
         self._start()
 
     def follow(self) -> None:
-        """Look the name up again if it is in use; `_look_up` schedules the next call."""
-        self._next = None
+        """Look the name up again if it is in use; `_look_up` schedules the next call. Does not
+        wait."""
+        self._stop_timer()
         if self._dialed or self._in_use():
             self._dialed = False
             self._start()
 
     def close(self) -> None:
         """Stop all lookups, until the next new connection."""
-        scheduled, self._next = self._next, None
-        gevent.killall([task for task in (scheduled, self._running) if task is not None])
+        self._stop_timer()
+        if self._running is not None:
+            self._running.kill()
+
+    def _stop_timer(self) -> None:
+        timer, self._next = self._next, None
+        if timer is not None:
+            timer.close()
 
     def _start(self) -> Any:
         """The greenlet of the lookup under way, or of a new one."""
@@ -164,9 +171,11 @@ class HostAddresses:
         finally:
             self._running = None
             if self._next is None:
-                # Jitter, so that workers do not look up at the same time.
+                # Jitter, so that workers do not look up at the same time. A timer, because there
+                # may be thousands of names, and a greenlet takes about a kilobyte.
                 wait = seconds * random.uniform(0.8, 1.0)  # noqa: S311
-                self._next = gevent.spawn_later(wait, self.follow)
+                self._next = gevent.get_hub().loop.timer(wait)
+                self._next.start(self.follow)
 
     def _failed(self, error: OSError) -> None:
         self._failure = error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.upstream.health.outliers import ejections, max_ejected
-from engine.upstream.health.target_health import TargetHealth
+from engine.upstream.health.target_health import JudgedGroup, TargetHealth
 from engine.values.machine_state import MachineState
 
 INTERVAL = 1.0
@@ -42,29 +42,23 @@ class Group:
                 with self._machine.deciding():
                     _eject(targets, now)
             _release_surplus(targets, now)
-        windows = (target.config.window for target in targets)
+        windows = (target.settings.config.window for target in targets)
         return now - self._used <= max(windows, default=0.0)
 
 
 class Judge:
-    """Judges the groups of one worker. `groups_of` returns those of a target, `used` are the
-    targets that were used since the last judgement. `pause` lets requests continue."""
+    """Judges the groups of one worker. `used` are the targets that were used since the last
+    judgement. `pause` lets requests continue."""
 
-    def __init__(
-        self,
-        used: set[TargetHealth],
-        groups_of: Callable[[TargetHealth], Iterable[Group]],
-        pause: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, used: set[TargetHealth], pause: Callable[[], None] = lambda: None) -> None:
         self._used = used
-        self._groups_of = groups_of
         self._pause = pause
-        self._active: set[Group] = set()
+        self._active: set[JudgedGroup] = set()
 
     def step(self, now: float) -> None:
         """Judge the groups that were used lately. Call it about every `INTERVAL` seconds."""
         for target in self._used:
-            for group in self._groups_of(target):
+            for group in target.groups:
                 group.use(now)
                 self._active.add(group)
         self._used.clear()
@@ -78,7 +72,7 @@ class Judge:
     def _forget(self, targets: Iterable[TargetHealth]) -> None:
         """Free the windows of targets that belong to no active group."""
         for target in targets:
-            if self._active.isdisjoint(self._groups_of(target)):
+            if self._active.isdisjoint(target.groups):
                 target.forget()
 
 
@@ -92,7 +86,7 @@ def _eject(targets: Sequence[TargetHealth], now: float) -> None:
 def _release_surplus(targets: Sequence[TargetHealth], now: float) -> None:
     """Release the targets beyond the share that may be ejected, the last ejected ones first."""
     ejected = [target for target in targets if target.is_ejected(now)]
-    max_out = max((target.config.max_out for target in targets), default=0.0)
+    max_out = max((target.settings.config.max_out for target in targets), default=0.0)
     surplus = len(ejected) - max_ejected(len(targets), max_out)
     if surplus > 0:
         ejected.sort(key=lambda target: target.ejected_until)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import gevent
 
@@ -22,8 +21,14 @@ from engine.telemetry.metrics.health import STATES
 from engine.upstream.addresses.replicas import Replica
 from engine.upstream.health.judge import INTERVAL, Group, Judge
 from engine.upstream.health.probes import Prober, ServerProbe
-from engine.upstream.health.target_health import TargetHealth
-from engine.upstream.health.target_limits import ENOUGH, USED_UP, LimitsGroup, TargetLimits
+from engine.upstream.health.target_health import HealthSettings, TargetHealth
+from engine.upstream.health.target_limits import (
+    ENOUGH,
+    USED_UP,
+    LimitsGroup,
+    LimitsSettings,
+    TargetLimits,
+)
 from engine.upstream.target import Target, Upstream
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_state import TargetState
@@ -33,16 +38,24 @@ from engine.values.periodic import PeriodicTask
 _STOP_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedTarget:
-    """A target by its names in metrics, `upstream` and `name`, with its health, the limits of its
-    vendor, and the probe of its server, None without probes."""
+Watchers = tuple[TargetHealth, TargetLimits]
+"""The observers of a watched target, which are also its conditions."""
 
-    upstream: str
-    name: str
+
+class WatchedTarget(NamedTuple):
+    """The health of a target, and the limits of its vendor. `upstream` and `name` are its names in
+    metrics."""
+
     health: TargetHealth
     limits: TargetLimits
-    probe: ServerProbe | None = None
+
+    @property
+    def upstream(self) -> str:
+        return self.health.settings.upstream
+
+    @property
+    def name(self) -> str:
+        return self.health.name.removeprefix(f"{self.upstream}/").strip("/")
 
     @property
     def ejections(self) -> Mapping[str, int]:
@@ -63,12 +76,12 @@ class WatchedTarget:
 
     def report(self, now: float) -> dict[str, Any]:
         """The state of the target for operators, and its reason."""
-        state = STATES[self.level(now)]
+        state, server = STATES[self.level(now)], self.health.server
         report = {"upstream": self.upstream, "target": self.name, "state": state}
         if state in ("ejected", "returning") and self.health.reason:
             report["reason"] = self.health.reason
-        if state == "failing" and self.probe is not None and self.probe.reason:
-            report["reason"] = self.probe.reason
+        if state == "failing" and server is not None and server.reason:
+            report["reason"] = server.reason
         return report
 
 
@@ -80,15 +93,15 @@ class _WatchedGroup:
 
     def __init__(self, group: TargetGroup, machine: MachineState) -> None:
         self.group = group
-        self.members: dict[TargetState, WatchedTarget] = {}
+        self.members: Mapping[TargetState, Watchers] = {}
         self.judged = Group((), machine)
         self.limits = LimitsGroup(())
 
-    def update(self, members: dict[TargetState, WatchedTarget]) -> None:
+    def update(self, members: Mapping[TargetState, Watchers]) -> None:
         """Use the current members."""
         self.members = members
-        self.judged.members = tuple(member.health for member in members.values())
-        self.limits.members = tuple(member.limits for member in members.values())
+        self.judged.members = tuple(health for health, _ in members.values())
+        self.limits.members = tuple(limits for _, limits in members.values())
 
 
 class HealthMonitor:
@@ -105,12 +118,10 @@ class HealthMonitor:
         self._machine = machine
         self._clock = clock
         self._used: set[TargetHealth] = set()
-        self._groups: dict[TargetHealth, tuple[Group, ...]] = {}
-        self._watched: dict[TargetState, WatchedTarget] = {}
-        self._group_keys: set[tuple[int, ...]] = set()
-        self._judge = Judge(
-            self._used, lambda target: self._groups.get(target, ()), partial(gevent.sleep, 0)
-        )
+        self._watched: dict[TargetState, Watchers] = {}
+        self._group_keys: set[tuple[TargetState, ...]] = set()
+        self._settings: dict[str, tuple[HealthSettings, LimitsSettings]] = {}  # by upstream
+        self._judge = Judge(self._used, partial(gevent.sleep, 0))
         self.probes: dict[tuple[str, str], ServerProbe] = {}
         self._prober = Prober((), machine, clock)
         for name, upstream in upstreams.items():
@@ -129,7 +140,7 @@ class HealthMonitor:
             if upstream.replicas is None and len(upstream.credentials) < 2 and not probed:
                 return
         for group in groups:
-            key = tuple(sorted({id(target.state) for target in group.configured}))
+            key = tuple(sorted({target.state for target in group.configured}, key=id))
             if key not in self._group_keys:
                 self._group_keys.add(key)
                 self._add(group)
@@ -151,9 +162,9 @@ class HealthMonitor:
     def watched(self) -> Iterator[WatchedTarget]:
         """The watched targets that are probed or were used by this worker."""
         return (
-            target
-            for target in list(self._watched.values())
-            if target.health.is_open or target.probe is not None
+            WatchedTarget(health, limits)
+            for health, limits in list(self._watched.values())
+            if health.is_open or health.server is not None
         )
 
     def report(self) -> list[dict[str, Any]]:
@@ -179,51 +190,53 @@ class HealthMonitor:
             if state not in former:
                 if state not in self._watched:
                     self._attach(target, group.limits)
-                health = self._watched[state].health
-                self._groups[health] = (*self._groups.get(health, ()), group.judged)
+                health, _ = self._watched[state]
+                health.groups += (group.judged,)
         group.update({state: self._watched[state] for state in current})
 
     def _leave(self, state: TargetState, group: Group) -> None:
         """Remove a target from a group. A target without groups is not watched any more."""
-        watched = self._watched[state]
-        groups = tuple(each for each in self._groups[watched.health] if each is not group)
-        self._groups[watched.health] = groups
-        if not groups:
-            del self._groups[watched.health], self._watched[state]
-            self._used.discard(watched.health)
-            for observer in (watched.health, watched.limits):
-                state.observers.remove(observer)
-                state.conditions.remove(observer.asked_last)
+        watchers = self._watched[state]
+        health, _ = watchers
+        health.groups = tuple(each for each in health.groups if each is not group)
+        if not health.groups:
+            del self._watched[state]
+            self._used.discard(health)
+            state.observers = tuple(each for each in state.observers if each not in watchers)
+            state.conditions = tuple(each for each in state.conditions if each not in watchers)
             state.limits = None
 
     def _attach(self, target: Target, group: LimitsGroup) -> None:
         """Observe the attempts at a target."""
         upstream, state = target.upstream, target.state
-        config, machine = self._configs[upstream.name], self._machine
-        probe = self.probes.get((upstream.name, target.address))
-        name, label = state.name, state.name.removeprefix(f"{upstream.name}/").strip("/")
+        of_health, of_limits = self._settings_of(upstream)
+        first, second = target.entry or upstream.name, target.model or target.entry
         health = TargetHealth(
-            name,
-            machine,
-            config.ejection,
-            used=self._used,
-            server=None if probe is None else probe.failing_until,
-            kind=(target.entry or upstream.name, target.model or target.entry),
+            state.name,
+            of_health,
+            server=self.probes.get((upstream.name, target.address)),
+            kind=first if first == second else (first, second),
         )
-        limits = TargetLimits(
-            name,
-            machine,
-            [*upstream.credentials],
-            reserve=config.rate_limits.reserve,
-            formats=_formats(upstream.dialect),
-            group=group,
-            clock=self._clock,
-        )
-        state.observers += [health, limits]
-        state.conditions += [health.asked_last, limits.asked_last]
+        limits = TargetLimits(state.name, of_limits, group)
+        watchers = self._watched[state] = health, limits
+        state.observers += watchers
+        state.conditions += watchers
         if len(upstream.credentials) > 1:
             state.limits = limits
-        self._watched[state] = WatchedTarget(upstream.name, label, health, limits, probe)
+
+    def _settings_of(self, upstream: Upstream) -> tuple[HealthSettings, LimitsSettings]:
+        """What the targets of an upstream have in common."""
+        name, machine = upstream.name, self._machine
+        if name not in self._settings:
+            config = self._configs[name]
+            reserve, formats = config.rate_limits.reserve, _formats(upstream.dialect)
+            self._settings[name] = (
+                HealthSettings(name, machine, config.ejection, self._used),
+                LimitsSettings(
+                    machine, [*upstream.credentials], reserve, formats, clock=self._clock
+                ),
+            )
+        return self._settings[name]
 
     def _probe(self, upstream: Upstream, config: ProbeConfig) -> None:
         """Probe the server of an upstream, or each of its current addresses."""
@@ -245,8 +258,9 @@ class HealthMonitor:
         return INTERVAL
 
 
+@cache
 def _formats(dialect: str) -> Sequence[RateLimitHeaders]:
     """The formats in which an upstream reports rate limits; those of all dialects for ""."""
     names = [dialect] if dialect in dialects.names() else dialects.names()
     formats = (dialects.get(name).rate_limits for name in names)
-    return [each for each in dict.fromkeys(formats) if each is not None]
+    return tuple(each for each in dict.fromkeys(formats) if each is not None)

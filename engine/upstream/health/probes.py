@@ -31,7 +31,10 @@ from engine.upstream.health.probe_result import HEALTHY
 from engine.upstream.request import USER_AGENT
 from engine.upstream.target import Upstream
 from engine.values.errors import GatewayError
-from engine.values.machine_state import MachineState, SharedNumber
+from engine.values.machine_state import MachineState
+
+_FAILING_UNTIL, _RESULT = range(2)
+"""The numbers of a server in its record of the machine: a time, and the last result that failed."""
 
 _LATE = 3
 """Intervals without a probe after which the state of a failing server expires."""
@@ -68,8 +71,8 @@ class ProbeLaw:
 class ServerProbe:
     """The probe of the server of an upstream, or of a `replica` of it.
 
-    `failing_until` is the shared number with the time until which the server is failing. `task`
-    identifies the probes of the upstream among the workers. `count` counts those of this worker."""
+    `task` identifies the probes of the upstream among the workers. `count` counts those of this
+    worker."""
 
     def __init__(
         self,
@@ -84,8 +87,7 @@ class ServerProbe:
         settings = hashlib.sha256(repr((upstream.url, config)).encode()).hexdigest()[:16]
         self.task = f"health/{upstream.name}/{settings}"
         self.name = upstream.name if replica is None else f"{upstream.name}@{replica.address}"
-        self.failing_until: SharedNumber = machine.number(f"probes/{self.name}", 0)
-        self._failure: SharedNumber = machine.number(f"probes/{self.name}", 1)
+        self._record = machine.record(f"probes/{self.name}")
         self.count = 0
         self._upstream = upstream
         self._client = upstream.client if replica is None else replica.client
@@ -93,9 +95,14 @@ class ServerProbe:
         self._law: ProbeLaw | None = None
 
     @property
+    def failing_until(self) -> float:
+        """The time until which the server is failing, or was; 0.0 if it never failed."""
+        return self._record.number(_FAILING_UNTIL)
+
+    @property
     def reason(self) -> str:
         """Why the last failed probe of any worker failed; "" if none has failed."""
-        return probe_result.reason(self._failure.value)
+        return probe_result.reason(self._record.number(_RESULT))
 
     def run(self) -> None:
         """Probe the server once, and share the result. A worker without free file descriptors
@@ -108,18 +115,18 @@ class ServerProbe:
         except GatewayError:
             return
         if result != HEALTHY:
-            self._failure.value = result
-        now, number = self._clock(), self.failing_until
-        was_failing = number.value > now
+            self._record.set_number(_RESULT, result)
+        now = self._clock()
+        was_failing = self.failing_until > now
         if self._law is None:
             self._law = ProbeLaw(self.config, was_failing or None)
         failing = self._law.record(result == HEALTHY)
         self.count += 1
         if failing:
             hold = max(_LATE * self.config.every, _LEAST_HOLD)
-            number.value = now + hold + self.config.timeout
+            self._record.set_number(_FAILING_UNTIL, now + hold + self.config.timeout)
         elif was_failing:
-            number.value = now  # the slow start begins now
+            self._record.set_number(_FAILING_UNTIL, now)  # the slow start begins now
         name = self.name
         if failing and not was_failing:
             log.warning("upstream %s fails its health check: %s", name, detail or self.reason)

@@ -12,8 +12,8 @@ credentials differ has the state of the best one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from engine.credentials.interface.credential import LiveCredential
 from engine.dialects.interface.rate_limits import RateLimitHeaders
@@ -25,16 +25,9 @@ from engine.upstream.target_state import (
     OpenAttempt,
     name_on_machine,
 )
-from engine.values.machine_state import MachineState, SharedNumber
+from engine.values.machine_state import MachineState, SharedRecord
 
 ENOUGH, NEARLY, USED_UP = range(3)
-
-
-class _Times(NamedTuple):
-    """Until when a credential is nearly used up, and until when it is used up."""
-
-    nearly: SharedNumber
-    used_up: SharedNumber
 
 
 class LimitsGroup:
@@ -63,76 +56,59 @@ class LimitsGroup:
         self._moment = None
 
 
+@dataclass(frozen=True, slots=True)
+class LimitsSettings:
+    """What the targets of an upstream have in common. `formats` are those in which its responses
+    report limits. `unix_clock` gives Unix seconds; other times are monotonic."""
+
+    machine: MachineState
+    credentials: Sequence[LiveCredential]
+    reserve: float
+    formats: Sequence[RateLimitHeaders]
+    unix_clock: Callable[[], float] = time.time
+    clock: Callable[[], float] = time.monotonic
+
+
 class TargetLimits:
-    """The limits of a target, an observer of its attempts. `formats` are those in which its
-    responses report limits, `group` has the limits of the targets that can replace it. `unix_clock`
-    gives Unix seconds; other times are monotonic.
-    """
+    """The limits of a target, an observer of its attempts. `group` has the limits of the targets
+    that can replace it."""
 
-    __slots__ = (
-        *("_clock", "_credentials", "_formats", "_group", "_machine", "_name", "_opened"),
-        *("_reserve", "_unix_clock"),
-    )
+    __slots__ = ("_group", "_name", "_opened", "_settings")
 
-    def __init__(
-        self,
-        name: str,
-        machine: MachineState,
-        credentials: Sequence[LiveCredential],
-        *,
-        reserve: float,
-        formats: Sequence[RateLimitHeaders],
-        group: LimitsGroup,
-        unix_clock: Callable[[], float] = time.time,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._reserve = reserve
-        self._formats = formats
-        self._group = group
-        self._unix_clock = unix_clock
-        self._clock = clock
-        self._machine = machine
+    def __init__(self, name: str, settings: LimitsSettings, group: LimitsGroup) -> None:
         self._name = name
-        self._credentials: Sequence[LiveCredential | None] = credentials or [None]
-        self._opened: Mapping[LiveCredential | None, _Times] = {}
+        self._settings = settings
+        self._group = group
+        self._opened: Sequence[SharedRecord] = ()
 
-    @property
-    def _times(self) -> Mapping[LiveCredential | None, _Times]:
-        """The shared times by credential, opened at their first use: a config may have many targets
-        that are never used."""
-        if not self._opened:
-            self._opened = {
-                credential: self._times_of(index)
-                for index, credential in enumerate(self._credentials)
-            }
+    def _open(self) -> Sequence[SharedRecord]:
+        """The records with the times of each credential, or of requests without one. They are
+        opened at their first use: a config may have many targets that are never used."""
+        settings, name = self._settings, self._name
+        names = [name_on_machine(name)]
+        names += [f"credential/{number}/{name}" for number in range(1, len(settings.credentials))]
+        self._opened = tuple(map(settings.machine.record, names))
         return self._opened
 
-    def _times_of(self, index: int) -> _Times:
-        name = f"credential/{index}/{self._name}" if index else name_on_machine(self._name)
-        nearly, used_up = (
-            self._machine.number(name, column) for column in (NEARLY_UNTIL, USED_UP_UNTIL)
-        )
-        return _Times(nearly, used_up)
+    def _record(self, credential: LiveCredential | None) -> SharedRecord:
+        """The record of a credential; of None for a target without credentials."""
+        records = self._opened or self._open()
+        return records[0 if len(records) == 1 else self._settings.credentials.index(credential)]
 
-    def level(self, credential: LiveCredential | None, now: float) -> int:
+    def level(self, credential: LiveCredential | None, now: float, /) -> int:
         """ENOUGH, NEARLY or USED_UP for a credential; None for a target without credentials."""
-        times = self._times[credential]
-        if now < times.used_up.value <= now + MAX_SECONDS:
-            return USED_UP
-        if now < times.nearly.value <= now + MAX_SECONDS:
-            return NEARLY
-        return ENOUGH
+        return _level(self._record(credential), now)
 
     def best_level(self, now: float) -> int:
         """The level of the credential with the most left."""
         level = USED_UP
-        for credential in self._times:
-            level = min(level, self.level(credential, now))
+        for record in self._opened or self._open():
+            level = min(level, _level(record, now))
             if level == ENOUGH:
                 break
         return level
 
-    def asked_last(self, now: float) -> bool:
+    def asked_last(self, now: float, /) -> bool:
         """Whether other targets come first."""
         level = self.best_level(now)
         if level == NEARLY:
@@ -153,21 +129,31 @@ class TargetLimits:
         self._read(attempt)
         headers = dict(attempt.headers)
         retry_after = retry.retry_delay(
-            headers.get("retry-after-ms"), headers.get("retry-after"), self._unix_clock()
+            headers.get("retry-after-ms"), headers.get("retry-after"), self._settings.unix_clock()
         )
         if seconds := seconds_after_failure(attempt.failure, retry_after):
-            self._times[attempt.credential].used_up.value = self._clock() + seconds
+            until = self._settings.clock() + seconds
+            self._record(attempt.credential).set_number(USED_UP_UNTIL, until)
             self._group.changed()
 
     def ended(self, attempt: OpenAttempt, /) -> None:
         """Do nothing: limits are read from responses."""
 
     def _read(self, attempt: OpenAttempt) -> None:
-        headers, reserve, now = attempt.headers, self._reserve, self._unix_clock()
+        settings, headers = self._settings, attempt.headers
+        reserve, now = settings.reserve, settings.unix_clock()
         seconds = max(
-            (seconds_last(each, headers, reserve, now) for each in self._formats), default=0.0
+            (seconds_last(each, headers, reserve, now) for each in settings.formats), default=0.0
         )
-        number = self._times[attempt.credential].nearly
-        if seconds or number.value:
-            number.value = self._clock() + seconds if seconds else 0.0
+        record = self._record(attempt.credential)
+        if seconds or record.number(NEARLY_UNTIL):
+            record.set_number(NEARLY_UNTIL, settings.clock() + seconds if seconds else 0.0)
             self._group.changed()
+
+
+def _level(record: SharedRecord, now: float) -> int:
+    if now < record.number(USED_UP_UNTIL) <= now + MAX_SECONDS:
+        return USED_UP
+    if now < record.number(NEARLY_UNTIL) <= now + MAX_SECONDS:
+        return NEARLY
+    return ENOUGH

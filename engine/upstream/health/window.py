@@ -35,13 +35,13 @@ class Window:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._samples: list[tuple[float, Totals]] = []
+        self._samples: tuple[tuple[float, Totals], ...] = ()
         self._last: Totals | None = None
         self._quiet_since = 0.0
 
     def restart(self) -> None:
         """Start an empty window."""
-        self._samples.clear()
+        self._samples = ()
         self._last = None
 
     def is_idle(self, answers: int, failures: int, waiting: int) -> bool:
@@ -64,9 +64,11 @@ class Window:
         self._last = totals
         samples = self._samples
         while samples and samples[0][0] < now - self._seconds:
-            del samples[0]
+            samples = samples[1:]
         if not samples or now - samples[-1][0] >= self._seconds / _PARTS:
-            samples.append((now, last or totals))  # what came since the last call is in the window
+            # What came since the last call is in the window.
+            samples = (*samples, (now, last or totals))
+        self._samples = samples
         base = samples[0][1]
         answers = totals.answers - base.answers
         logs = (totals.logs - base.logs) / _SCALE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from engine.config.upstreams import BreakerConfig
 from engine.exchange.record import Attempt, Outcome
 from engine.telemetry.metrics import upstreams
 from engine.upstream.breaker import CircuitBreaker
@@ -12,10 +13,13 @@ from tests.support.recording_metrics import finished_exchange, record_all, value
 
 def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
     monkeypatch.setattr(upstreams.time, "monotonic", lambda: 1005.0)
-    opened, half = CircuitBreaker(1, 30, 30), CircuitBreaker(1, 30, 30)
+    opened, half = (
+        CircuitBreaker(BreakerConfig(1, 30, 30)),
+        CircuitBreaker(BreakerConfig(1, 30, 30)),
+    )
     opened.failed(1000.0)
     half.failed(900.0)
-    closed = CircuitBreaker(1, 30, 30)
+    closed = CircuitBreaker(BreakerConfig(1, 30, 30))
     closed.succeeded()
     breakers = {("gpt", "m"): opened, ("gpt-*", ""): half, ("", ""): closed}
     states = {
@@ -34,7 +38,7 @@ def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
 
 
 def test_unused_upstreams_have_no_samples():
-    state = SimpleNamespace(breaker=CircuitBreaker(1, 30, 30), load=None)
+    state = SimpleNamespace(breaker=CircuitBreaker(BreakerConfig(1, 30, 30)), load=None)
     upstream = SimpleNamespace(
         states={("gpt", "m"): state}, client=SimpleNamespace(connections=(0, 0))
     )
@@ -59,10 +63,8 @@ def test_addresses_and_failed_lookups_are_collected_where_there_are_some():
 
 
 def test_the_load_of_targets_that_are_compared_is_collected():
-    load = SimpleNamespace(
-        in_flight=SimpleNamespace(total=lambda: 3), times=SimpleNamespace(typical=1.5)
-    )
-    state = SimpleNamespace(breaker=CircuitBreaker(1, 30, 30), load=load)
+    load = SimpleNamespace(in_flight=3, times=SimpleNamespace(typical=1.5))
+    state = SimpleNamespace(breaker=CircuitBreaker(BreakerConfig(1, 30, 30)), load=load)
     upstream = SimpleNamespace(
         states={("gpt", "m"): state}, client=SimpleNamespace(connections=(0, 0))
     )

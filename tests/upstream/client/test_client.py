@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from typing import Any
 
 import gevent
@@ -46,6 +48,30 @@ def test_an_idle_connection_is_closed_without_another_request() -> None:
         read_all(client.send("GET", "/", [], None))
         assert client.connections == (1, 0)
         until(lambda: client.connections == (0, 0), "no connection is open", sleep=gevent.sleep)
+
+
+def test_a_client_that_is_not_used_takes_less_than_1500_bytes() -> None:
+    """A config may have thousands of upstreams."""
+    Client("http://127.0.0.1:9/v1")
+    tracemalloc.start()
+    try:
+        clients = [Client("http://127.0.0.1:9/v1") for _ in range(100)]
+        assert tracemalloc.get_traced_memory()[0] < 1_500 * len(clients)
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_greenlet_waits_until_a_connection_is_idle_for_too_long() -> None:
+    with connected(echo) as (client, _):
+        before = _greenlets()
+        read_all(client.send("GET", "/", [], None))
+        until(lambda: _greenlets() - before <= 1, "only the peer waits", sleep=gevent.sleep)
+        assert client.connections == (1, 0)
+
+
+def _greenlets() -> int:
+    gc.collect()
+    return sum(isinstance(each, gevent.Greenlet) and not each.dead for each in gc.get_objects())
 
 
 def test_a_request_is_sent_and_its_response_read() -> None:

@@ -11,7 +11,7 @@ import pytest
 from engine.config.health import EjectionConfig
 from engine.upstream.health import judge
 from engine.upstream.health.judge import Group, Judge
-from engine.upstream.health.target_health import TargetHealth
+from engine.upstream.health.target_health import HealthSettings, TargetHealth
 from engine.values.machine_state import LocalState
 from tests.support.replicas import (
     Worker,
@@ -217,12 +217,11 @@ def test_groups_in_which_nothing_happens_cost_no_comparison(monkeypatch) -> None
 def test_requests_continue_between_the_judgements_of_many_groups() -> None:
     pauses: list[int] = []
     workers = [Worker(LocalState(), [f"a{n}", f"b{n}"]) for n in range(120)]
-    groups = {worker.targets[0]: [worker.group] for worker in workers}
 
     def pause() -> None:
         pauses.append(sum(worker.group.looks for worker in workers))
 
-    Judge(set(groups), groups.__getitem__, pause).step(100.0)
+    Judge({worker.targets[0] for worker in workers}, pause).step(100.0)
     assert pauses == [50, 100]
 
 
@@ -247,11 +246,12 @@ def test_requests_that_began_just_now_are_not_silent_although_an_earlier_one_wai
 def test_a_window_lasts_as_long_as_one_of_the_groups_of_its_target_is_used() -> None:
     machine = LocalState()
     used: set[TargetHealth] = set()
-    shared, alone, lively = (TargetHealth(name, machine, CONFIG, used=used) for name in "abc")
-    elsewhere = TargetHealth("a", machine, CONFIG, used=set())  # in another worker
+    settings = HealthSettings("u", machine, CONFIG, used)
+    shared, alone, lively = (TargetHealth(name, settings) for name in "abc")
+    elsewhere = TargetHealth("a", replace(settings, used=set()))  # in another worker
     first, second = Group((shared, alone), machine), Group((shared, lively), machine)
-    groups = {shared: (first, second), alone: (first,), lively: (second,)}
-    judges = Judge(used, groups.__getitem__)
+    shared.groups, alone.groups, lively.groups = (first, second), (first,), (second,)
+    judges = Judge(used)
     succeed(alone, open_attempt(alone, 100.0), 100.1)
     for moment in range(100, 140):
         for each in (lively, elsewhere):

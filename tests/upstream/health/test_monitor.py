@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import gc
+import tracemalloc
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
 
 from engine import dialects
+from engine.config.models import Model, TargetConfig
+from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
+from engine.stores.machine_state import SharedState
+from engine.upstream import choose
 from engine.upstream.client.dial_order import Address, Share
 from engine.upstream.forward import Forward
 from engine.upstream.health.monitor import HealthMonitor
 from engine.upstream.health.outliers import Activity
+from engine.upstream.model_catalog import build_catalog
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target, Upstream, connect
 from engine.upstream.target_groups import TargetGroup
+from engine.upstream.target_state import OpenAttempt
 from engine.values.errors import GatewayError
 from engine.values.machine_state import LocalState, MachineState
 from tests.support.clock import Clock
@@ -197,6 +207,36 @@ def test_operators_see_what_is_not_in_and_why() -> None:
     assert states(worker) == {"a": "returning", "d": "returning silence"}
     worker.clock.advance(60)
     assert states(worker) == {}
+
+
+def test_a_model_that_was_used_takes_less_than_4_kilobytes(tmp_path: Path) -> None:
+    targets = TargetConfig("a", "", 1, ()), TargetConfig("b", "", 2, ())
+    entries = {name: Model(name, targets, (), "", "", 0, ()) for name in map(str, range(400))}
+    with closing(SharedState(tmp_path / "machine")) as machine:
+        worker = Worker("", "", machine=machine)
+        strategy = partial(choose.build, Services(machine=machine))
+        catalog = build_catalog(entries, worker.upstreams, strategy, watch=worker.monitor.watch)
+
+        def use(name: str) -> None:
+            model = catalog.model(name).for_operation(lambda target: "")
+            target, other = model.groups[0].targets
+            assert not any(each.state.asked_last(worker.clock.now) for each in (target, other))
+            attempt = OpenAttempt(target.state.observers, RequestRecord(), worker.clock)
+            attempt.answered()
+            attempt.close()
+
+        first, *others = entries
+        use(first)
+        tracemalloc.start()
+        try:
+            for name in others:
+                use(name)
+            for watched in worker.monitor.watched():
+                watched.health.member(worker.clock.now)  # as `judge` does
+            gc.collect()
+            assert tracemalloc.get_traced_memory()[0] < 4_000 * len(others)
+        finally:
+            tracemalloc.stop()
 
 
 # --- replicas

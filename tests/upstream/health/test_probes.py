@@ -73,7 +73,7 @@ class Server:
         result = []
         for _ in range(count):
             self.probe.run()
-            result.append(max(0.0, self.probe.failing_until.value - self.clock.now))
+            result.append(max(0.0, self.probe.failing_until - self.clock.now))
             self.clock.advance(self.probe.config.every)
         return result
 
@@ -90,7 +90,7 @@ def test_a_worker_may_be_late_by_seconds_however_often_it_probes() -> None:
 def test_the_end_of_a_failure_is_shared_so_that_it_returns_slowly() -> None:
     server = Server(503, 200, 200)
     server.states(3)
-    assert server.probe.failing_until.value == 1010.0
+    assert server.probe.failing_until == 1010.0
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from engine.config.health import EjectionConfig
 from engine.upstream.health.outliers import Activity
-from engine.upstream.health.target_health import TargetHealth
+from engine.upstream.health.target_health import HealthSettings, TargetHealth
 from engine.values.machine_state import LocalState
 from tests.support.each import each
 from tests.support.replicas import fail, open_attempt, succeed
@@ -20,9 +21,10 @@ BAD = Activity(answers=10, failures=10, latency=2.0, waiting=4, silent=5.0)
 
 
 def target(machine: LocalState | None = None, **options: object) -> TargetHealth:
-    machine = machine or LocalState()
+    server = options.pop("server", None)
     options = {"used": set(), "dice": lambda: 0.5, "config": CONFIG, **options}
-    return TargetHealth("main/m", machine, **options)  # type: ignore[arg-type]
+    settings = HealthSettings("main", machine or LocalState(), **options)  # type: ignore[arg-type]
+    return TargetHealth("main/m", settings, server=server)  # type: ignore[arg-type]
 
 
 def activity(health: TargetHealth) -> Activity:
@@ -119,10 +121,10 @@ def test_it_returns_with_a_growing_share(after: float, dice: float, last: bool) 
 
 def test_it_is_asked_last_while_its_server_fails_its_probes() -> None:
     machine = LocalState()
-    server = machine.number("server")
+    server = SimpleNamespace(failing_until=0.0)
     health = target(machine, server=server)
     assert not health.is_out(NOW)
-    server.value = NOW + 15
+    server.failing_until = NOW + 15
     assert health.asked_last(NOW)
     assert health.is_out(NOW)
     assert not health.is_ejected(NOW)

@@ -16,6 +16,7 @@ from engine.upstream.health.target_limits import (
     NEARLY,
     USED_UP,
     LimitsGroup,
+    LimitsSettings,
     TargetLimits,
 )
 from engine.upstream.target_state import OpenAttempt
@@ -44,16 +45,15 @@ class Targets:
         self.group.members = self.limits = [self.target(name, credentials) for name in names]
 
     def target(self, name: str, credentials: Sequence[LiveCredential] = ()) -> TargetLimits:
-        return TargetLimits(
-            name,
+        settings = LimitsSettings(
             self.machine,
             credentials,
             reserve=0.05,
             formats=FORMATS,
-            group=self.group,
             unix_clock=lambda: 1_700_000_000.0,
             clock=self.clock,
         )
+        return TargetLimits(name, settings, self.group)
 
     def last(self) -> list[bool]:
         return [limits.asked_last(self.clock.now) for limits in self.limits]
@@ -115,7 +115,7 @@ def test_a_request_looks_at_each_target_once_although_all_of_them_ask_for_the_ot
         targets = Targets(*map(str, range(size)))
         for limits in targets.limits:
             answer(limits, FEW)
-        assert not any(targets.last())  # opens the numbers, too
+        assert not any(targets.last())  # opens the records, too
         targets.clock.advance(0.1)
         return targets.last
 
