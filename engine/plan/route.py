@@ -5,7 +5,7 @@ PlanResult, which also has the problems.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path as FilePath
 
@@ -101,13 +101,14 @@ class Plan:
     specifications: Mapping[str, Specification] = field(default_factory=dict)
     by_model: tuple[ModelOperation, ...] = ()
 
-    def free_sources(self) -> None:
-        """Free the texts and positions of the files, and pack the documents: a plan that is served
-        has no problems."""
+    def served(self) -> Plan:
+        """The plan for a gateway. Its config has no routes: they are the operations' now. This plan
+        loses the texts and positions of the files, which only problems need."""
         self.config.source.free_positions()
         self.config.source.value = None
         for specification in self.specifications.values():
             specification.library.release()
+        return replace(self, config=replace(self.config, routes=()))
 
     def model_operations(self) -> ModelOperations:
         """The operations of each model."""
