@@ -13,6 +13,7 @@ from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Choice, TargetConfig
 from engine.config.routes import Hedge, Policy, WebSocket
+from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
@@ -103,7 +104,9 @@ class Plan:
 
     def served(self) -> Plan:
         """The plan for a gateway. Its config has no routes: they are the operations' now. This plan
-        loses the texts and positions of the files, which only problems need."""
+        loses the texts and positions of the files, which only problems need; the schema of the
+        config is freed."""
+        free_schema()
         self.config.source.free_positions()
         self.config.source.value = None
         for specification in self.specifications.values():

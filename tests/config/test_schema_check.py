@@ -11,7 +11,7 @@ import pytest
 
 from engine import policies
 from engine.config import json_schema, schema_check
-from engine.config.keys import find
+from engine.config.keys import find, root
 from engine.config.references import expander
 from engine.config.server import Server
 from engine.offline.diff.settings import field_keys
@@ -184,3 +184,12 @@ def test_a_valid_config_needs_no_second_validator():
         "assert not {'jsonschema', 'referencing', 'attrs'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_schema_that_was_freed_is_made_again():
+    validator, before = schema_check.gateway_validator(), root()
+    assert schema_check.gateway_validator() is validator
+    schema_check.free_schema()
+    assert schema_check.gateway_validator() is not validator
+    assert root() is not before
+    assert [key.name for key in root().all()] == [key.name for key in before.all()]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.config.schema_check import gateway_validator
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 from tests.test_staircase import ENGINE
@@ -83,7 +84,9 @@ def test_a_served_plan_has_no_texts(tmp_path, monkeypatch):
     document = plan.specifications["api"].library.documents[0]
     assert plan.config.source.text
     assert document.text
+    validator = gateway_validator()
     served = plan.served()
+    assert gateway_validator() is not validator
     assert (served.config.source.text, served.config.source.value, document.text) == ("", None, "")
     assert served.config.routes == ()
     assert served.routes == plan.routes
