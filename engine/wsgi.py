@@ -44,25 +44,26 @@ def load() -> Application | WSGIAdapter:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
         raise AppImportError(f"{len(errors)} problems in the config; nothing is served")
-    planned.plan.free_sources()
+    plan, files_hash = planned.plan.served(), planned.hash
+    del planned  # its texts and the routes of its config
     release_memory()
     try:
-        if warning := prepare(planned.plan.config):
+        if warning := prepare(plan.config):
             sys.stderr.write(f"modelway: {warning}\n")
         use_for_temporary_files()
         # The workers of one gunicorn share a folder that is named by its pid.
-        folder = metrics_folder(planned.plan, os.getppid())
-        status = ConfigStatus(planned.hash, time.time())
-        application = serving(planned.plan, folder, status, ["modelway"])
+        folder = metrics_folder(plan, os.getppid())
+        status = ConfigStatus(files_hash, time.time())
+        application = serving(plan, folder, status, ["modelway"])
     except OSError as error:
         raise AppImportError(f"modelway: {error}") from error
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
-    raise_limit(planned.plan.config.server.connections)
+    raise_limit(plan.config.server.connections)
     if Worker.serves_this_process:
         return application
     atexit.register(application.close)
-    _end_requests_on_sigterm(application, planned.plan.config.server.grace)
+    _end_requests_on_sigterm(application, plan.config.server.grace)
     return WSGIAdapter(application)
 
 

@@ -51,7 +51,7 @@ def build(
     """
     parts = parts_of(
         plan,
-        services or services_of(plan.config),
+        services or services_of(plan),
         client,
         open_credential or open_shared(plan.config),
         wrap_stages,

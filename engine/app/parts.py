@@ -114,7 +114,7 @@ def parts_of(
         watcher=DisconnectWatcher(),
         wrap_stages=wrap_stages,
         sessions=Sessions(),
-        metered=is_metered(config),
+        metered=is_metered(plan),
         shared=SharedStages(services, SameOrigin(origins, server.base_url, server.trusted_proxies)),
         cors=Cors(origins),
         lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 
 from engine.app.parts import Parts
@@ -187,8 +187,7 @@ def _has_own_targets(route: Route) -> bool:
 
 
 def _targets(route: Route) -> Hashable:
-    """The fixed targets and their strategy, without their places in the config, except that of a
-    transform, which the log names."""
-    targets = (to if to.transform else replace(to, at=()) for to in route.to)
+    """The fixed targets and their strategy, with the places of transforms, which the log names."""
+    places = tuple(transform.at for to in route.to for transform in to.transform)
     options = json.dumps(route.choose.options, sort_keys=True)
-    return tuple(targets), route.choose.strategy, options
+    return route.to, places, route.choose.strategy, options

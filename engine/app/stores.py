@@ -18,7 +18,7 @@ from engine.config.routes import Policy
 from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
 from engine.exchange.exchange import Observer
 from engine.exchange.services import Lookup, Services
-from engine.plan.route import CannotConnect
+from engine.plan.route import CannotConnect, Plan
 from engine.stores.machine_state import SharedState
 from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
@@ -52,12 +52,12 @@ def prepare(config: Config) -> str:
     return records.prepare(config.stores.records, config.stores.journal)
 
 
-def services_of(config: Config, telemetry: WorkerTelemetry | None = None) -> Services:
+def services_of(plan: Plan, telemetry: WorkerTelemetry | None = None) -> Services:
     """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
 
     `telemetry` has the logs and metrics of the worker; the stores add to it.
     """
-    telemetry = telemetry or WorkerTelemetry()
+    config, telemetry = plan.config, telemetry or WorkerTelemetry()
     tokens: Lookup = config.tokens
     observers, closing = telemetry.observers, telemetry.closing
     if config.stores.records is not None:
@@ -72,7 +72,7 @@ def services_of(config: Config, telemetry: WorkerTelemetry | None = None) -> Ser
         begin = tracing(config, config.telemetry.traces, telemetry)
     return Services(
         tokens=tokens,
-        counters=_counters(config, telemetry) if _is_limited(config) else None,
+        counters=_counters(config, telemetry) if _is_limited(plan) else None,
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=Prices(config.prices, default_prices(config)),
         currency=config.currency,
@@ -82,7 +82,7 @@ def services_of(config: Config, telemetry: WorkerTelemetry | None = None) -> Ser
         collectors=telemetry.collectors,
         page=telemetry.page,
         health=telemetry.health,
-        queues=_queues(config, telemetry),
+        queues=_queues(plan, telemetry),
         machine=_machine_state(config, telemetry),
         background=telemetry.background,
         closing=closing,
@@ -113,24 +113,25 @@ def _machine_state(config: Config, telemetry: WorkerTelemetry) -> MachineState:
     return state
 
 
-def _queues(config: Config, telemetry: WorkerTelemetry) -> AdmissionQueues | None:
+def _queues(plan: Plan, telemetry: WorkerTelemetry) -> AdmissionQueues | None:
     """The queues of upstreams with `max_in_flight`; None in a rehearsal, which must not take places
     from requests."""
-    if not telemetry.background or not _is_bounded(config):
+    if not telemetry.background or not _is_bounded(plan):
         return None
     from engine.stores.admission.shared_queue import QueueFolder
 
     try:
-        folder = QueueFolder(_runtime_directory(config) / "admission")
+        folder = QueueFolder(_runtime_directory(plan.config) / "admission")
     except OSError as error:
         raise CannotConnect(f"requests in flight cannot be counted: {error}") from error
     telemetry.closing.insert(0, folder.close)  # as the state of the machine
     return folder
 
 
-def _is_bounded(config: Config) -> bool:
+def _is_bounded(plan: Plan) -> bool:
     """Whether an upstream or a target has a bound of requests at one time."""
-    lists = [model.to for model in config.models.values()] + [route.to for route in config.routes]
+    config = plan.config
+    lists = [model.to for model in config.models.values()] + [route.to for route in plan.routes]
     bounds = [upstream.max_in_flight for upstream in config.upstreams.values()]
     bounds += [target.max_in_flight for targets in lists for target in targets]
     return any(bound is not None for bound in bounds)
@@ -198,24 +199,25 @@ def _ping_counters(redis: SharedCounters) -> str:
     return ""
 
 
-def is_metered(config: Config) -> bool:
+def is_metered(plan: Plan) -> bool:
     """Whether usage is needed: for the access log, metrics, traces, the ledger, limits, or the
     choice of targets by their answer times."""
-    telemetry = config.telemetry
+    config, telemetry = plan.config, plan.config.telemetry
     has_log = telemetry.access_log.format != "off"
     traces = telemetry.traces is not None
     is_recorded = has_log or bool(telemetry.metrics) or traces
     choices = [model.choose for model in config.models.values()]
-    choices += [route.choose for route in config.routes]
+    choices += [route.choose for route in plan.routes]
     by_time = any(choose.compares(choice, "BY_TIME") for choice in choices)
-    return is_recorded or by_time or _is_limited(config)
+    return is_recorded or by_time or _is_limited(plan)
 
 
-def _is_limited(config: Config) -> bool:
+def _is_limited(plan: Plan) -> bool:
     """Whether there may be quotas; tokens in a database may get quotas at any time."""
+    config = plan.config
     all_policies: Iterable[Policy] = (
         *config.policies,
-        *(policy for route in config.routes for policy in route.policies),
+        *(policy for route in plan.routes for policy in route.policies),
     )
     return (
         config.stores.records is not None

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.cli import formats
-from engine.cli.config_file import config_option, plan_of, second_opinion_option
+from engine.cli.config_file import config_option, has_colour, plan_of, second_opinion_option
 from engine.cli.formats import Report
 from engine.config.config_files import ConfigFiles
 from engine.offline.audit import audit
@@ -145,7 +145,7 @@ def _check(
     all_problems = sorted({problem for problems in files.values() for problem in problems})
     failures = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
     failed = any(problem.level in failures for problem in all_problems)
-    return Report(files, all_problems, texts, failed, has_colour(), quiet)
+    return Report(files, all_problems, texts, failed, has_colour(sys.stdout), quiet)
 
 
 def _name(config: ConfigFiles) -> str:
@@ -188,11 +188,3 @@ def _plan_of(data: bytes) -> PlanResult:
         unreadable = Problem(_STDIN, 0, 0, Level.ERROR, "MW002", message)
         return PlanResult(findings=Findings([unreadable]))
     return make_plan(Path(_STDIN), os.environ, text)
-
-
-def has_colour() -> bool:
-    """Whether standard output is a terminal with colour, and NO_COLOR is unset
-    (https://no-color.org)."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -6,10 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
-from rich.console import Console
 
 from engine.cli.formats import tally
 from engine.config.config import Config
@@ -19,7 +18,11 @@ from engine.plan.make import make_plan
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Level, Problem, render
 
-_STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow", Level.INFO: "cyan"}
+_STYLES: Mapping[Level, Mapping[str, Any]] = {
+    Level.ERROR: {"fg": "red", "bold": True},
+    Level.WARNING: {"fg": "yellow"},
+    Level.INFO: {"fg": "cyan"},
+}
 
 
 class _ConfigPath(click.Path):
@@ -91,12 +94,19 @@ def errors_exit(errors: Sequence[Problem], texts: Mapping[str, str], consequence
 def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> None:
     """Print problems with their lines and hints to standard error, in colour on a terminal.
     `texts` are the texts of the files by name."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    colour = has_colour(sys.stderr)
     for problem in problems:
         first, *excerpt_lines = render(problem, texts).split("\n")
-        console.print(first, style=_STYLES[problem.level], markup=False)
+        click.secho(first, err=True, color=colour, **_STYLES[problem.level])
         for line in excerpt_lines:
-            console.print(line, markup=False, style="dim" if " | " in line else "")
+            click.secho(line, err=True, color=colour, dim=" | " in line or None)
+
+
+def has_colour(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal with colour, and NO_COLOR is unset (https://no-color.org)."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def read_config(config: ConfigFiles, advice: str, findings: Findings) -> Config | None:

@@ -63,7 +63,7 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     result = result_or_exit(make_plan(files.CONFIG, environ))
     assert result.plan is not None
     config = result.plan.config
-    faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0, ())
+    faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0)
     breaker = BreakerConfig(failures=1_000_000)  # faults are intended here
     upstreams = {
         name: dataclasses.replace(upstream, proxy="", breaker=breaker)

@@ -1,4 +1,4 @@
-"""Hints of `schema_check`: what to write in place of a value that the schema refuses.
+"""Hints of `schema_breaches`: what to write in place of a value that the schema refuses.
 
 A hint repeats a value only if it is a short plain word: it may be part of a secret.
 """

@@ -15,6 +15,7 @@ from typing import Any
 from engine.config.json_schema import schema
 from engine.source.problem import Path
 from engine.values import units
+from engine.values.tree_changes import with_changes
 
 ANNOTATION = "x-modelway"
 ENTRY = "*"
@@ -95,11 +96,10 @@ def fill(value: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def convert(value: Any, key: Key | None) -> Any:
     """A valid value with durations in seconds, sizes in bytes, and whole floats (`1e3`) as int:
-    JSON Schema accepts them as integers, Python code may not."""
-    if isinstance(value, dict):
-        return {name: convert(entry, key and key.child(name)) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [convert(entry, key and key.child(index)) for index, entry in enumerate(value)]
+    JSON Schema accepts them as integers, Python code may not. Parts that stay equal are not
+    copied."""
+    if isinstance(value, dict | list):
+        return with_changes(value, lambda step, entry: convert(entry, key and key.child(step)))
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, str) and key is not None and key.notes.get("unit") in _UNITS:

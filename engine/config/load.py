@@ -17,7 +17,7 @@ from engine.config.console import Console
 from engine.config.include import join_includes
 from engine.config.joined import TAGS, JoinedDocument, joined_document
 from engine.config.literal_secrets import literals
-from engine.config.models import read_model
+from engine.config.models import TargetReader, read_model
 from engine.config.overlays import apply_overlays, refuse_tags
 from engine.config.references import expander
 from engine.config.routes import read_policies, read_route
@@ -188,6 +188,7 @@ def _config(
     upstreams = {n: upstream for n, upstream in entries.items() if upstream is not None}
     if len(upstreams) < len(entries):
         invalid = invalid.with_names("upstreams", entries.keys() - upstreams.keys())
+    targets = TargetReader()
     tokens = TokenReader(source, findings, values["currency"])
     server = read_server(values.get("server", {}), source, findings)
     telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
@@ -199,10 +200,12 @@ def _config(
         server=server,
         specs={n: read_spec(n, v) for n, v in values.get("specs", {}).items()},
         upstreams=upstreams,
-        models={n: read_model(n, v) for n, v in values.get("models", {}).items()},
+        models={n: read_model(n, v, targets) for n, v in values.get("models", {}).items()},
         policies=read_policies(values.get("policies", []), ("policies",)),
         routes=tuple(
-            read_route(v, ("routes", i)) for i, v in enumerate(values.get("routes", [])) if v
+            read_route(v, ("routes", i), targets)
+            for i, v in enumerate(values.get("routes", []))
+            if v
         ),
         tokens=tokens.callers(values.get("tokens", [])),
         invalid=invalid,

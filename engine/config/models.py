@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,12 +43,11 @@ DEFAULT_CHOICE = Choice()
 @dataclass(frozen=True, slots=True)
 class TargetConfig:
     """The name of an upstream, the name of the model there ("": the caller's name; or STAR), the
-    weight, and the most requests at one time, None for no limit."""
+    weight, and the most requests at one time, None for no limit. Entries share equal targets."""
 
     upstream: str
     model: str
     weight: float
-    at: Path
     transform: tuple[TransformConfig, ...] = ()
     max_in_flight: int | None = None
 
@@ -64,26 +64,64 @@ class Model:
     title: str
     owner: str
     created: int
-    at: Path
     operations: tuple[str, ...] = ()
     translate: str = "strict"
     drop: tuple[str, ...] = ()
     transform: tuple[TransformConfig, ...] = ()
     choose: Choice = field(default_factory=Choice)
 
+    @property
+    def at(self) -> Path:
+        """Its path in the config."""
+        return ("models", self.name)
 
-def read_model(name: str, section: dict[str, Any]) -> Model:
+
+def target_paths(
+    entry: Path, targets: Iterable[TargetConfig]
+) -> Iterator[tuple[Path, TargetConfig]]:
+    """The targets of the entry at this path, each with its path in the config."""
+    for index, target in enumerate(targets):
+        yield (*entry, "to", index), target
+
+
+class TargetReader:
+    """Reads lists of targets. Equal lists, and equal targets, are one object each: thousands of
+    entries have the same few."""
+
+    def __init__(self) -> None:
+        self._targets: dict[tuple[Any, ...], TargetConfig] = {}
+        self._lists: dict[tuple[int, ...], tuple[TargetConfig, ...]] = {}
+
+    def read(self, entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig, ...]:
+        """The entries of the list `to` under the key at `at`."""
+        targets = tuple(
+            self._target(target, (*at, "to", index)) for index, target in enumerate(entries)
+        )
+        # By identity: a list is kept here with its targets, and equal ones are the same.
+        return self._lists.setdefault(tuple(map(id, targets)), targets)
+
+    def _target(self, target: dict[str, Any], at: Path) -> TargetConfig:
+        weight = target.get("weight", default("models.*.to.*.weight"))
+        members = (target["upstream"], target.get("model", ""), weight, target.get("max_in_flight"))
+        transform = read_transform(target, at)
+        if not transform and (known := self._targets.get(members)) is not None:
+            return known
+        upstream, model, weight, max_in_flight = members
+        result = TargetConfig(upstream, model, float(weight), transform, max_in_flight)
+        return result if transform else self._targets.setdefault(members, result)
+
+
+def read_model(name: str, section: dict[str, Any], targets: TargetReader) -> Model:
     """An entry of `models:`."""
     values = keys.fill(section, "models.*")
     at: Path = ("models", name)
     return Model(
         name=name,
-        to=read_targets(values["to"], at),
+        to=targets.read(values["to"], at),
         fallback=tuple(values.get("fallback", ())),
         title=values.get("title", name),
         owner=values["owner"],
         created=values["created"],
-        at=at,
         operations=tuple(values.get("operations", ())),
         translate=values["translate"],
         drop=tuple(values.get("drop", ())),
@@ -108,18 +146,3 @@ def read_choice(values: dict[str, Any], at: Path) -> Choice:
         return Choice(choice, None, at)
     ((name, options),) = choice.items()
     return Choice(name, options, (*at, name))
-
-
-def read_targets(entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig, ...]:
-    """The entries of the list `to` under the key at `at`."""
-    return tuple(
-        TargetConfig(
-            upstream=target["upstream"],
-            model=target.get("model", ""),
-            weight=float(target.get("weight", default("models.*.to.*.weight"))),
-            at=(*at, "to", index),
-            transform=read_transform(target, (*at, "to", index)),
-            max_in_flight=target.get("max_in_flight"),
-        )
-        for index, target in enumerate(entries)
-    )

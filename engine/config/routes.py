@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
-from engine.config.models import Choice, TargetConfig, read_choice, read_targets
+from engine.config.models import Choice, TargetConfig, TargetReader, read_choice
 from engine.source.problem import Path
 
 
@@ -76,7 +76,7 @@ def read_policies(entries: list[dict[str, Any]], at: Path, group: str = "") -> t
     )
 
 
-def read_route(section: dict[str, Any], at: Path) -> RouteConfig:
+def read_route(section: dict[str, Any], at: Path, targets: TargetReader) -> RouteConfig:
     """An entry of `routes:`."""
     values = keys.fill(section, "routes.*")
     operations: list[tuple[str, Path]] = []
@@ -93,7 +93,7 @@ def read_route(section: dict[str, Any], at: Path) -> RouteConfig:
         model=expression if isinstance(expression, str) else expression["from"],
         default_model="" if isinstance(expression, str) else expression.get("default", ""),
         also=() if isinstance(expression, str) else tuple(expression.get("also", ())),
-        to=read_targets(values.get("to", []), at),
+        to=targets.read(values.get("to", []), at),
         choose=read_choice(values, at),
         answer=values.get("answer", ""),
         public=values.get("auth") == "none",

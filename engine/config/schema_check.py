@@ -1,48 +1,26 @@
-"""Validation of gateway.yaml, or a part of it, by JSON Schema: every breach with its place.
+"""Validation of gateway.yaml, or a part of it, by JSON Schema.
 
-jsonschema_rs decides in a hundredth of the time whether there is a breach; jsonschema finds each;
-this module and `hints.py` word them. A message never repeats the value, which may be a secret.
+jsonschema_rs decides in a hundredth of jsonschema's time whether there is a breach; only then
+`schema_breaches.py` finds each.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
 from functools import cache
-from math import isfinite
 from typing import Any
 
 import jsonschema_rs
-from jsonschema import Draft202012Validator, TypeChecker, ValidationError, validators
-from jsonschema.exceptions import relevance
 
-from engine.config import hints
+from engine.config import keys
 from engine.config.json_schema import schema
 from engine.source.problem import Findings, Path, Source
-from engine.source.reader import SourceDocument
-from engine.source.suggestion import did_you_mean, near
-
-Error = Any
-"""A ValidationError; its stubs type most attributes as possibly unset."""
-
-_NAMES = {
-    "string": "a string",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "a mapping",
-    "null": "nothing",
-}
 
 
 class Validator:
-    """A compiled schema. Numbers must be finite; `$` in a pattern matches only at the end of the
-    text."""
+    """A compiled schema."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
-        self._breaches: Draft202012Validator = _Validator(schema)
         self._quick = jsonschema_rs.Draft202012Validator(schema)
 
     def accepts(self, value: Any) -> bool:
@@ -52,15 +30,19 @@ class Validator:
         except (ValueError, TypeError):  # a value that JSON cannot express
             return False
 
-    def breaches(self, value: Any) -> Iterator[Error]:
-        """The breaches by a value."""
-        return self._breaches.iter_errors(value)
-
 
 @cache
 def gateway_validator() -> Validator:
     """The validator of gateway.yaml."""
     return Validator(schema())
+
+
+def free_schema() -> None:
+    """Free the schema of gateway.yaml and what was made of it, 2.5 MB. The next config that is read
+    makes it again, in 5 ms."""
+    gateway_validator.cache_clear()
+    keys.root.cache_clear()
+    schema.cache_clear()
 
 
 def check(
@@ -70,210 +52,9 @@ def check(
 
     Returns the paths of the breaches.
     """
-    breaches: list[Path] = []
     if validator.accepts(value):
-        return breaches
-    for error in validator.breaches(value):
-        for specific in _specific(error):
-            path = (*at, *specific.absolute_path)
-            _note(specific, validator.schema, source, path, findings)
-            breaches.append(path)
-    return breaches
-
-
-def _is_number(checker: TypeChecker, value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-
-
-def _check_pattern(
-    validator: Any, pattern: str, value: Any, schema: Any
-) -> Iterator[ValidationError]:
-    if isinstance(value, str) and _regex(pattern).search(value) is None:
-        yield ValidationError(f"does not match {pattern}")
-
-
-_DOLLAR = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
-
-
-@cache
-def _regex(pattern: str) -> re.Pattern[str]:
-    """An ECMA-262 pattern for Python, whose `$` would also match before a final line end."""
-    return re.compile(_DOLLAR.sub(lambda part: r"\Z" if part[0] == "$" else part[0], pattern))
-
-
-_extend: Any = validators.extend  # its stub has no types
-_Validator: Any = _extend(
-    Draft202012Validator,
-    {"pattern": _check_pattern},
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("number", _is_number),
-)
-
-
-def _specific(error: Error) -> Iterator[Error]:
-    """The errors to report. For `anyOf`, those of its most relevant branch, or its own error if no
-    branch has the type of the value."""
-    branch = _relevant_branch(error) if error.validator == "anyOf" else []
-    if not branch:
-        yield error
-    for branch_error in branch:
-        yield from _specific(branch_error)
-
-
-def _relevant_branch(union: Error) -> list[Error]:
-    """The errors of the branch whose best error ranks first by jsonschema's `relevance` (deepest,
-    matching type). Empty if two branches rank equally, or none has the type of the value."""
-    branches: dict[Any, list[Error]] = {}
-    for error in union.context:
-        branches.setdefault(error.relative_schema_path[0], []).append(error)
-    ranked = sorted(branches.values(), key=_rank)
-    if len(ranked) > 1 and _rank(ranked[0]) == _rank(ranked[1]):
         return []
-    best = min(ranked[0], key=relevance)
-    return [] if best.validator == "type" and not best.relative_path else ranked[0]
+    # jsonschema takes 45 ms and 2.3 MB to import, and a gateway that starts has no breach.
+    from engine.config.schema_breaches import note_breaches
 
-
-def _rank(errors: list[Error]) -> Any:
-    return min(relevance(error) for error in errors)
-
-
-def _note(error: Error, root: Any, source: Source, path: Path, findings: Findings) -> None:
-    if "propertyNames" in list(error.relative_schema_path)[-2:-1]:
-        name = str(error.instance)
-        findings.error(source, (*path, name), "MW104", f"'{name}' is not a valid name", key=True)
-    elif error.validator == "additionalProperties":
-        _note_unknown_keys(error, source, path, findings)
-    elif error.validator in ("required", "dependentRequired"):
-        for missing in _missing(error):
-            hint = _description(root, error.schema, missing)
-            message = f"'{missing}' is missing{_within(path)}"
-            findings.error(source, path, "MW102", message, hint)
-    elif error.validator != "type" or "enum" not in error.schema:  # the enum has an error as well
-        code = "MW103" if error.validator in ("type", "anyOf") else "MW104"
-        message, hint = _sentence(error, path), _hint(error, path, source)
-        findings.error(source, path, code, message, hint)
-
-
-def _note_unknown_keys(error: Error, source: Source, path: Path, findings: Findings) -> None:
-    properties = error.schema.get("properties", {})
-    for key in error.instance:
-        if key not in properties:
-            hint = _hint_for_unknown(key, properties)
-            findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
-
-
-def _hint_for_unknown(key: str, known: Mapping[str, Any]) -> str:
-    """A hint with the known key that an unknown key probably means."""
-    if key.strip() != key:
-        return "it begins or ends with a blank, perhaps not a space but U+00A0; remove it"
-    if list(known) == ["set", "add", "remove"] and near(key, known) is None:
-        return f"write {{set: {{{key}: ...}}}}"
-    if name := hints.synonym(key, known):
-        return f"did you mean '{name}'?"
-    return did_you_mean(key, known)
-
-
-def _missing(error: Error) -> list[str]:
-    """The missing keys. jsonschema reports each in an error of its own, and only its message names
-    it."""
-    if error.validator == "required":
-        return [name for name in error.validator_value if error.message.startswith(repr(name))]
-    return [
-        name
-        for key, names in error.validator_value.items()
-        if key in error.instance
-        for name in names
-        if name not in error.instance
-    ]
-
-
-def _hint(error: Error, path: Path, source: Source) -> str:
-    key, name = _key(path), error.validator
-    types = _union(error) if name == "anyOf" else _types(error) if name == "type" else ["string"]
-    if isinstance(source, SourceDocument) and source.reference(path):
-        return hints.example(error.schema, types) if name in _FORMS else ""
-    if name == "maxProperties":
-        names = ", ".join(map(str, [*error.instance][:5]))
-        return f"keep one of {names}; options are indented deeper than its name"
-    if name == "const":
-        return hints.constant(key, error.instance, error.validator_value)
-    if name == "enum":
-        return hints.choice(key, error.instance, error.validator_value)
-    return hints.hint(key, error.instance, error.schema, types) if name in _FORMS else ""
-
-
-_FORMS = frozenset({"type", "pattern", "anyOf"})
-
-
-def _key(path: Path) -> str:
-    """The last name in a path: the key of a value, or of the list that it is in."""
-    return next((str(step) for step in reversed(path) if isinstance(step, str)), "")
-
-
-def _sentence(error: Error, path: Path) -> str:
-    """The message for an error, without the value."""
-    name, limit, value = str(error.validator), error.validator_value, error.instance
-    subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this"
-    form = hints.string_format(error.schema)
-    if name == "type":
-        expected = form if form and _types(error) == ["string"] else _one_of(_types(error))
-        return f"{subject} must be {expected}, not {_kind(value)}"
-    if name == "anyOf":
-        return f"{subject} must be {_one_of(_union(error))}, not {_kind(value)}"
-    if name == "enum":
-        return f"{subject} must be one of {', '.join(map(str, limit))}"
-    template = _SENTENCES.get(name, "does not match '{name}' of the schema")
-    return f"{subject} {template.format(limit=limit, name=name, form=form or 'of the right form')}"
-
-
-_SENTENCES = {
-    "const": "must be {limit!r}",
-    "pattern": "is not {form}",
-    "minItems": "needs at least {limit} entry",
-    "minLength": "is empty",
-    "minProperties": "needs at least {limit} key",
-    "maxProperties": "takes only one key",
-    "minimum": "must be {limit} or more",
-    "maximum": "must be {limit} or less",
-    "exclusiveMinimum": "must be more than {limit}",
-    "uniqueItems": "names an entry twice",
-}
-"""The predicate of a message, by the keyword of the schema."""
-
-
-def _types(error: Error) -> list[str]:
-    types = error.validator_value
-    return [types] if isinstance(types, str) else list(types)
-
-
-def _union(error: Error) -> list[str]:
-    """The types of the branches of a union."""
-    depth = len(error.absolute_path)
-    errors = [e for e in error.context if e.validator == "type" and len(e.absolute_path) == depth]
-    return [kind for error_of_branch in errors for kind in _types(error_of_branch)]
-
-
-def _one_of(types: list[str]) -> str:
-    return " or ".join(_NAMES.get(kind, kind) for kind in dict.fromkeys(types))
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, float) and not isfinite(value):
-        return ".nan" if value != value else ".inf"
-    for kind, name in ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number")):
-        if isinstance(value, kind):
-            return _NAMES[name] if name != "boolean" else str(value).lower()
-    return "nothing" if value is None else _NAMES["array" if isinstance(value, list) else "object"]
-
-
-def _within(path: Path) -> str:
-    names = [str(step) for step in path]
-    return f" in '{'.'.join(names)}'" if names else ""
-
-
-def _description(root: Any, holder: Any, key: str) -> str:
-    described = holder.get("properties", {}).get(key, {})
-    if "$ref" in described and "description" not in described:
-        for step in described["$ref"].split("/")[1:]:
-            root = root[step]
-        described = root
-    return str(described.get("description", ""))
+    return note_breaches(value, validator.schema, source, at, findings)

@@ -12,6 +12,7 @@ from engine.config.references import expander
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.source.values import ExpandError
+from engine.values.tree_changes import with_changes
 
 _KEY = "transform"
 
@@ -42,17 +43,15 @@ class LiteralReferences:
         self._environ = environ
 
     def escape(self, value: Any, at: Path = (), *, in_transform: bool = False) -> Any:
-        """The value at `at`, with the braces of references doubled in strings of transforms."""
-        if isinstance(value, dict):
-            return {
-                key: self.escape(entry, (*at, key), in_transform=in_transform or key == _KEY)
-                for key, entry in value.items()
-            }
-        if isinstance(value, list):
-            return [
-                self.escape(entry, (*at, index), in_transform=in_transform)
-                for index, entry in enumerate(value)
-            ]
+        """The value at `at`, with the braces of references doubled in strings of transforms. Parts
+        that stay equal are not copied."""
+        if isinstance(value, dict | list):
+            return with_changes(
+                value,
+                lambda step, entry: self.escape(
+                    entry, (*at, step), in_transform=in_transform or step == _KEY
+                ),
+            )
         has_braces = in_transform and isinstance(value, str) and ("{" in value or "}" in value)
         return self._text(value, at) if has_braces else value
 

@@ -6,7 +6,7 @@ import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from engine.exchange.exchange import Exchange, Handler, Response
@@ -87,6 +87,17 @@ def respond(asset: Asset, exchange: Exchange) -> Response:
 def fixed(asset: Asset) -> Handler:
     """A handler for an asset that is the same for every client."""
     return lambda exchange: respond(asset, exchange)
+
+
+def file(path: Path) -> Handler:
+    """A handler for a file, which is read at its first request: Swagger UI would take 1.2 MB of
+    every worker."""
+
+    @cache
+    def asset() -> Asset:
+        return read(path)
+
+    return lambda exchange: respond(asset(), exchange)
 
 
 def _matches(if_none_match: str, tag: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, ConsolePage
-from engine.console.asset import Asset, fixed, read
+from engine.console.asset import Asset, file, fixed, read
 from engine.console.home import home
 from engine.console.playground_api import listing
 from engine.console.reference import SWAGGER_UI, document
@@ -79,7 +79,7 @@ def pages(plan: Plan, services: Services) -> list[PathHandler]:
         for path, build_data in zip(page.data, content.data, strict=True):
             handlers.append((path, build_data(plan, services)))
         files.update(content.files)
-    return handlers + [(FILES_PATH + _name(file), fixed(read(file))) for file in sorted(files)]
+    return handlers + [(FILES_PATH + _name(path), file(path)) for path in sorted(files)]
 
 
 def _without(links: list[bytes], html: Path) -> Asset:
@@ -91,6 +91,6 @@ def _without(links: list[bytes], html: Path) -> Asset:
     return Asset(content, asset.media_type)
 
 
-def _name(file: Path) -> str:
+def _name(path: Path) -> str:
     """The name under which a file is served: a path in `page/`, or that of Swagger UI's file."""
-    return file.relative_to(FILES).as_posix() if file.is_relative_to(FILES) else file.name
+    return path.relative_to(FILES).as_posix() if path.is_relative_to(FILES) else path.name

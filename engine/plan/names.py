@@ -8,7 +8,7 @@ from functools import cache
 from engine import dialects, policies
 from engine.config import schema_check
 from engine.config.config import Config
-from engine.config.models import STAR, Choice, Model, TargetConfig
+from engine.config.models import STAR, Choice, Model, TargetConfig, target_paths
 from engine.config.routes import Policy, RouteConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.plan.transforms import check_transforms_of_callers
@@ -29,7 +29,7 @@ def check_names(config: Config, findings: Findings) -> None:
             checker.dialect(upstream.dialect, (*upstream.at, "dialect"))
         checker.forwarded(upstream)
     for entry in config.models.values():
-        checker.targets(entry.to, entry.name)
+        checker.targets(entry.to, entry.at, entry.name)
         checker.choice(entry.choose)
         checker.fallbacks(entry)
     checker.cycles()
@@ -77,17 +77,17 @@ class _Checker:
                 message = f"header '{name}' is never forwarded"
                 self.error(at, "MW312", message, "it carries the caller's token or address")
 
-    def targets(self, targets: Iterable[TargetConfig], entry: str = "") -> None:
-        for target in targets:
+    def targets(self, targets: Iterable[TargetConfig], of: Path, entry: str = "") -> None:
+        for at, target in target_paths(of, targets):
             self.used_upstreams.add(target.upstream)
             if not self._exists("upstreams", target.upstream):
                 hint = did_you_mean(target.upstream, self.config.upstreams)
                 message = f"unknown upstream '{target.upstream}'"
-                self.error((*target.at, "upstream"), "MW313", message, hint)
+                self.error((*at, "upstream"), "MW313", message, hint)
             if "*" in target.model and (target.model != STAR or entry.count("*") != 1):
                 message = "a target's model is a name, not a wildcard"
                 hint = 'write a name; or "*", if the name of the entry has one *'
-                self.error((*target.at, "model"), "MW314", message, hint)
+                self.error((*at, "model"), "MW314", message, hint)
 
     def choice(self, choice: Choice) -> None:
         name, at = choice.strategy, choice.at
@@ -166,7 +166,7 @@ class _Checker:
                 self.error(policy.at, "MW104", str(error))
 
     def route(self, route: RouteConfig) -> None:
-        self.targets(route.to)
+        self.targets(route.to, route.at)
         self.choice(route.choose)
         if not route.to and route.choose.is_configured:
             message = "'choose' of a route needs 'to'; models have their own 'choose'"

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 
 from engine.config import providers
 from engine.config.config import Config
-from engine.config.models import STAR, TargetConfig
+from engine.config.models import STAR, TargetConfig, target_paths
 from engine.config.providers import Provider
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import near
@@ -46,11 +46,11 @@ def check_providers(config: Config, findings: Findings) -> None:
 def _named_models(config: Config) -> Iterator[tuple[TargetConfig, str, Path]]:
     """The targets of `models` whose model name is in the config, with the name and its path."""
     for entry in config.models.values():
-        for target in entry.to:
+        for at, target in target_paths(entry.at, entry.to):
             if target.model and target.model != STAR:
-                yield target, target.model, (*target.at, "model")
+                yield target, target.model, (*at, "model")
             elif "*" not in entry.name:
-                yield target, entry.name, target.at
+                yield target, entry.name, at
 
 
 def _check_model(

@@ -5,7 +5,7 @@ PlanResult, which also has the problems.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path as FilePath
 
@@ -13,6 +13,7 @@ from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Choice, TargetConfig
 from engine.config.routes import Hedge, Policy, WebSocket
+from engine.config.schema_check import free_schema
 from engine.dialects import Dialect
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
@@ -101,13 +102,16 @@ class Plan:
     specifications: Mapping[str, Specification] = field(default_factory=dict)
     by_model: tuple[ModelOperation, ...] = ()
 
-    def free_sources(self) -> None:
-        """Free the texts and positions of the files, and pack the documents: a plan that is served
-        has no problems."""
+    def served(self) -> Plan:
+        """The plan for a gateway. Its config has no routes: they are the operations' now. This plan
+        loses the texts and positions of the files, which only problems need; the schema of the
+        config is freed."""
+        free_schema()
         self.config.source.free_positions()
         self.config.source.value = None
         for specification in self.specifications.values():
             specification.library.release()
+        return replace(self, config=replace(self.config, routes=()))
 
     def model_operations(self) -> ModelOperations:
         """The operations of each model."""

@@ -48,8 +48,7 @@ class Plans:
         seconds: float = SECONDS,
     ) -> None:
         assert first.plan is not None
-        self.plan: Plan = first.plan
-        self.plan.free_sources()
+        self.plan = first.plan.served()
         self._make = make
         self._boot = boot
         self._seconds = seconds
@@ -112,12 +111,12 @@ class Plans:
             self._refuse(error, now)
             return False
         self._previous = (self.plan, self.state, self._files)
-        self.plan = result.plan
-        self.plan.free_sources()
-        return_memory()
+        self.plan = result.plan.served()
         self._files = dict(result.files)
         self._fingerprint = fingerprint(self._files)
         self.state = replace(self.state, hash=result.hash, loaded=now, tried=now, error="")
+        del result  # its texts and the routes of its config
+        return_memory()
         return True
 
     def serve(self, folder: Path | None) -> Application:

@@ -36,6 +36,6 @@ def serving(
     """
     with no_collection(keep=True):  # later collections skip these objects as well
         telemetry = telemetry_of(plan.config, folder, loggers, status=status)
-        app = build(plan, services_of(plan.config, telemetry))
+        app = build(plan, services_of(plan, telemetry))
     gc.set_threshold(*_GARBAGE)
     return app

@@ -116,7 +116,7 @@ def read(
         return document
     try:
         if len(text) >= LARGE:
-            document, files = run_in_child(_read_large, text, file, expand, known_tags)
+            _, document, files = run_in_child(_read_large, text, file, expand, known_tags)
             add_reads(files)
         else:
             document = _read_yaml(text, file, expand, known_tags)
@@ -150,10 +150,29 @@ def _read_yaml(
 
 def _read_large(
     text: str, file: str, expand: Expand | None, known_tags: frozenset[str]
-) -> tuple[SourceDocument, dict[FilePath, str]]:
-    """The document, and the files that `expand` has read."""
+) -> tuple[list[str], SourceDocument, dict[FilePath, str]]:
+    """The strings of the document, the document, and the files that `expand` has read.
+
+    The strings come first so that the parent process makes them first, next to each other: those
+    in use would else keep the memory of the mappings among them, which are freed before.
+    """
     with record_reads() as files:
-        return _read_yaml(text, file, expand, known_tags), files
+        document = _read_yaml(text, file, expand, known_tags)
+    return list(_strings(document.value, {})), document, files
+
+
+def _strings(value: Any, found: dict[str, None]) -> dict[str, None]:
+    """The strings in a value, added to `found`."""
+    if isinstance(value, str):
+        found[value] = None
+    elif isinstance(value, list):
+        for entry in value:
+            _strings(entry, found)
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            found[key] = None
+            _strings(entry, found)
+    return found
 
 
 def _line_and_column(before: str) -> tuple[int, int]:

@@ -73,7 +73,7 @@ class Specification:
 
     def _schemas_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:
-            self._schemas[purpose] = Schemas(self.library, purpose)
+            self._schemas[purpose] = Schemas(self.library.unpacked(), purpose)
         return self._schemas[purpose]
 
 
@@ -110,6 +110,7 @@ def read(
         findings.error(library.document.source, (), "MW204", message)
         return None
     specification = _OperationReader(name, library, schemas, tuple(mounts), findings).read()
+    library.pack()
     if entry is None:
         return specification
     return replace(specification, _cache_entry=(entry, document_findings.unsorted))

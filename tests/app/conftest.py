@@ -6,6 +6,7 @@ import pytest
 
 from engine.app.stores import services_of
 from engine.plan.make import make_plan
+from engine.plan.route import Plan
 from tests.support.small import project
 
 
@@ -28,7 +29,7 @@ def opened():
     opened_services = []
 
     def make(config):
-        services = services_of(config)
+        services = services_of(Plan(config, ()))
         opened_services.append(services)
         return services
 

@@ -55,7 +55,7 @@ def test_a_trial_makes_every_handler_and_of_thousands_the_first(tmp_path, monkey
     monkeypatch.setattr("engine.app.build.MOST_MADE", most)
     routes = []
     plan = planned(tmp_path, CONFIG).plan
-    services = replace(services_of(plan.config), background=False)
+    services = replace(services_of(plan), background=False)
     app = build(plan, services, wrap_stages=lambda route, stages: routes.append(route) or stages)
     assert len(plan.routes) > 1
     assert routes == [*plan.routes][:most]

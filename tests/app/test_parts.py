@@ -15,7 +15,7 @@ TRANSFORM = {"request": {"header": {"set": {"x-a": "1"}}}}
 def parts(folder, config=CONFIG):
     plan = planned(folder, config).plan
     client = recorder([], UpstreamAnswers())
-    return parts_of(plan, services_of(plan.config), client, open_shared(plan.config), identity)
+    return parts_of(plan, services_of(plan), client, open_shared(plan.config), identity)
 
 
 def catalog_models(shared):

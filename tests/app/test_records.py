@@ -8,7 +8,7 @@ import pytest
 
 from engine.app.stores import prepare, services_of
 from engine.callers.cache import TokenCache
-from engine.plan.route import CannotConnect
+from engine.plan.route import CannotConnect, Plan
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.records.database import open_database
 from tests.support.exchanges import new_exchange
@@ -91,6 +91,7 @@ def test_a_file_that_is_not_a_database_is_refused(config, tmp_path):
 def test_a_journal_that_cannot_be_kept_is_refused(config, tmp_path):
     (tmp_path / "file").write_text("")
     settings = config("stores: {records: 'sqlite:///records.db', journal: file/journal}\n")
-    for opening in (prepare, services_of):  # in the master already, before anything is served
-        with pytest.raises(CannotConnect, match=r"stores\.journal"):
-            opening(settings)
+    with pytest.raises(CannotConnect, match=r"stores\.journal"):
+        prepare(settings)  # in the master already, before anything is served
+    with pytest.raises(CannotConnect, match=r"stores\.journal"):
+        services_of(Plan(settings, ()))

@@ -69,7 +69,7 @@ class Project:
         text = yaml.safe_dump(of_document or document())
         self.plan = planned(folder, yaml.safe_dump(config(a, b, **more)), text).plan
         self.requests, self.exchanges = [], []
-        self.services = replace(services_of(self.plan.config), observers=[self.exchanges.append])
+        self.services = replace(services_of(self.plan), observers=[self.exchanges.append])
         self.client = recorder(self.requests, UpstreamAnswers())
 
     def parts(self, wrap_stages=identity):

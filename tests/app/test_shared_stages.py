@@ -41,5 +41,5 @@ def test_other_settings_have_a_stage_of_their_own(route: Route, shared: SharedSt
     assert len({shared.authenticate(each) for each in (route, public, by_key)}) == 3
     free = replace(route, takes=replace(route.takes, free=not route.takes.free))
     assert shared.meter(route) is not shared.meter(free)
-    target = TargetConfig("u", "", 1.0, ("routes", 0))
+    target = TargetConfig("u", "", 1.0)
     assert shared.limit(route) is not shared.limit(replace(route, to=(target,)))

@@ -8,7 +8,7 @@ import pytest
 
 from engine.app.stores import is_metered, prepare, services_of
 from engine.app.telemetry import WorkerTelemetry
-from engine.plan.route import CannotConnect
+from engine.plan.route import CannotConnect, Plan
 from engine.stores.counters.fallback import FallbackCounters
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis.counters import RedisCounters
@@ -77,7 +77,7 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
 
     monkeypatch.setattr("engine.app.stores.runtime_directory", foreign)
     with pytest.raises(CannotConnect, match="limits cannot be counted"):
-        services_of(config("policies: [{concurrency: {requests: 1}}]\n"))
+        services_of(Plan(config("policies: [{concurrency: {requests: 1}}]\n"), ()))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
     ],
 )
 def test_usage_is_read_if_a_log_metric_trace_or_limit_needs_it(config, more, metered):
-    assert is_metered(config(more)) is metered
+    assert is_metered(Plan(config(more), ())) is metered
 
 
 def test_shared_state_is_closed_after_the_last_sample_of_metrics(config):
@@ -101,7 +101,7 @@ def test_shared_state_is_closed_after_the_last_sample_of_metrics(config):
     telemetry = WorkerTelemetry(
         closing=[lambda: samples.append(services.machine.record("a").total(0))]
     )
-    services = services_of(config(""), telemetry)
+    services = services_of(Plan(config(""), ()), telemetry)
     services.machine.record("a").add(0, 2)
     services.close()
     assert samples == [2]

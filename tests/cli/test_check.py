@@ -1,13 +1,12 @@
 """`modelway check`: files, standard input, formats, strictness, manuals, and how it exits."""
 
-import io
 import re
 import shlex
 
 import pytest
 import yaml
 
-from engine.cli import check, formats
+from engine.cli import formats
 from engine.source import files
 from tests.support.commands import BAD, DOCUMENT, GOOD, UNWISE, modelway
 from tests.support.paths import ROOT
@@ -148,29 +147,6 @@ def test_an_ignore_in_a_shared_document_is_used_if_one_config_needs_it(folder):
     up = 'upstreams: {main: {url: "http://shop.internal"}}   # modelway: ignore MW401 inside\n'
     (folder / "up.yaml").write_text(up)
     assert modelway("check", "--strict", "a.yaml", "b.yaml").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("terminal", "environ", "coloured"),
-    [
-        (True, {"TERM": "xterm"}, True),
-        (True, {"TERM": "xterm", "NO_COLOR": ""}, True),
-        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
-        (True, {"TERM": "dumb"}, False),
-        (False, {"TERM": "xterm"}, False),
-    ],
-)
-def test_a_terminal_has_colours_unless_they_are_switched_off(
-    folder, monkeypatch, terminal, environ, coloured
-):
-    output = io.StringIO()
-    monkeypatch.setattr(output, "isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr("sys.stdout", output)
-    for name in ("TERM", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-    assert check.has_colour() is coloured
 
 
 def test_control_characters_are_not_printed(folder):

@@ -1,9 +1,14 @@
 """The config that commands read: its option and its environment variable, and its errors."""
 
+import io
 import os
+import subprocess
+import sys
 
 import pytest
 
+from engine.cli import config_file
+from engine.source.problem import Level, Problem
 from tests.support.commands import GOOD, modelway
 
 
@@ -76,3 +81,43 @@ def test_a_database_is_that_of_the_overlay(overlay):
     result = modelway("token", "create", "--name", "alice", "-c", "gateway.yaml", "-c", "prod.yaml")
     assert result.exit_code == 0, result.output
     assert (overlay / "prod.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environ", "coloured"),
+    [
+        (True, {"TERM": "xterm"}, True),
+        (True, {"TERM": "xterm", "NO_COLOR": ""}, True),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (False, {"TERM": "xterm"}, False),
+    ],
+)
+def test_a_terminal_has_colours_unless_they_are_switched_off(
+    monkeypatch, terminal, environ, coloured
+):
+    output = io.StringIO()
+    monkeypatch.setattr(output, "isatty", lambda: terminal, raising=False)
+    for name in ("TERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert config_file.has_colour(output) is coloured
+
+
+@pytest.mark.parametrize("coloured", [True, False])
+def test_a_problem_has_colours_on_a_terminal(capfd, monkeypatch, coloured):
+    monkeypatch.setattr(config_file, "has_colour", lambda stream: coloured)
+    problem = Problem("a.yaml", 1, 1, Level.ERROR, "MW101", "unknown key 'x'", "remove it")
+    config_file.print_problems([problem], {"a.yaml": "x: 1"})
+    first, line, mark, hint = capfd.readouterr().err.splitlines()
+    plain = "a.yaml:1:1: error: unknown key 'x' [MW101]"
+    assert first == (f"\x1b[31m\x1b[1m{plain}\x1b[0m" if coloured else plain)
+    assert line == ("\x1b[2m  1 | x: 1\x1b[0m" if coloured else "  1 | x: 1")
+    assert (mark.count("^"), "remove it" in hint) == (1, True)
+
+
+def test_a_gateway_does_not_import_what_only_tables_need():
+    """It would have 2 MB more."""
+    program = "import sys, engine.cli.serve; assert 'rich' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -99,3 +99,11 @@ def test_a_key_named_like_a_secret_is_a_secret_or_a_file_that_holds_one():
     for key in keys.root().all():
         if key.path and is_secret_name(str(key.path[-1])) and key.path[0] == "upstreams":
             assert {"secret", "path"} & key.members, key.name
+
+
+def test_parts_that_need_no_conversion_are_not_copied():
+    value = {"a": {"url": "https://a"}, "b": {"url": "https://b", "pool": {"idle": "5s"}}}
+    converted = keys.convert(value, keys.find("upstreams"))
+    assert converted["a"] is value["a"]
+    assert converted["b"] == {"url": "https://b", "pool": {"idle": 5.0}}
+    assert value["b"]["pool"] == {"idle": "5s"}

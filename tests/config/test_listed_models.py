@@ -119,3 +119,11 @@ def test_a_model_has_the_operations_of_its_task():
     assert [o.id for o in listed[LLAMA].operations(operations)] == ["openai.chat", "openai.other"]
     whisper = listed["whisper-large-v3"].operations(operations)
     assert [o.id for o in whisper] == ["openai.transcribe", "openai.other"]
+
+
+def test_a_model_is_made_when_it_is_asked_for():
+    listed = listed_models(config("{a: {to: [{upstream: own}]}, b: {to: [{upstream: own}]}}"))
+    assert (len(listed), list(listed), "c" in listed) == (2, ["a", "b"], False)
+    assert listed["a"] == listed["a"]
+    assert listed["a"] is not listed["a"]
+    assert [model.name for model in listed.values()] == ["a", "b"]

@@ -25,8 +25,8 @@ def table(**models):
     """`name=([upstreams], [fallbacks], [operations])`."""
     entries = {}
     for name, (to, fallback, operations) in models.items():
-        targets = tuple(TargetConfig(upstream_name, "", 1.0, ()) for upstream_name in to)
-        entries[name] = Model(name, targets, tuple(fallback), name, "me", 0, (), tuple(operations))
+        targets = tuple(TargetConfig(upstream_name, "", 1.0) for upstream_name in to)
+        entries[name] = Model(name, targets, tuple(fallback), name, "me", 0, tuple(operations))
     return ModelOperations(entries, UPSTREAMS, (CHAT, EMBED, MESSAGES))
 
 
@@ -83,9 +83,9 @@ def translating(translate="strict", **models):
     """The same as `table`, with chats and `translate` for every model."""
     entries = {}
     for name, (to, fallback, operations) in models.items():
-        targets = tuple(TargetConfig(upstream_name, "", 1.0, ()) for upstream_name in to)
+        targets = tuple(TargetConfig(upstream_name, "", 1.0) for upstream_name in to)
         entries[name] = Model(
-            name, targets, tuple(fallback), name, "me", 0, (), tuple(operations), translate
+            name, targets, tuple(fallback), name, "me", 0, tuple(operations), translate
         )
     return ModelOperations(entries, UPSTREAMS, (*CHATS, EMBED), COUNTERPARTS, PATHS)
 
@@ -236,10 +236,8 @@ def counting(entries, translate="strict", names=()):
     """`{name: ([upstreams], [fallbacks])}`."""
     models = {}
     for name, (to, fallback) in entries.items():
-        targets = tuple(TargetConfig(upstream_name, "", 1.0, ()) for upstream_name in to)
-        models[name] = Model(
-            name, targets, tuple(fallback), name, "me", 0, (), tuple(names), translate
-        )
+        targets = tuple(TargetConfig(upstream_name, "", 1.0) for upstream_name in to)
+        models[name] = Model(name, targets, tuple(fallback), name, "me", 0, tuple(names), translate)
     all_operations = (COUNTED_CHAT, EMBED, COUNTED_MESSAGES, COUNT)
     return ModelOperations(models, UPSTREAMS, all_operations, COUNTED_COUNTERPARTS)
 

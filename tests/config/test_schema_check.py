@@ -3,13 +3,15 @@
 import dataclasses
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from engine import policies
 from engine.config import json_schema, schema_check
-from engine.config.keys import find
+from engine.config.keys import find, root
 from engine.config.references import expander
 from engine.config.server import Server
 from engine.offline.diff.settings import field_keys
@@ -64,10 +66,6 @@ def findings(value, against=None, text=None):
     validator = schema_check.Validator(against or json_schema.schema())
     schema_check.check(marked.value, validator, marked, (), collected)
     return collected.problems
-
-
-def problems(value, against):
-    return [(p.code, p.message) for p in findings(value, against)]
 
 
 def schemas(schema, at=""):
@@ -178,70 +176,20 @@ def test_the_editor_line_of_the_shipped_config_leads_to_the_schema():
     assert (files.CONFIG.parent / Path(match[1])).samefile(files.SCHEMA)
 
 
-@pytest.mark.parametrize(
-    ("value", "against", "expected"),
-    [
-        (1, {"type": "string"}, ("MW103", "this must be a string, not a whole number")),
-        (True, {"type": "integer"}, ("MW103", "this must be a whole number, not true")),
-        (None, {"type": "array"}, ("MW103", "this must be a list, not nothing")),
-        (
-            [],
-            {"type": ["object", "null"]},
-            ("MW103", "this must be nothing or a mapping, not a list"),
-        ),
-        ("", {"minLength": 1}, ("MW104", "this is empty")),
-        ([], {"minItems": 1}, ("MW104", "this needs at least 1 entry")),
-        ({}, {"minProperties": 1}, ("MW104", "this needs at least 1 key")),
-        ({"a": 1, "b": 2}, {"maxProperties": 1}, ("MW104", "this takes only one key")),
-        (0, {"minimum": 1}, ("MW104", "this must be 1 or more")),
-        (9, {"maximum": 8}, ("MW104", "this must be 8 or less")),
-        (0, {"exclusiveMinimum": 0}, ("MW104", "this must be more than 0")),
-        ("x", {"const": "y"}, ("MW104", "this must be 'y'")),
-        ("x", {"enum": ["y", "z"]}, ("MW104", "this must be one of y, z")),
-    ],
-)
-def test_every_breach_has_its_words(value, against, expected):
-    code, message = problems(value, against)[0]
-    if "nothing or" in expected[1]:
-        assert {"nothing", "a mapping"} == set(re.findall("nothing|a mapping", message))
-    else:
-        assert (code, message) == expected
+def test_a_valid_config_needs_no_second_validator():
+    """Its import takes 45 ms and 2 MB, which every worker would have."""
+    program = (
+        "import sys; import engine.app.build, engine.plan.make; from pathlib import Path;"
+        f"engine.plan.make.make_plan(Path({str(files.CONFIG)!r}), {{}});"
+        "assert not {'jsonschema', 'referencing', 'attrs'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_a_breach_is_told_for_the_branch_that_fits_the_value():
-    against = {"anyOf": [{"type": "array", "minItems": 1}, {"type": "string", "minLength": 1}]}
-    assert problems([], against) == [("MW104", "this needs at least 1 entry")]
-    assert problems("", against) == [("MW104", "this is empty")]
-    assert problems(7, against)[0][0] == "MW103"
-
-
-def test_all_errors_are_reported_at_once():
-    assert len(findings({"version": 2, "server": {"workers": 0, "x": 1}, "y": 2})) == 6
-
-
-def test_a_breach_inside_a_part_of_the_file_has_its_place_in_the_file():
-    collected = Findings()
-    marked = read("a:\n  b: [1]\n", "f")
-    validator = schema_check.Validator({"items": {"type": "string"}})
-    schema_check.check([1], validator, marked, ("a", "b"), collected)
-    assert [(p.line, p.column) for p in collected.problems] == [(2, 7)]
-
-
-def test_all_breaches_of_the_branch_that_fits_the_value_are_told():
-    branch = {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["from"],
-        "properties": {"from": {"type": "string"}},
-    }
-    against = {"anyOf": [{"type": "string", "pattern": "^a"}, branch]}
-    assert problems({"frm": "x"}, against) == [
-        ("MW102", "'from' is missing"),
-        ("MW101", "unknown key 'frm'"),
-    ]
-
-
-def test_a_pattern_does_not_match_before_a_final_line_end():
-    against = {"type": "string", "pattern": "^[0-9]+$"}
-    assert problems("5", against) == []
-    assert problems("5\n", against) == [("MW104", "this is not of the right form")]
+def test_a_schema_that_was_freed_is_made_again():
+    validator, before = schema_check.gateway_validator(), root()
+    assert schema_check.gateway_validator() is validator
+    schema_check.free_schema()
+    assert schema_check.gateway_validator() is not validator
+    assert root() is not before
+    assert [key.name for key in root().all()] == [key.name for key in before.all()]

@@ -4,6 +4,9 @@ import gzip
 
 import pytest
 
+from engine.console.asset import file
+from tests.support.exchanges import new_exchange
+
 GZIP = {"accept-encoding": "gzip, br"}
 
 
@@ -58,3 +61,13 @@ def test_head_has_the_headers_of_get(client):
 )
 def test_other_files_are_not_served(client, path):
     assert client.simulate_get(path).status_code in (400, 404)
+
+
+def test_a_file_is_read_once_and_at_its_first_request(tmp_path):
+    path = tmp_path / "x.css"
+    handle = file(path)  # it need not exist yet
+    path.write_text("a {}")
+    request = new_exchange("GET", "/x.css", "", {}, "req-1")
+    assert handle(request).body == b"a {}"
+    path.unlink()
+    assert handle(request).body == b"a {}"

@@ -33,8 +33,8 @@ def visible_models(*names, **narrowed):
     upstreams["any"] = upstream(Client(), name="any", dialect="")
     entries = {}
     for name in (*names, *narrowed):
-        to = (TargetConfig(narrowed.get(name, "any"), "", 1.0, ()),)
-        entries[name] = Model(name, to, (), name, "me", 5, ())
+        to = (TargetConfig(narrowed.get(name, "any"), "", 1.0),)
+        entries[name] = Model(name, to, (), name, "me", 5)
     configured = {
         name: SimpleNamespace(provider="", dialect=each.dialect, missing_paths=())
         for name, each in upstreams.items()

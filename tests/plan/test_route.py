@@ -1,11 +1,14 @@
 """A route as a value, and the result of planning."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from engine.config.schema_check import gateway_validator
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
+from tests.test_staircase import ENGINE
 
 DOCUMENT = """
 openapi: 3.1.0
@@ -74,13 +77,29 @@ def test_the_hash_depends_on_paths_and_contents_and_not_on_their_order():
     assert len(ab.hash) == 12
 
 
-def test_a_settled_plan_has_no_texts(tmp_path, monkeypatch):
+def test_a_served_plan_has_no_texts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "api.yaml").write_text(DOCUMENT)
     plan = make_plan(Path("gateway.yaml"), {}, CONFIG).plan
     document = plan.specifications["api"].library.documents[0]
     assert plan.config.source.text
     assert document.text
-    plan.free_sources()
-    assert (plan.config.source.text, plan.config.source.value, document.text) == ("", None, "")
+    validator = gateway_validator()
+    served = plan.served()
+    assert gateway_validator() is not validator
+    assert (served.config.source.text, served.config.source.value, document.text) == ("", None, "")
+    assert served.config.routes == ()
+    assert served.routes == plan.routes
     assert document.value["openapi"] == "3.1.0"
+
+
+def test_what_serves_does_not_read_the_routes_of_the_config():
+    """A served plan has none there."""
+    planning = ("config", "plan", "offline", "cli")
+    readers = [
+        path.relative_to(ENGINE).as_posix()
+        for path in ENGINE.rglob("*.py")
+        if path.relative_to(ENGINE).parts[0] not in planning
+        and re.search(r"(?<!engine\.)config\.routes", path.read_text())
+    ]
+    assert readers == []

@@ -1,6 +1,8 @@
 """Reading YAML and JSON with the place of every value."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -211,3 +213,21 @@ def test_a_settled_document_has_no_text_and_hides_secrets():
     assert document.text == ""
     assert document.reference(("a",)) == ""
     assert document.redact("it is a-long-secret") == "it is ${KEY}"
+
+
+def test_strings_of_a_large_document_are_next_to_each_other():
+    """So that they do not keep the memory of the mappings, which are freed before them. In a
+    process of its own, whose memory no other test has used."""
+    subprocess.run([sys.executable, "-c", _NEIGHBOURS], check=True)
+
+
+_NEIGHBOURS = """
+import sys
+from engine.source import reader
+text = "".join(f"a{n}: {{b: {{c: value-{n}}}, d: []}}\\n" for n in range(10_000))
+assert len(text) > reader.LARGE
+strings = [entry["b"]["c"] for entry in reader.read(text, "f").value.values()]
+pages = {id(string) >> 12 for string in strings}
+least = sum(map(sys.getsizeof, strings)) / 4096
+assert len(pages) < 3.5 * least, len(pages) / least  # 2.2; 5.5 with the mappings among them
+"""

@@ -10,10 +10,11 @@ import pytest
 
 from engine.source.problem import Findings
 from engine.spec import spec
+from engine.spec.document.packed import Packed
 from engine.spec.operation import check_parameters
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError
-from tests.support.documents import RESPONSES, document, exchange, get, operations, read
+from tests.support.documents import RESPONSES, ask, document, exchange, get, operations, read
 from tests.support.each import each
 
 V30, V31 = "3.0.3", "3.1.0"
@@ -168,3 +169,29 @@ def test_schemas_that_are_nested_too_deeply_are_a_problem(tmp_path: Path, depth:
     findings = Findings()
     assert spec.read("a", tmp_path / "a.json", "a.json", (), findings) is None
     assert len(findings.errors) == 1
+
+
+def test_a_document_that_was_read_is_packed(tmp_path: Path) -> None:
+    specification, _ = read(tmp_path, document(paths={"/x": {"get": get()}}))
+    assert specification is not None
+    assert isinstance(specification.library.document.value["paths"], Packed)
+
+
+def test_an_operation_is_compiled_again_from_a_packed_document(tmp_path: Path) -> None:
+    item = {
+        "type": "object",
+        "required": ["type", "text"],
+        "properties": {"type": {"const": "item"}, "text": {"type": ["string", "null"]}},
+    }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Item"}}}
+    responses = {"200": {"description": "d", "content": content}}
+    post = {"operationId": "x", "requestBody": {"content": content}, "responses": responses}
+    value = document(paths={"/x": {"post": post}}, components={"schemas": {"Item": item}})
+    specification, _ = read(tmp_path, value)
+    assert specification is not None
+    strict = specification.operations["x"]
+    lenient = specification.recompile(strict, lenient=True, with_names=False)
+    request = {"type": "item"}  # in responses `text` may be null, so requests may omit it
+    with pytest.raises(GatewayError):
+        ask(strict, request)
+    ask(lenient, request)

@@ -19,7 +19,7 @@ class ProjectApp:
     def __init__(self, folder, config=CONFIG, *, closing=(), **options):
         plan = planned(folder, config).plan
         self.requests = []
-        services = replace(services_of(plan.config), dice=lambda: 0.0, closing=[*closing])
+        services = replace(services_of(plan), dice=lambda: 0.0, closing=[*closing])
         client = recorder(self.requests, UpstreamAnswers())
         self.app = build(plan, services, client=client, **options)
         self.client = TestClient(self.app)

@@ -70,7 +70,7 @@ def test_of_two_equally_long_wildcards_the_first_matches() -> None:
 def test_a_model_is_made_at_its_first_request_and_watched() -> None:
     groups: list[object] = []
     strategy = partial(choose.build, Services())
-    entries = {name: Model(name, (), (), "", "", 0, ()) for name in ("m", "x*")}
+    entries = {name: Model(name, (), (), "", "", 0) for name in ("m", "x*")}
     catalog = build_catalog(entries, {}, strategy, watch=groups.extend)
     assert (catalog.find("other"), groups) == (None, [])
     models = [catalog.find(name) for name in ("x1", "x2", "x1")]
@@ -86,8 +86,8 @@ def build(dice: Callable[[], float] = lambda: 0.0, **models: Any) -> Catalog:
     configured = {}
     for name, (to, fallback) in models.items():
         name = name.replace("_star", "*")
-        targets = tuple(TargetConfig(u, m, w, ()) for u, m, w in to)
-        configured[name] = Model(name, targets, tuple(fallback), "", "", 0, ())
+        targets = tuple(TargetConfig(u, m, w) for u, m, w in to)
+        configured[name] = Model(name, targets, tuple(fallback), "", "", 0)
     services = Services(dice=dice)
     return build_catalog(configured, {"a": A, "b": B, "c": C}, partial(choose.build, services))
 

@@ -27,8 +27,8 @@ UPSTREAMS = {name: upstream(Client(), name=name, dialect=DIALECTS.get(name, "ope
 
 
 def entry(name, *upstreams, fallback=(), operations=()):
-    to = tuple(TargetConfig(upstream, "", 1.0, ()) for upstream in upstreams)
-    return Model(name, to, fallback, name, "me", 0, (), operations)
+    to = tuple(TargetConfig(upstream, "", 1.0) for upstream in upstreams)
+    return Model(name, to, fallback, name, "me", 0, operations)
 
 
 MODELS = {

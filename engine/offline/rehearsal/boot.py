@@ -91,7 +91,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
     secret = new_secret()
     plan = replace(plan, config=_redirected(plan, folder, secret))
     telemetry = telemetry_of(plan.config, folder, (), background=False)
-    opened = services_of(plan.config, telemetry)
+    opened = services_of(plan, telemetry)
     with closing(opened):
         for upstream in plan.config.upstreams.values():
             connect(upstream).client.close()  # the real client reads the TLS files

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from engine.config.models import target_paths
 from engine.offline.audit import AuditCase
 
 
 def check(case: AuditCase) -> None:
     config = case.config
-    lists = [model.to for model in config.models.values()] + [route.to for route in config.routes]
-    for target in (target for targets in lists for target in targets):
+    lists = [(model.at, model.to) for model in config.models.values()]
+    lists += [(route.at, route.to) for route in config.routes]
+    for at, target in (pair for targets in lists for pair in target_paths(*targets)):
         bound = config.upstreams[target.upstream].max_in_flight
         if bound is not None and (target.max_in_flight or 0) >= bound:
             message = f"max_in_flight {target.max_in_flight} is never reached"
             hint = f"upstream '{target.upstream}' gets {bound} requests at one time in all"
-            case.warn((*target.at, "max_in_flight"), "MW441", message, hint)
+            case.warn((*at, "max_in_flight"), "MW441", message, hint)

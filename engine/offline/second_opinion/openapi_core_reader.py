@@ -79,9 +79,11 @@ class OpenapiCoreReader:
     """Validates values with openapi-core. The methods raise NotComparable if openapi-core fails."""
 
     def __init__(self, library: Library) -> None:
-        self._library = library
+        self._library = library.unpacked()
         self._document = SchemaPath.from_dict(
-            library.document.value, base_uri=library.root.as_uri(), handlers={"file": self._file}
+            self._library.document.value,
+            base_uri=library.root.as_uri(),
+            handlers={"file": self._file},
         )
 
     def body(self, operation: Operation, media_type: str, body: bytes) -> Verdict:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import quote, unquote
 
 from engine.source.problem import Path, Problem, Source
 from engine.source.reader import SourceDocument, read_file
-from engine.spec.document.packed import packed
+from engine.spec.document.packed import packed, unpacked
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """The keys of a path that are operations."""
@@ -90,13 +90,24 @@ class Library:
         """The files and the overlays."""
         return [*self.files.values(), *self.overlays.values()]
 
+    def pack(self) -> None:
+        """Pack the values of the files: the operations are compiled, and what is read from now on
+        is not kept. The memory is free for the next document; if the values of all documents were
+        freed together, what is in use between them would keep most of it."""
+        for document in self.documents:
+            document.value = packed(document.value)
+
+    def unpacked(self) -> Library:
+        """A copy with plain values, for readers that tell values apart by `id()`, or read mappings
+        in C."""
+        files = {uri: replace(file, value=unpacked(file.value)) for uri, file in self.files.items()}
+        return replace(self, files=files, targets={})
+
     def release(self) -> None:
-        """Free the texts and positions of the files, and pack their values: they were checked, and
-        are rarely read from now on. What is read is not kept."""
+        """Free the texts and positions of the files, which only problems need."""
         self.targets = None
         for document in self.documents:
             document.free_positions()
-            document.value = packed(document.value)
 
     @property
     def document(self) -> Node:

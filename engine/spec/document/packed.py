@@ -1,7 +1,8 @@
-"""A document that is served: its large mappings keep their members as JSON until one is read.
+"""A document whose operations are compiled: its large mappings keep their members as JSON until one
+is read.
 
-A parsed document takes ten times the memory of its JSON, and a gateway reads it only for the
-console and for the first request of a route with transforms.
+A parsed document takes ten times the memory of its JSON. Planning reads a member a few times more,
+and a gateway only for the console and for the first request of a route with transforms.
 """
 
 from __future__ import annotations
@@ -58,6 +59,22 @@ def packed(value: Any) -> Any:
         else:
             result[key] = _pack(members)
     return result
+
+
+def unpacked(value: Any) -> Any:
+    """A document of which no mapping is packed."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: {kind: _unpack(each) for kind, each in members.items()}
+        if key == "components" and isinstance(members, dict)
+        else _unpack(members)
+        for key, members in value.items()
+    }
+
+
+def _unpack(members: Any) -> Any:
+    return dict(members) if isinstance(members, Packed) else members
 
 
 def _pack(members: Any) -> Any:

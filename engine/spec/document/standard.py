@@ -28,12 +28,12 @@ _LONGEST = 200
 
 def breaches(library: Library, findings: Findings) -> None:
     """Note every breach, at most fifty."""
-    document = library.document
+    plain = library.unpacked()
     count = 0
-    for error in islice(_validator(library.is_30).iter_errors(document.value), _MOST):
+    for error in islice(_validator(plain.is_30).iter_errors(plain.document.value), _MOST):
         _note(library, tuple(error.instance_path), _message(error), findings)
         count += 1
-    for path, words in islice(_undeclared(library), _MOST - count):
+    for path, words in islice(_undeclared(plain), _MOST - count):
         _note(library, path, words, findings)
 
 

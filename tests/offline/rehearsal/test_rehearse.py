@@ -69,7 +69,7 @@ def test_what_would_be_sent_is_what_is_sent(tmp_path, target, body):
         request_ = chat(body, target, auth)
         rehearsal = rehearse(plan, request_)
         statuses = []
-        services = dataclasses.replace(connect(plan.config), dice=lambda: 0.0)
+        services = dataclasses.replace(connect(plan), dice=lambda: 0.0)
         app = build(plan, services)
         list(app(environ_of(request_), lambda status, headers: statuses.append(status)))
         real = upstream.last

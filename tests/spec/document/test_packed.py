@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from engine.spec.document.packed import Packed, packed
+from engine.spec.document.packed import Packed, packed, unpacked
 
 DOCUMENT = {
     "openapi": "3.1.0",
@@ -32,6 +32,13 @@ def test_it_reads_as_the_document():
         paths["/c"]
 
 
+def test_an_unpacked_document_is_plain():
+    value = unpacked(packed(DOCUMENT))
+    assert value == DOCUMENT
+    parts = [value["paths"], value["webhooks"], value["components"]["schemas"]]
+    assert [type(part) for part in parts] == [dict, dict, dict]
+
+
 def test_packing_twice_changes_nothing():
     assert packed(packed(DOCUMENT)) == packed(DOCUMENT)
 
@@ -39,6 +46,7 @@ def test_packing_twice_changes_nothing():
 @pytest.mark.parametrize("value", [None, [], "text", {"paths": []}, {"components": None}])
 def test_what_is_no_document_stays(value):
     assert packed(value) == value
+    assert unpacked(value) == value
 
 
 def test_it_takes_a_fraction_of_the_memory():

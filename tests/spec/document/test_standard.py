@@ -72,6 +72,19 @@ def test_a_sibling_file_is_read_for_it(tmp_path: Path) -> None:
     assert breach_findings(tmp_path, json.dumps(value)) == []
 
 
+def test_a_packed_document_is_read_as_a_plain_one(tmp_path: Path) -> None:
+    for paths in (RIGHT, {"/x": {"get": {"responses": 5}}}):
+        (tmp_path / "api.yaml").write_text(json.dumps(document(paths=paths)))
+        library = load(tmp_path / "api.yaml", "api.yaml", Findings())
+        assert library is not None
+        findings, of_packed = Findings(), Findings()
+        breaches(library, findings)
+        library.pack()
+        breaches(library, of_packed)
+        assert of_packed.problems == findings.problems
+        assert bool(findings.problems) == (paths is not RIGHT)
+
+
 def test_an_unknown_path_parameter_is_a_breach(tmp_path: Path) -> None:
     value = document(paths={"/x/{id}": RIGHT["/x"]})
     problems = breach_findings(tmp_path, json.dumps(value))

@@ -22,9 +22,9 @@ def order(
     """The upstreams in the order of attempts, for a model with these targets: upstream, model
     there, weight."""
     services = Services(prices=prices, dice=random.Random(seed).random)
-    targets = tuple(TargetConfig(name, there, weight, ()) for name, there, weight in to)
+    targets = tuple(TargetConfig(name, there, weight) for name, there, weight in to)
     models: Any = {
-        entry: Model(entry, targets, (), "", "", 0, (), choose=Choice("cheapest")),
+        entry: Model(entry, targets, (), "", "", 0, choose=Choice("cheapest")),
     }
     upstreams = {name: upstream(Client(), name=name) for name, _, _ in to}
     catalog = build_catalog(models, upstreams, lambda choice: choose.build(services, choice))

@@ -1,0 +1,35 @@
+"""Changes of some parts of a tree copy only what leads to them."""
+
+from engine.values.tree_changes import with_changes
+
+
+def _double(step, entry):
+    return entry * 2 if isinstance(entry, int) else entry
+
+
+def test_entries_of_a_mapping_are_replaced_in_their_order():
+    assert list(with_changes({"a": "x", "b": 1, "c": "y"}, _double).items()) == [
+        ("a", "x"),
+        ("b", 2),
+        ("c", "y"),
+    ]
+
+
+def test_items_of_a_list_are_replaced():
+    assert with_changes(["x", 1], _double) == ["x", 2]
+
+
+def test_an_entry_may_become_none():
+    assert with_changes([1, 2], lambda index, item: None) == [None, None]
+
+
+def test_the_key_or_the_index_is_passed():
+    steps = []
+    with_changes({"a": 1}, lambda step, entry: steps.append(step))
+    with_changes(["b"], lambda step, entry: steps.append(step))
+    assert steps == ["a", 0]
+
+
+def test_a_value_without_changes_is_not_copied():
+    for value in ({"a": "x"}, ["x"], {}, []):
+        assert with_changes(value, _double) is value
