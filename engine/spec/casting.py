@@ -93,12 +93,12 @@ def compile_shape(
 
     leaf_reader = compile_leaf or text_leaf
 
-    def fill(shape: _Shape, shape_of: Callable[[object], _Shape]) -> None:
-        shape.kind = kind_of(shape.node, resolve)
-        shape.leaf = leaf_reader(shape.node)
-        shape.item = shape_of(items_of(shape.node, resolve))
-        shape.extra = shape_of(extra_of(shape.node, resolve))
-        properties = properties_of(shape.node, resolve)
+    def fill(shape: _Shape, node: Mapping[str, Any], shape_of: Callable[[object], _Shape]) -> None:
+        shape.kind = kind_of(node, resolve)
+        shape.leaf = leaf_reader(node)
+        shape.item = shape_of(items_of(node, resolve))
+        shape.extra = shape_of(extra_of(node, resolve))
+        properties = properties_of(node, resolve)
         shape.fields = {name: shape_of(sub) for name, sub in properties.items()}
 
     return compile_parts(schema, resolve, _Shape, fill).read
@@ -107,15 +107,12 @@ def compile_shape(
 class _Shape:
     """A compiled schema; an object, so that recursive schemas can refer to themselves."""
 
-    __slots__ = ("extra", "fields", "item", "kind", "leaf", "node")
+    __slots__ = ("extra", "fields", "item", "kind", "leaf")
     kind: Kind
     leaf: ReadLeaf
     item: _Shape
     extra: _Shape
     fields: dict[str, _Shape]
-
-    def __init__(self, node: Mapping[str, Any]) -> None:
-        self.node = node
 
     def read(self, tree: Tree) -> object:
         if isinstance(tree, dict):

@@ -234,26 +234,27 @@ def _list(node: Mapping[str, Any], word: str) -> list[Any]:
 def compile_parts(
     schema: object,
     resolve: Resolve,
-    make: Callable[[Mapping[str, Any]], Part],
-    fill: Callable[[Part, Callable[[object], Part]], None],
+    make: Callable[[], Part],
+    fill: Callable[[Part, Mapping[str, Any], Callable[[object], Part]], None],
 ) -> Part:
     """Compile `schema` and all its subschemas, each to one part, and return the part of `schema`.
 
-    `make` creates the part of a schema; `fill(part, part_of)` completes it, where `part_of` returns
-    the part of a subschema. A part must keep its node alive, because nodes are identified by
-    `id()`. Recursive schemas become recursive parts; beyond MAX_NODES, schemas accept any value.
+    `make` creates the part of a schema; `fill(part, node, part_of)` completes it with the schema's
+    node, where `part_of` returns the part of a subschema. A part that keeps no node lets the
+    document be freed. Recursive schemas become recursive parts; beyond MAX_NODES, schemas accept
+    any value.
     """
     parts: dict[int, Part] = {}
-    queue: list[Part] = []
+    queue: list[tuple[Part, Mapping[str, Any]]] = []  # keeps the nodes alive, for their `id()`
 
     def part_of(schema: object) -> Part:
         node = node_of(schema, resolve) if len(parts) < MAX_NODES else ANYTHING
         if id(node) not in parts:
-            parts[id(node)] = make(node)
-            queue.append(parts[id(node)])
+            parts[id(node)] = make()
+            queue.append((parts[id(node)], node))
         return parts[id(node)]
 
     top = part_of(schema)
-    for part in queue:
-        fill(part, part_of)
+    for part, node in queue:
+        fill(part, node, part_of)
     return top

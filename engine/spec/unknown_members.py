@@ -25,14 +25,11 @@ class MemberNames:
     """The members that a schema names; an object, so that recursive schemas can refer to
     themselves."""
 
-    __slots__ = ("extra", "fields", "items", "node", "open")
+    __slots__ = ("extra", "fields", "items", "open")
     fields: dict[str, MemberNames]
     extra: MemberNames
     items: MemberNames
     open: bool
-
-    def __init__(self, node: Mapping[str, Any]) -> None:
-        self.node = node
 
     def unknown(self, value: Any, path: Path = ()) -> Iterator[Path]:
         """The paths of the unknown members of a value, without those inside an unknown member."""
@@ -52,12 +49,14 @@ class MemberNames:
 def compile_names(schema: object, resolve: Resolve) -> MemberNames:
     """The names of a schema and its subschemas, which may be recursive."""
 
-    def fill(names: MemberNames, names_of: Callable[[object], MemberNames]) -> None:
-        properties = properties_of(names.node, resolve)
+    def fill(
+        names: MemberNames, node: Mapping[str, Any], names_of: Callable[[object], MemberNames]
+    ) -> None:
+        properties = properties_of(node, resolve)
         names.fields = {name: names_of(sub) for name, sub in properties.items()}
-        names.extra = names_of(extra_of(names.node, resolve))
-        names.items = names_of(items_of(names.node, resolve))
-        names.open = not properties or any(map(_is_open, branches(names.node, resolve)))
+        names.extra = names_of(extra_of(node, resolve))
+        names.items = names_of(items_of(node, resolve))
+        names.open = not properties or any(map(_is_open, branches(node, resolve)))
 
     return compile_parts(schema, resolve, MemberNames, fill)
 
