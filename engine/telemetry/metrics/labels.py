@@ -44,13 +44,19 @@ class SeriesLabels(NamedTuple):
         return self.combination[2]
 
     def others(self) -> SeriesLabels:
-        """The labels of the series that is shared by all for which there is no room."""
+        """The labels of the series that is shared by all for which there is no room. Names of the
+        conventions stay; the config's are `other`."""
+        own_name = self.operation.partition(".")[2] or self.operation
         gen_ai_operation, provider, model = self.gen_ai
         return SeriesLabels(
             combination=(OTHER, self.model and OTHER, self.upstream and OTHER),
             served_model=self.served_model and OTHER,
             currency=self.currency,
-            gen_ai=(gen_ai_operation, provider, model and OTHER),
+            gen_ai=(
+                OTHER if gen_ai_operation == own_name else gen_ai_operation,
+                OTHER if provider and provider == self.upstream else provider,
+                model and OTHER,
+            ),
         )
 
 

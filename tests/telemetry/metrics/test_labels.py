@@ -57,3 +57,9 @@ def test_the_labels_of_others_say_nothing_that_was_not_there():
     assert others.gen_ai == ("chat", "openai", OTHER)
     refused = _labels("a", "", "").others()
     assert (refused.operation, refused.model, refused.upstream) == (OTHER, "", "")
+
+
+def test_names_of_the_config_are_not_among_the_labels_of_others():
+    labels = SeriesLabels(("a.make", "m", "up1"), "m", "USD", ("make", "up1", "m"))
+    assert labels.others().gen_ai == (OTHER, OTHER, OTHER)
+    assert labels._replace(gen_ai=("chat", "openai", "m")).others().gen_ai[:2] == ("chat", "openai")
