@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
-import jsonschema_rs
 import orjson
 
 from engine.exchange.exchange import Exchange
@@ -16,6 +15,7 @@ from engine.spec.casting import Cast, compile_cast
 from engine.spec.document.node import Node
 from engine.spec.form_bodies import compile_form, compile_multipart, form_splits_at_commas
 from engine.spec.schema_types import takes_any_text
+from engine.spec.schema_validator import SchemaValidator
 from engine.values.errors import GatewayError, Malformed
 from engine.values.json_edit import Buffer
 
@@ -27,7 +27,7 @@ Compiled = TypeVar("Compiled")
 def compile_parser(
     kind: str,
     media: Node,
-    validator: jsonschema_rs.Validator | None,
+    validator: SchemaValidator | None,
     *,
     deferred: bool = False,
 ) -> Parse | None:
@@ -111,7 +111,7 @@ def _form(read: Callable[[bytes], dict[str, object]], exchange: Exchange) -> Any
 def _form_with_commas(
     read: Callable[[bytes], dict[str, object]],
     read_decoded: Callable[[bytes], dict[str, object]],
-    validator: jsonschema_rs.Validator,
+    validator: SchemaValidator,
     exchange: Exchange,
 ) -> Any:
     """The form. If it is valid only with percent-encoded commas as separators, they are."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from sys import intern
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-
-import jsonschema_rs
 
 from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
@@ -21,6 +20,7 @@ from engine.spec.parameter_readers import compile_reader, splits_at_commas
 from engine.spec.query_string import Query
 from engine.spec.refusal_messages import explain
 from engine.spec.request_bodies import NO_BODIES, Bodies, compile_bodies
+from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.spec.security import Carrier, carriers
 from engine.values.errors import GatewayError, Malformed
@@ -38,7 +38,7 @@ class Parameter:
     place: str
     required: bool
     read: Callable[[Any], Any]
-    validator: jsonschema_rs.Validator | None
+    validator: SchemaValidator | None
     read_decoded: Callable[[Any], Any] | None = None
 
     def check(self, source: Any) -> Any:
@@ -225,7 +225,7 @@ def _parameters(
     parameters: dict[tuple[str, str], Parameter] = {}
     names = path_templates.variables(template)
     for declared in declared_parameters(item, node):
-        name, place = declared.text("name"), declared.text("in")
+        name, place = intern(declared.text("name")), intern(declared.text("in"))
         if not isinstance(declared.value, dict) or not name or not place:
             message = "a parameter needs 'name' and 'in'"
             findings.error(declared.source, declared.path, "MW204", message)
@@ -238,7 +238,7 @@ def _parameters(
             continue
         try:
             parameters[place, name] = schemas.once(
-                ("parameter", declared.uri, declared.path),
+                ("parameter", declared.uri, json.dumps(declared.value)),
                 partial(_parameter, declared, name, place, schemas),
             )
         except ValueError as error:

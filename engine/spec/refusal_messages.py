@@ -5,12 +5,10 @@ Only the most specific error is reported: in a union, the deepest error of the b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
-from typing import Any, NamedTuple
-
-import jsonschema_rs
+from typing import Any, NamedTuple, Protocol
 
 from engine.source.problem import path_in
 from engine.source.suggestion import near
@@ -68,6 +66,14 @@ _MOST_OPTIONS = 200
 """The most values of an `enum` that are compared with a misspelt value."""
 
 
+class Validator(Protocol):
+    """A validator of a JSON value."""
+
+    def is_valid(self, value: Any, /) -> bool: ...
+
+    def iter_errors(self, value: Any, /) -> Iterable[Any]: ...
+
+
 class Refusal(NamedTuple):
     """The place (`messages[0].role`), a stable code, and the message."""
 
@@ -80,7 +86,7 @@ class Refusal(NamedTuple):
         return GatewayError(400, self.code, self.message, param=self.param)
 
 
-def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> Refusal:
+def explain(validator: Validator, value: Any, root: str = "") -> Refusal:
     """The refusal of a `value` that `validator` refuses. `root` is the name of the value."""
     narrowed = narrow(validator.is_valid, value)
     if narrowed is None:

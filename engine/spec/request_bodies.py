@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-import jsonschema_rs
-
 from engine.exchange.exchange import Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
 from engine.spec.media_types import EXAMPLES, body_kind, essence
 from engine.spec.refusal_messages import explain
 from engine.spec.schema_types import takes_any_bytes
+from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 from engine.spec.unknown_members import MemberNames, compile_names
 from engine.values.errors import GatewayError
@@ -32,7 +31,7 @@ class BodyRule:
     """
 
     parse: Parse | None
-    validator: jsonschema_rs.Validator | None
+    validator: SchemaValidator | None
     names: MemberNames | None = None
 
 
@@ -167,7 +166,7 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
 def _range(
     name: str,
     media: Node,
-    validator: jsonschema_rs.Validator | None,
+    validator: SchemaValidator | None,
     schemas: Schemas,
     *,
     with_names: bool,

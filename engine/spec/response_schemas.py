@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jsonschema_rs
 import orjson
 
 from engine.spec.document.node import Node
 from engine.spec.media_types import essence, is_json
 from engine.spec.refusal_messages import Refusal, explain
+from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Schemas
 
 _NO_CONTENT = ("204", "205")
@@ -21,7 +21,7 @@ _NO_CONTENT = ("204", "205")
 class ResponseValidators:
     """The validators of JSON responses by status: `200`, `2XX` or `default`."""
 
-    validators: Mapping[str, jsonschema_rs.Validator]
+    validators: Mapping[str, SchemaValidator]
 
     def describes(self, status: int) -> bool:
         """Whether the document describes the JSON of a response with this status."""
@@ -38,7 +38,7 @@ class ResponseValidators:
             return Refusal("", "invalid_json", "The response is not valid JSON.")
         return None if validator.is_valid(value) else explain(validator, value)
 
-    def validator(self, status: int) -> jsonschema_rs.Validator | None:
+    def validator(self, status: int) -> SchemaValidator | None:
         """The validator of JSON responses with this status, if the document describes them."""
         for key in (f"{status}", f"{status // 100}XX", "default"):
             if key in self.validators:
@@ -48,7 +48,7 @@ class ResponseValidators:
 
 def compile_responses(operation: Node, schemas: Schemas) -> ResponseValidators:
     """The JSON responses of an operation. Raises ValueError for a broken schema."""
-    validators: dict[str, jsonschema_rs.Validator] = {}
+    validators: dict[str, SchemaValidator] = {}
     for status, response in operation.get("responses").items():
         for media_type, media in response.get("content").items():
             schema = media.get("schema")

@@ -1,4 +1,4 @@
-"""The schemas of a document, compiled: a shared registry, and validators made on demand.
+"""The schemas of a document: their validators, made on demand.
 
 OpenAPI's keywords are first translated to plain JSON Schema (Draft 4 for 3.0, 2020-12 for 3.1):
 `nullable` of 3.0; `readOnly` and `writeOnly` by purpose; number formats as bounds. `discriminator`
@@ -8,31 +8,27 @@ the standard says.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections.abc import Callable, Hashable, Iterator
-from datetime import date
 from enum import Enum
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
-import jsonschema_rs
-
+from engine.source.problem import Path
 from engine.spec.document.node import Library, Node
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
+from engine.spec.schema_parts import EXACT_SUFFIX, SchemaParts
+from engine.spec.schema_validator import SchemaValidator, validator_of
 
 T = TypeVar("T")
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; all others are ignored."""
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 LITERAL = frozenset({"enum", "const", "default", "example", "examples"})
 NAMING = frozenset(
     {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas"}
     | {"parameters", "requestBodies", "responses", "paths", "content", "headers"}
 )
-_EXACT_SUFFIX = "?exact"
 _BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -45,25 +41,37 @@ class Purpose(Enum):
 
 
 class Schemas:
-    """The compiled schemas of a library of OpenAPI files, for one purpose."""
+    """The schemas of a library of OpenAPI files, for one purpose. Raises ValueError or
+    RecursionError for files that cannot be read."""
 
     def __init__(self, library: Library, purpose: Purpose = Purpose.REQUEST) -> None:
         self.is_30 = library.is_30
-        draft = jsonschema_rs.Draft4 if self.is_30 else jsonschema_rs.Draft202012
-        self._validator: Any = (
-            jsonschema_rs.Draft4Validator if self.is_30 else jsonschema_rs.Draft202012Validator
-        )
-        self._registry = jsonschema_rs.Registry(list(_resources(library, purpose)), draft=draft)
-        self._compiled: dict[str, jsonschema_rs.Validator] = {}
+        self._library = library
+        self._purpose = purpose
+        self._uris = {path: path.as_uri() for path in library.files}
+        self._parts: SchemaParts | None = self._read()
+        self._validators: dict[tuple[FilePath, Path], SchemaValidator] = {}
         self._made: dict[Hashable, Any] = {}
 
-    def validator(self, node: Node) -> jsonschema_rs.Validator:
-        """The validator of the schema at `node`, compiled once. Raises ValueError for a broken
-        schema."""
-        pointer = node.pointer
-        if pointer not in self._compiled:
-            self._compiled[pointer] = self._compile(pointer)
-        return self._compiled[pointer]
+    def validator(self, node: Node) -> SchemaValidator:
+        """The validator of the schema at `node`. Raises ValueError for a broken schema."""
+        key = (node.uri, node.path)
+        validator = self._validators.get(key)
+        if validator is None:
+            self._parts = self._parts or self._read()
+            uri = self._uris[node.uri]
+            text, parts = self._parts.of(uri, node.path)
+            validator = validator_of(self.is_30, uri, text, parts)
+            validator.prove()
+            self._validators[key] = validator
+        return validator
+
+    def release_files(self) -> None:
+        """Free the copies of the files: they are made again for another schema."""
+        self._parts = None
+
+    def _read(self) -> SchemaParts:
+        return SchemaParts(dict(_resources(self._library.unpacked(), self._purpose)))
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` returned for the first of equal keys: thousands of operations have the same
@@ -76,19 +84,6 @@ class Schemas:
     def first(self, parts: tuple[T, ...]) -> tuple[T, ...]:
         """The first of equal parts of operations."""
         return self.once(parts, lambda: parts)
-
-    def _compile(self, pointer: str) -> jsonschema_rs.Validator:
-        try:
-            compiled: jsonschema_rs.Validator = self._validator(
-                {"$ref": pointer},
-                registry=self._registry,
-                validate_formats=True,
-                formats=_FORMATS,
-                offline=True,
-            )
-        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-            raise ValueError(str(error).splitlines()[0]) from error
-        return compiled
 
 
 def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
@@ -103,7 +98,7 @@ def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
         yield uri.as_uri(), plain.value
     for uri, file in library.files.items() if needs_exact else ():
         root = Node(library, uri, (), file.value)
-        yield uri.as_uri() + _EXACT_SUFFIX, _PlainCopy(root, purpose, described, exact=True).value
+        yield uri.as_uri() + EXACT_SUFFIX, _PlainCopy(root, purpose, described, exact=True).value
 
 
 class _PlainCopy:
@@ -155,7 +150,7 @@ class _PlainCopy:
     def _refer_to_exact_copy(self, schema: dict[str, Any]) -> None:
         if isinstance(ref := schema.get("$ref"), str):
             uri, _, pointer = ref.partition("#")
-            schema["$ref"] = f"{uri or self._root.uri.as_uri()}{_EXACT_SUFFIX}#{pointer}"
+            schema["$ref"] = f"{uri or self._root.uri.as_uri()}{EXACT_SUFFIX}#{pointer}"
             self.has_exact_references = True
 
     def _format(self, schema: dict[str, Any]) -> None:
@@ -192,26 +187,3 @@ class _PlainCopy:
         target = self._root.follow(schema)
         candidates = (target,) if self._is_30 else (target, schema)
         return any(isinstance(s, dict) and s.get(self._hidden) is True for s in candidates)
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return len(text) == len("2027-01-31") and bool(date.fromisoformat(text))
-    except ValueError:
-        return False
-
-
-def _is_uuid(text: str) -> bool:
-    return _UUID.fullmatch(text) is not None
-
-
-def _is_base64(text: str) -> bool:
-    try:
-        base64.b64decode(text.encode("ascii"), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
-
-
-# Draft 4 has neither date nor uuid.
-_FORMATS = {"byte": _is_base64, "date": _is_date, "uuid": _is_uuid}

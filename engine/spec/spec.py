@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 
-import jsonschema_rs
-
 from engine.source.problem import Findings, Level, Problem
 from engine.spec.document import misspelt_keys, structure
 from engine.spec.document.cache import CacheEntry
@@ -18,6 +16,7 @@ from engine.spec.document.repairs import path_keys
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
 from engine.spec.response_schemas import ResponseValidators, compile_responses
+from engine.spec.schema_validator import SchemaValidator
 from engine.spec.schemas import Purpose, Schemas
 
 
@@ -56,7 +55,7 @@ class Specification:
         """The validators of an operation's responses. Raises ValueError for a broken schema."""
         return compile_responses(self.node(operation), self._schemas_for(Purpose.RESPONSE))
 
-    def validator(self, schema: Node, *, response: bool = False) -> jsonschema_rs.Validator:
+    def validator(self, schema: Node, *, response: bool = False) -> SchemaValidator:
         """The validator of a part of requests or responses. Raises ValueError for a broken
         schema."""
         purpose = Purpose.RESPONSE if response else Purpose.REQUEST
@@ -73,7 +72,7 @@ class Specification:
 
     def _schemas_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:
-            self._schemas[purpose] = Schemas(self.library.unpacked(), purpose)
+            self._schemas[purpose] = Schemas(self.library, purpose)
         return self._schemas[purpose]
 
 
@@ -104,12 +103,13 @@ def read(
         return None
     try:
         schemas = Schemas(library)
-    except (ValueError, jsonschema_rs.ReferencingError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         reason = "they are nested too deeply" if isinstance(error, RecursionError) else error
         message = f"schemas cannot be read: {reason}"
         findings.error(library.document.source, (), "MW204", message)
         return None
     specification = _OperationReader(name, library, schemas, tuple(mounts), findings).read()
+    schemas.release_files()
     library.pack()
     if entry is None:
         return specification

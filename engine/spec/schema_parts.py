@@ -1,0 +1,81 @@
+"""The parts of files that a schema refers to: its validator needs no other part of a document."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
+
+from engine.source.problem import Path
+from engine.spec.document.node import pointer_steps, target_of
+from engine.spec.schema_validator import SchemaPart
+
+EXACT_SUFFIX = "?exact"
+"""The end of the URI of the copy of a file that is not relaxed."""
+
+_REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)":("(?:[^"\\]|\\.)*")')
+
+_Place = tuple[str, Path]
+
+
+class _Part(NamedTuple):
+    """A part of a file, and the places that it refers to."""
+
+    part: SchemaPart
+    places: list[_Place]
+
+
+class SchemaParts:
+    """The parts of `files`, which are plain JSON Schema, by URI."""
+
+    def __init__(self, files: Mapping[str, Any]) -> None:
+        self._files = files
+        self._paths = {uri: FilePath(target_of(uri, FilePath())[0]) for uri in files}
+        self._parts: dict[_Place, _Part] = {}
+
+    def of(self, uri: str, path: Path) -> tuple[str, tuple[SchemaPart, ...]]:
+        """The JSON of the schema at a path of a file, and the parts that it refers to, directly and
+        indirectly."""
+        root = self._part(uri, path)
+        waiting, found = [*root.places], {}
+        while waiting:
+            place = waiting.pop()
+            if place not in found:
+                found[place], places = self._part(*place)
+                waiting += places
+        return root.part.text, tuple(found.values())
+
+    def _part(self, uri: str, path: Path) -> _Part:
+        place = (uri, path)
+        if place not in self._parts:
+            text = json.dumps(_value_at(self._files[uri], path), separators=(",", ":"))
+            # Also those in examples, which do no harm: they are not compiled.
+            references = set(_REFERENCE.findall(text))
+            found = (self._target(uri, json.loads(reference)) for reference in references)
+            places = [each for each in found if each is not None]
+            self._parts[place] = _Part(SchemaPart(uri, path, text), places)
+        return self._parts[place]
+
+    def _target(self, uri: str, reference: str) -> _Place | None:
+        """The place that a reference in a file leads to: the complete file for a name. None without
+        a target, which the compiler reports."""
+        file, _, fragment = reference.partition("#")
+        if file:
+            suffix = EXACT_SUFFIX if file.endswith(EXACT_SUFFIX) else ""
+            target, _ = target_of(file.removesuffix(suffix), self._paths[uri])
+            uri = target.as_uri() + suffix
+        path = tuple(pointer_steps(fragment))
+        try:
+            _value_at(self._files[uri], path)
+        except (KeyError, IndexError, ValueError, TypeError):
+            return None
+        return uri, path
+
+
+def _value_at(value: Any, path: Path) -> Any:
+    """The value at a path; items of lists by index, which may be a string."""
+    for step in path:
+        value = value[int(step) if isinstance(value, list) else step]
+    return value

@@ -1,0 +1,143 @@
+"""Validators of the schemas of documents, compiled when they are used.
+
+A compiled schema takes twenty times the memory of its JSON. A config may have thousands of
+operations, of which most are hardly ever requested, and of which many have equal schemas. So a
+validator keeps the JSON of its schema, equal schemas share one validator, and only the
+`MOST_COMPILED` validators that were compiled last stay compiled.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections import deque
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import jsonschema_rs
+
+MOST_COMPILED = 1_000
+"""Compiling a small schema again takes 50 us."""
+
+_ROOT = "x-modelway-root"
+"""The place of the validator's own schema in its file: validators of equal schemas are equal."""
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class SchemaPart(NamedTuple):
+    """A part of a file that a schema refers to, at its path in the file with this URI, as JSON."""
+
+    uri: str
+    path: tuple[str | int, ...]
+    text: str
+
+
+class SchemaValidator:
+    """The validator of a schema, its JSON `text`, in the file `uri`. `parts` are all that it refers
+    to, directly and indirectly. Made by `validator_of`."""
+
+    __slots__ = ("__weakref__", "_compiled", "_is_30", "_is_proven", "_parts", "_text", "_uri")
+
+    def __init__(self, is_30: bool, uri: str, text: str, parts: tuple[SchemaPart, ...]) -> None:
+        self._is_30 = is_30
+        self._uri = uri
+        self._text = text
+        self._parts = parts
+        self._compiled: jsonschema_rs.Validator | None = None
+        self._is_proven = False
+
+    def prove(self) -> None:
+        """Compile the schema if it never was. Raises ValueError for a broken schema."""
+        if not self._is_proven:
+            self.compile()
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether the schema accepts a JSON value."""
+        return (self._compiled or self.compile()).is_valid(value)
+
+    def iter_errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
+        """The errors of a JSON value."""
+        return (self._compiled or self.compile()).iter_errors(value)
+
+    def compile(self) -> jsonschema_rs.Validator:
+        """The compiled schema. Raises ValueError for a broken schema."""
+        kind = jsonschema_rs.Draft4Validator if self._is_30 else jsonschema_rs.Draft202012Validator
+        try:
+            compiled: jsonschema_rs.Validator = kind(
+                {"$ref": f"{self._uri}#/{_ROOT}"} if self._parts else json.loads(self._text),
+                registry=self._registry() if self._parts else None,
+                validate_formats=True,
+                formats=_FORMATS,
+                offline=True,
+            )
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+            raise ValueError(str(error).splitlines()[0]) from error
+        self._compiled, self._is_proven = compiled, True
+        _compiled.append(self)
+        while len(_compiled) > MOST_COMPILED:
+            _compiled.popleft()._compiled = None
+        return compiled
+
+    def _registry(self) -> jsonschema_rs.Registry:
+        """The files that the schema refers to, with no other parts than those."""
+        files: dict[str, Any] = {self._uri: {}}
+        complete: set[tuple[str, tuple[str | int, ...]]] = set()
+        for part in sorted(self._parts, key=lambda part: len(part.path)):
+            uri, path = part.uri, part.path
+            if not any((uri, path[:end]) in complete for end in range(len(path))):
+                _put(files, (uri, *path), json.loads(part.text))
+                complete.add((uri, path))
+        files[self._uri][_ROOT] = json.loads(self._text)
+        draft = jsonschema_rs.Draft4 if self._is_30 else jsonschema_rs.Draft202012
+        return jsonschema_rs.Registry(list(files.items()), draft=draft)
+
+
+_compiled: deque[SchemaValidator] = deque()
+_validators: WeakValueDictionary[object, SchemaValidator] = WeakValueDictionary()
+
+
+def validator_of(
+    is_30: bool, uri: str, text: str, parts: tuple[SchemaPart, ...]
+) -> SchemaValidator:
+    """The validator of a schema. Equal schemas that refer to nothing, or to the same file, share
+    it."""
+    key = (is_30, uri if parts else "", text, parts)
+    validator = _validators.get(key)
+    if validator is None:
+        validator = _validators[key] = SchemaValidator(is_30, uri, text, parts)
+    return validator
+
+
+def _put(holder: dict[Any, Any], path: tuple[str | int, ...], value: Any) -> None:
+    """Put a value at its path; JSON Pointers lead through mappings as through lists."""
+    *steps, last = map(str, path)
+    for step in steps:
+        holder = holder.setdefault(step, {})
+    holder[last] = value
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return len(text) == len("2027-01-31") and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _is_uuid(text: str) -> bool:
+    return _UUID.fullmatch(text) is not None
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text.encode("ascii"), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
+
+
+# Draft 4 has neither date nor uuid.
+_FORMATS = {"byte": _is_base64, "date": _is_date, "uuid": _is_uuid}

@@ -1,0 +1,96 @@
+"""Validators that are compiled when they are used, and shared by equal schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.spec import schema_validator
+from engine.spec.schema_validator import SchemaValidator, validator_of
+from engine.spec.schemas import Schemas
+from tests.support.documents import document, library
+
+URI = "file:///a.json"
+
+
+def validators(*schemas: Any, **components: Any) -> list[SchemaValidator]:
+    """The validators of schemas of one document, with others beside them under components."""
+    named = {f"Root{number}": schema for number, schema in enumerate(schemas)}
+    files = library(document(components={"schemas": named | components}))
+    compiled, holder = Schemas(files), files.document.get("components").get("schemas")
+    return [compiled.validator(holder.step(name)) for name in named]
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[SchemaValidator]:
+    """The validators that are compiled from now on; only the last two stay compiled."""
+    calls: list[SchemaValidator] = []
+    compile_ = SchemaValidator.compile
+
+    def compile_and_note(self: SchemaValidator) -> Any:
+        calls.append(self)
+        return compile_(self)
+
+    monkeypatch.setattr(SchemaValidator, "compile", compile_and_note)
+    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 2)
+    return calls
+
+
+def test_equal_schemas_share_a_validator() -> None:
+    a, b, c = validators({"minimum": 1}, {"minimum": 1}, {"minimum": 2})
+    assert a is b
+    assert a is not c
+    assert validators({"minimum": 1})[0] is a  # of another document
+
+
+def test_equal_schemas_that_refer_to_equal_parts_share_a_validator() -> None:
+    reference = {"items": {"$ref": "#/components/schemas/A"}}
+    a, b = validators(reference, reference, A={"type": "string"})
+    assert a is b
+    assert a.is_valid(["x"])
+    assert not a.is_valid([1])
+
+
+def test_equal_references_to_other_schemas_share_no_validator() -> None:
+    reference = {"$ref": "#/components/schemas/A", "minLength": 2}
+    (strings,), (integers,) = (validators(reference, A={"type": t}) for t in ("string", "integer"))
+    assert strings.is_valid("xx")
+    assert not strings.is_valid(1)
+    assert integers.is_valid(1)
+    assert not integers.is_valid("xx")
+
+
+def test_versions_share_no_validator() -> None:
+    assert validator_of(True, URI, "{}", ()) is not validator_of(False, URI, "{}", ())
+
+
+def test_a_schema_is_proven_once(compiled: list[SchemaValidator]) -> None:
+    first, second = validators({"multipleOf": 5}, {"multipleOf": 5})
+    first.prove()
+    second.prove()
+    assert compiled == [first]
+
+
+def test_a_validator_is_used_without_compiling_it_again(compiled: list[SchemaValidator]) -> None:
+    (validator,) = validators({"multipleOf": 7})
+    assert validator.is_valid(14)
+    assert [*validator.iter_errors(15)]
+    assert compiled == [validator]
+
+
+def test_of_many_validators_the_last_ones_stay_compiled(compiled: list[SchemaValidator]) -> None:
+    first, second, third = validators(*({"multipleOf": n} for n in (11, 13, 17)))
+    assert second.is_valid(26)
+    assert third.is_valid(34)
+    assert compiled == [first, second, third]
+
+
+def test_a_validator_that_did_not_stay_compiled_is_compiled_again(
+    compiled: list[SchemaValidator],
+) -> None:
+    first, second, third = validators(*({"multipleOf": n} for n in (19, 23, 29)))
+    assert first.is_valid(38)
+    assert not first.is_valid(39)
+    assert [error.kind.name for error in first.iter_errors(39)] == ["multipleOf"]
+    assert compiled == [first, second, third, first]
