@@ -1,0 +1,1 @@
+"""What a large gateway costs."""
