@@ -6,8 +6,8 @@ made once for each dialect and set of models, not for each request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from urllib.parse import unquote
 
@@ -162,7 +162,7 @@ class VisibleModels:
         entry = self._dialects.get(dialect.name)
         if entry is None:
             cards = (self._card(model, dialect) for model in self._listed.values())
-            entry = _DialectModels([card for card in cards if card is not None], dialect)
+            entry = _DialectModels((card for card in cards if card is not None), dialect)
             self._dialects[dialect.name] = entry
         return entry
 
@@ -175,17 +175,14 @@ def _method(path: str) -> str:
 class _DialectModels:
     """The models of one dialect, each rendered once, and the most recent lists by scope."""
 
-    def __init__(self, cards: Sequence[ModelCard], dialect: Dialect) -> None:
-        self._cards = cards
-        self._dialect = dialect
+    def __init__(self, cards: Iterable[ModelCard], dialect: Dialect) -> None:
+        names, documents = [], []
+        for card in cards:
+            names.append(card.name)
+            # As str, because the bytes from orjson keep its buffer alive: kilobytes for each model.
+            documents.append(orjson.Fragment(orjson.dumps(dialect.model(card)).decode()))
+        self._all = ModelList(names, documents)
         self._list = lru_cache(_SCOPES)(self._create)
-
-    @cached_property
-    def _all(self) -> ModelList:
-        render = self._dialect.model
-        # As str, because the bytes from orjson keep its buffer alive: kilobytes for each model.
-        documents = [orjson.Fragment(orjson.dumps(render(card)).decode()) for card in self._cards]
-        return ModelList([card.name for card in self._cards], documents)
 
     def of(self, scope: Scope) -> ModelList:
         return self._all if scope is None else self._list(scope)
