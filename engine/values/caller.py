@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass, field
 
 from engine.values.quota import Quota
-from engine.values.wildcard import Patterns
+from engine.values.wildcard import Patterns, shared_patterns
 
 PREFIX = "mw-"
 
@@ -45,8 +45,8 @@ class Caller:
     _operations: Patterns = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_models", Patterns(self.models or ()))
-        object.__setattr__(self, "_operations", Patterns(self.operations or ()))
+        object.__setattr__(self, "_models", shared_patterns(tuple(self.models or ())))
+        object.__setattr__(self, "_operations", shared_patterns(tuple(self.operations or ())))
 
     def may_use(self, model: str) -> bool:
         """Whether the caller may ask for this model."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from engine.values import units
@@ -142,8 +143,10 @@ TOKEN_FIELDS = {
 """The fields of a token's own quotas, in gateway.yaml and in the database, with their kinds."""
 
 
+@lru_cache(1_000)
 def token_quota(field: str, value: str | int, currency: str) -> Quota:
-    """The quota in one of TOKEN_FIELDS: `60/1m`, `20 USD/30d`, 10. ValueError for a wrong value."""
+    """The quota in one of TOKEN_FIELDS: `60/1m`, `20 USD/30d`, 10. ValueError for a wrong value.
+    Tokens with equal ones share it."""
     kind = TOKEN_FIELDS[field]
     if KINDS[kind].at_one_time:
         return Quota(kind, int(value))

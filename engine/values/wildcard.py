@@ -72,6 +72,12 @@ class Patterns:
         return bool(self._wild) and any(matches(name, pattern) for pattern in self._wild)
 
 
+@lru_cache(_CACHED_NAMES)
+def shared_patterns(patterns: tuple[str, ...]) -> Patterns:
+    """The set of names and wildcards; equal ones share it, as there may be thousands of tokens."""
+    return Patterns(patterns)
+
+
 class ByName(Generic[T]):
     """Values by name or wildcard: an exact name first, then the wildcard with the longest text."""
 

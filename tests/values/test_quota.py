@@ -11,6 +11,7 @@ from engine.values.quota import (
     Quota,
     count,
     money,
+    token_quota,
     window_key,
     window_of,
     window_seconds,
@@ -113,3 +114,8 @@ def test_keys_that_a_window_does_not_have_are_refused(options, reason):
 def test_a_window_for_people_for_comparisons_and_for_counters(window, text, seconds, key):
     texts = window_text(window), window_seconds(window), window_key(window)
     assert texts == (text, seconds, key)
+
+
+def test_tokens_with_equal_quotas_share_them():
+    assert token_quota("rate", "60/1m", "USD") is token_quota("rate", "60/1m", "USD")
+    assert token_quota("rate", "61/1m", "USD") != token_quota("rate", "60/1m", "USD")

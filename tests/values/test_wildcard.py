@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.values.wildcard import Patterns, matches, star_text
+from engine.values.wildcard import Patterns, matches, shared_patterns, star_text
 
 EVERY_KIND = pytest.mark.parametrize(
     ("name", "pattern", "expected"),
@@ -59,3 +59,9 @@ def test_sets_of_equal_patterns_are_equal():
     assert {Patterns(["a", "b*"]): 1}[Patterns(["b*", "a"])]
     assert Patterns(["a"]) != Patterns(["a*"]) != Patterns(["*a"])
     assert Patterns(["a"]) != "a"
+
+
+def test_equal_patterns_share_a_set():
+    assert shared_patterns(("a", "b*")) is shared_patterns(("a", "b*"))
+    assert shared_patterns(("a", "b*")).match("bc")
+    assert not shared_patterns(()).match("bc")
