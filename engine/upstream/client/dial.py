@@ -70,9 +70,14 @@ def _open(
             _tunnel(sock, origin, proxy)
         if context is not None:
             # A connection without close_notify is an error: a body without a length may be cut.
+            # The handshake is a step of its own, so that the TLS socket is closed if it times out.
             sock = context.wrap_socket(
-                sock, server_hostname=origin.host.rstrip("."), suppress_ragged_eofs=False
+                sock,
+                server_hostname=origin.host.rstrip("."),
+                suppress_ragged_eofs=False,
+                do_handshake_on_connect=False,
             )
+            sock.do_handshake()
     except BaseException:
         sock.close()
         raise

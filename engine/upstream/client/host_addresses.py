@@ -141,9 +141,12 @@ class HostAddresses:
 
     def close(self) -> None:
         """Stop all lookups, until the next new connection."""
-        self._stop_timer()
-        if self._running is not None:
-            self._running.kill()
+        running = self._running
+        if running is not None:
+            running.kill()
+            if self._running is running:  # it had not begun
+                self._running = None
+        self._stop_timer()  # also that of the lookup that was killed
 
     def _stop_timer(self) -> None:
         timer, self._next = self._next, None

@@ -154,6 +154,17 @@ def test_tls_that_takes_too_long() -> None:
         assert fails(client).kind == "connect_timeout"
 
 
+def test_the_socket_of_a_tls_handshake_that_takes_too_long_is_closed() -> None:
+    with gevent.socket.create_server(("127.0.0.1", 0)) as listener:
+        client = Client(f"https://127.0.0.1:{listener.getsockname()[1]}", timeouts=QUICK)
+        failure = fails(client)  # held here, as a log does: its traceback has the socket
+        peer, _ = listener.accept()
+        with peer, gevent.Timeout(LONG):
+            while peer.recv(4096):
+                pass
+    assert failure.kind == "connect_timeout"
+
+
 def test_a_proxy_that_takes_too_long() -> None:
     with serving(answering(STALL)) as peer:
         client = Client("https://h", proxy=peer.url, timeouts=QUICK)

@@ -17,7 +17,7 @@ from engine.upstream.client.dial_order import Address, Answer, FixedAddress, Sha
 from engine.upstream.client.failures import ConnectFailed
 from engine.upstream.client.host_addresses import HostAddresses, addresses_of, system_lookup
 from tests.support.clock import Clock
-from tests.support.http_client import LONG, get, read_all
+from tests.support.http_client import LONG, SHORT, get, read_all
 from tests.support.peer import Authority, Peer, echo, server_context, serving
 from tests.support.waiting import until
 
@@ -173,6 +173,24 @@ def test_only_the_connection_that_begins_a_slow_lookup_waits_for_it(
     gevent.sleep(0)
     gevent.sleep(0)
     assert list(host.addresses.next()) == [C]
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_a_lookup_that_is_stopped_is_the_last_until_a_new_connection(
+    host: Host, has_begun: bool
+) -> None:
+    host.gate.clear()
+    host.seconds = host.addresses._interval = 0.0
+    host.addresses.start()
+    if has_begun:
+        gevent.sleep(0)
+    host.addresses.close()
+    host.is_open = True
+    host.gate.set()
+    gevent.sleep(SHORT)
+    assert host.lookups == has_begun
+    host.seconds = 30.0
+    assert set(host.addresses.next()) == {A, B}
 
 
 def test_a_literal_address_is_not_looked_up() -> None:
