@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from engine.exchange.exchange import Exchange
+from engine.exchange.interfaces import Dialect
 
 OTHER = "other"
 """The labels of requests for which there is no room."""
@@ -43,9 +44,9 @@ class SeriesLabels(NamedTuple):
     def upstream(self) -> str:
         return self.combination[2]
 
-    def others(self) -> SeriesLabels:
-        """The labels of the series that is shared by all for which there is no room. Names of the
-        conventions stay; the config's are `other`."""
+    def others(self, dialect: Dialect) -> SeriesLabels:
+        """The labels of the series that is shared by all requests of a dialect for which there is
+        no room. Names of the conventions stay; the config's are `other`."""
         own_name = self.operation.partition(".")[2] or self.operation
         gen_ai_operation, provider, model = self.gen_ai
         return SeriesLabels(
@@ -54,7 +55,7 @@ class SeriesLabels(NamedTuple):
             currency=self.currency,
             gen_ai=(
                 OTHER if gen_ai_operation == own_name else gen_ai_operation,
-                OTHER if provider and provider == self.upstream else provider,
+                provider and dialect.gen_ai_provider(OTHER),
                 model and OTHER,
             ),
         )

@@ -167,7 +167,7 @@ class MetricsRecorder:
             if self._room.take(labels):
                 series = self._series[key] = _Series(*self._tables, labels)
             else:
-                series = self._series_of_others(labels.others())
+                series = self._series_of_others(labels.others(exchange.dialect))
         return series
 
     def _series_of_others(self, labels: SeriesLabels) -> _Series:

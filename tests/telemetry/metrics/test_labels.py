@@ -6,6 +6,8 @@ from engine import dialects
 from engine.telemetry.metrics.labels import OTHER, SeriesLabels, SeriesRoom, labels_of
 from tests.support.exchanges import new_exchange
 
+OPENAI = dialects.get("openai")
+
 
 def test_labels_are_the_entries_of_the_config_not_the_callers_words():
     exchange = new_exchange("POST", "/", "", {}, "req_1", operation="openai.createChatCompletion")
@@ -52,14 +54,18 @@ def test_combinations_of_an_earlier_worker_keep_their_room():
 
 
 def test_the_labels_of_others_say_nothing_that_was_not_there():
-    others = _labels("a").others()
+    others = _labels("a").others(OPENAI)
     assert (others.operation, others.model, others.served_model, others.upstream) == (OTHER,) * 4
     assert others.gen_ai == ("chat", "openai", OTHER)
-    refused = _labels("a", "", "").others()
+    refused = _labels("a", "", "").others(OPENAI)
     assert (refused.operation, refused.model, refused.upstream) == (OTHER, "", "")
 
 
 def test_names_of_the_config_are_not_among_the_labels_of_others():
     labels = SeriesLabels(("a.make", "m", "up1"), "m", "USD", ("make", "up1", "m"))
-    assert labels.others().gen_ai == (OTHER, OTHER, OTHER)
-    assert labels._replace(gen_ai=("chat", "openai", "m")).others().gen_ai[:2] == ("chat", "openai")
+    assert labels.others(dialects.get("plain")).gen_ai == (OTHER, OTHER, OTHER)
+
+
+def test_the_provider_of_others_stays_also_if_an_upstream_has_its_name():
+    labels = SeriesLabels(("a.x", "m", "openai"), "m", "USD", ("chat", "openai", "m"))
+    assert labels.others(OPENAI).gen_ai == ("chat", "openai", OTHER)
