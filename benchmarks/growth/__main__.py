@@ -55,7 +55,8 @@ def main(requests: int) -> None:
             compare(small, large, requests)
             for which in ("first", "next"):
                 seconds, length = large.models()
-                print(f"CPU of the {which} list of models {seconds * 1e3:.1f} ms ({length:,} bytes)")
+                figure = f"{seconds * 1e3:.1f} ms ({length:,} bytes)"
+                print(f"CPU of the {which} list of models {figure}")
             ask_for_all(large)
         for schemas in ("equal", "different"):
             with_schemas(folder, upstream.port, schemas)
