@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import growth
+from benchmarks.growth import configs as growth
 from engine.config import providers
 from engine.config.routes import WebSocket
 from engine.plan.make import make_plan

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import growth
+from benchmarks.growth import configs as growth
 from engine.plan.make import make_plan
 from engine.source import files
 from tests.support.commands import modelway
