@@ -12,13 +12,14 @@ TABLES = {
     *("alembic_version", "schema_version", "tokens", "usage"),
     *("ledger_totals", "ledger_models", "ledger_state"),
 }
-"""The tables of SQLite; PostgreSQL has `ledger` and its months as well."""
+"""The tables of both; PostgreSQL has `ledger` and its months as well, SQLite `ledger_unsummed`."""
+_OF_ONE_KIND = re.compile(r"ledger(_\d{4}_\d\d|_unsummed)?")
 _ONLY_POSTGRESQL = {"ix_ledger_time", "uq_ledger_id_time", "uq_usage_id_time"}
 
 
 def _is_compared(thing, name, kind, reflected, compare_to):
-    is_partitioned = kind == "table" and re.fullmatch(r"ledger(_\d{4}_\d\d)?", name)
-    return not is_partitioned and name not in {"schema_version", *_ONLY_POSTGRESQL}
+    is_of_one_kind = kind == "table" and _OF_ONE_KIND.fullmatch(name)
+    return not is_of_one_kind and name not in {"schema_version", *_ONLY_POSTGRESQL}
 
 
 def differences(database):
@@ -34,9 +35,9 @@ def differences(database):
 
 
 def table_names(database):
-    """All tables but `ledger` and its months."""
+    """All tables but those of one kind of database."""
     names = database.read(lambda c: inspect(c).get_table_names())
-    return {name for name in names if not re.fullmatch(r"ledger(_\d{4}_\d\d)?", name)}
+    return {name for name in names if not _OF_ONE_KIND.fullmatch(name)}
 
 
 def select_one(connection):

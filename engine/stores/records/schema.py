@@ -105,6 +105,14 @@ ledger = Table("ledger", MetaData(), *(Column(c.name, c.type) for c in usage.col
 """All rows: in PostgreSQL a table with one partition for each month, in SQLite a view of `usage`.
 Rows with the same id and the same time are one row."""
 
+ledger_unsummed = Table("ledger_unsummed", MetaData(), Column("id", Text, primary_key=True))
+"""SQLite: the ids of the rows that are not in the sums yet."""
+
+ledger_unsummed_rows = Table(
+    "ledger_unsummed_rows", MetaData(), *(Column(c.name, c.type) for c in usage.columns)
+)
+"""SQLite: a view of these rows."""
+
 NAMES = (
     *("token", "team", "operation", "model_asked", "model_served", "upstream"),
     *("status", "outcome", "price", "currency"),
@@ -147,8 +155,8 @@ ledger_totals = Table(
     sqlite_with_rowid=False,
 )
 """Sums of the rows of a period by all `NAMES`; `key` is a hash or text of these. A period has
-`period` seconds (an hour, a day or 32 days) from `start` on. Triggers update the sums in the
-transaction that inserts a row."""
+`period` seconds (an hour, a day or 32 days) from `start` on. In PostgreSQL triggers update the sums
+in the transaction that inserts a row; in SQLite see `ledger_unsummed`."""
 
 ledger_models = Table(
     "ledger_models",

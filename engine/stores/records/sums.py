@@ -17,6 +17,7 @@ from sqlalchemy import (
     Row,
     Select,
     Subquery,
+    Table,
     and_,
     case,
     cast,
@@ -36,6 +37,7 @@ from engine.stores.records.schema import (
     ledger_models,
     ledger_state,
     ledger_totals,
+    ledger_unsummed_rows,
 )
 
 SUMS = (
@@ -119,25 +121,36 @@ def _sum(union: Subquery) -> Select[Any]:
 def _union(
     connection: Connection, parts: Pieces, where: UsageFilter, table: FromClause, column: str
 ) -> Subquery:
-    """The rows and sums of a range, with the value of `column` as `key`; their time for ""."""
+    """The rows and sums of a range, with the value of `column` as `key`; their time for "". Rows in
+    periods that are not summed yet are read by hour."""
     kind = connection.dialect.name
-    selects = [_rows(parts.rows, where, column, kind)] if parts.rows else []
+
+    def key(table: Table, seconds: int) -> ColumnElement[Any]:
+        return table.c[column] if column else floor_time(table.c.time, seconds, kind)
+
+    selects = [_rows(ledger, key(ledger, QUARTER), parts.rows, where)] if parts.rows else []
     selects += [_periods(table, *part, where, column) for part in parts.sums]
+    if parts.sums and kind == "sqlite":
+        ranges = [(start, end) for _, start, end in parts.sums]
+        unsummed = ledger_unsummed_rows
+        selects.append(_rows(unsummed, key(unsummed, HOUR), ranges, where))
     return union_all(*selects).subquery()
 
 
 def _rows(
-    ranges: Iterable[tuple[float, float]], where: UsageFilter, column: str, kind: str
+    table: Table,
+    key: ColumnElement[Any],
+    ranges: Iterable[tuple[float, float]],
+    where: UsageFilter,
 ) -> Select[Any]:
-    row = ledger.c
-    key: ColumnElement[Any] = row[column] if column else floor_time(row.time, QUARTER, kind)
+    row = table.c
     times = or_(*(and_(row.time >= since, row.time < until) for since, until in ranges))
-    return _labelled(key, row.currency, row_sums()).where(times, *_conditions(ledger, where))
+    return _labelled(key, row.currency, row_sums(table)).where(times, *_conditions(table, where))
 
 
-def row_sums() -> list[ColumnElement[Any]]:
+def row_sums(table: Table = ledger) -> list[ColumnElement[Any]]:
     """The expressions of a row for each of `SUMS`."""
-    row = ledger.c
+    row = table.c
     is_request = row.outcome != CANCELLED
     has_failed = row.outcome.not_in((Outcome.CALLER_LEFT.value, CANCELLED)) & (
         (row.outcome != Outcome.COMPLETE.value) | (row.status >= 400)

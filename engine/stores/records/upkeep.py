@@ -34,6 +34,7 @@ from engine.stores.records.schema import (
     ledger_models,
     ledger_state,
     ledger_totals,
+    ledger_unsummed,
     usage,
 )
 from engine.stores.records.sums import SUMS, floor_time, row_sums, state
@@ -80,7 +81,7 @@ def fill(connection: Connection, rows: int) -> bool:
     """Compute the sums of the latest hours without any, for `rows` rows or more, up to a whole
     hour. Returns whether there may be more hours.
 
-    Inserts wait meanwhile, so that each row is added once: here, or by a trigger.
+    Inserts wait meanwhile, so that each row is added once: here, or because of a trigger.
     """
     end = int(state(connection, "totals_from"))
     if end <= 0 or not _locks(connection, _FILL_LOCK):
@@ -103,6 +104,9 @@ def fill(connection: Connection, rows: int) -> bool:
     for shorter, period in pairwise(PERIODS):
         connection.execute(_clear(ledger_totals, period, start, end))
         connection.execute(_sums_of_sums(shorter, period, start, end))
+    if connection.dialect.name == "sqlite":
+        summed = select(usage.c.id).where(usage.c.time >= start, usage.c.time < end)
+        connection.execute(delete(ledger_unsummed).where(ledger_unsummed.c.id.in_(summed)))
     _set_state(connection, "totals_from", start)
     return start > 0
 

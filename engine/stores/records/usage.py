@@ -12,11 +12,11 @@ from sqlalchemy import Connection, event
 from sqlalchemy.exc import DataError, IntegrityError
 
 from engine.stores.ledger.entry import Entry
-from engine.stores.records.batch_sums import sum_batch
 from engine.stores.records.database import Database
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.partitions import create_months
 from engine.stores.records.schema import usage
+from engine.stores.records.unsummed import add_sums
 from engine.stores.records.upkeep import delete_before, fill, has_sums
 
 _POSTGRESQL_TYPES = {
@@ -54,6 +54,8 @@ _VACUUM_PAGES = 2000
 """Pages of SQLite's file that are freed at a time: more than 1,000 rows occupy."""
 _FILL_ROWS = 2000
 """Rows whose sums are computed in one transaction; inserts wait for it."""
+_UNSUMMED_ROWS = 5_000
+"""SQLite: rows that are added to the sums in one transaction; inserts wait for it, 0.2 s."""
 _ROW_ERRORS = ("22", "23", "54")
 """Classes of PostgreSQL's SQLSTATE for an invalid row: data, constraints, size."""
 _NO_PARTITION = "23514"
@@ -123,8 +125,10 @@ class UsageTable:
         return count
 
     def fill(self, rows: int = _FILL_ROWS) -> bool:
-        """Compute sums of rows that are older than the tables of sums. Returns whether there may be
-        more such rows. Raises RecordsError."""
+        """Add rows to the sums: in SQLite those that were inserted, else those that are older than
+        the tables of sums. Returns whether there may be more such rows. Raises RecordsError."""
+        if self.blocks and self.database.write(lambda c: add_sums(c, _UNSUMMED_ROWS)):
+            return True
         if not self._is_filled and self.database.read(has_sums):
             self._is_filled = True
         return not self._is_filled and self.database.write(lambda c: fill(c, rows))
@@ -148,12 +152,11 @@ def _sqlite_insert(entries: Sequence[Entry]) -> Callable[[Connection], int]:
         driver: Any = connection.connection.driver_connection
         limit = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // len(_COLUMNS)
         start = 0
-        with sum_batch(connection):
-            for count, statement in _INSERT_SQLITE.items():
-                while count <= limit and len(entries) - start >= count:
-                    parameters = tuple(chain.from_iterable(entries[start : start + count]))
-                    new += connection.exec_driver_sql(statement, parameters).rowcount
-                    start += count
+        for count, statement in _INSERT_SQLITE.items():
+            while count <= limit and len(entries) - start >= count:
+                parameters = tuple(chain.from_iterable(entries[start : start + count]))
+                new += connection.exec_driver_sql(statement, parameters).rowcount
+                start += count
         return new
 
     return insert

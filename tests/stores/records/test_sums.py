@@ -31,7 +31,14 @@ def database(records):
     table = UsageTable(records)
     for start in range(0, len(ROWS), 100):  # some of them twice, as after an outage
         table.insert(ROWS[max(0, start - 30) : start + 100])
+        if start < len(ROWS) / 2:  # in SQLite the others wait for their sums
+            fill(table)
     return records
+
+
+def fill(table):
+    while table.fill():
+        pass
 
 
 def assert_exact(database, rows=ROWS, ranges=RANGES, zones=("UTC",), kinds=KINDS):
@@ -55,6 +62,7 @@ def test_days_of_every_time_zone_are_exact(database):
 def test_a_row_is_in_each_of_its_periods_once(database):
     table = UsageTable(database)
     table.insert(ROWS)
+    fill(table)
 
     def requests(connection):
         totals_of = ledger_totals.c
@@ -73,6 +81,7 @@ def test_names_with_separators_have_sums_of_their_own(records):
     first = ROWS[0]._replace(id="a", token="a','b", team="c", model_asked="x")
     second = ROWS[0]._replace(id="b", token="a", team="b','c", model_asked="x")
     UsageTable(records).insert([first, second])
+    fill(UsageTable(records))
     keys = records.read(lambda c: c.execute(select(ledger_totals.c.token)).scalars().all())
     assert sorted(keys) == ["a"] * 3 + ["a','b"] * 3
     models = records.read(lambda c: c.execute(select(ledger_models.c.requests)).scalars().all())

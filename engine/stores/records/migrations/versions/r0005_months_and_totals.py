@@ -45,7 +45,7 @@ def upgrade() -> None:
         _partition(end)
     else:
         op.execute("CREATE VIEW ledger AS SELECT * FROM usage")
-        op.execute(_sqlite_trigger())
+        op.execute(sqlite_trigger())
     op.execute(
         "INSERT INTO ledger_state SELECT 'totals_from', "
         f"CASE WHEN max(time) IS NULL THEN 0 ELSE {_floor('max(time)', _PERIODS[-1])} + "
@@ -208,7 +208,8 @@ def _sum_expressions() -> list[str]:
     ]
 
 
-def _sqlite_trigger() -> str:
+def sqlite_trigger() -> str:
+    """The statement that makes the trigger in SQLite, which adds each row to the sums."""
     new = [f"NEW.{name}" for name in _COUNTS]
     request = "NEW.outcome <> 'cancelled'"
     failed = (

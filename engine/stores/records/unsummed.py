@@ -1,23 +1,18 @@
-"""SQLite: the sums of a batch of rows, added with one statement per table.
+"""SQLite: rows that are not in the sums yet. Triggers of the migrations note each inserted row, and
+reports read the noted rows one by one.
 
-The trigger of the migration adds each inserted row to the sums, which takes twice as long as the
-insert. While `ledger_state` has a row BATCH, the trigger does nothing, and the program that
-inserted BATCH adds the rows of its transaction. No other program sees BATCH, because SQLite has one
-writer at a time.
+A row changes four sums. If many models and operations are used, these lie on as many pages of the
+file: to add a row at once takes ten times as long as to insert it. In the order of their keys,
+thousands of rows change the same pages.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from sqlalchemy import Connection
 
 from engine.stores.records.periods import HOUR, PERIODS
 from engine.stores.records.schema import COST_BITS, COUNTS, MODEL_NAMES, NAMES
 from engine.stores.records.sums import SUMS
-
-BATCH = "batch"
 
 _HOUR = f"CAST(time / {HOUR} AS INTEGER) * {HOUR}"
 _REQUEST = "outcome <> 'cancelled'"
@@ -39,13 +34,13 @@ _SUMS = ", ".join(
 _LISTED = ", ".join(NAMES)
 _ROWS = (
     f"WITH hours AS MATERIALIZED (SELECT {_HOUR} AS hour, {_LISTED}, {_SUMS} "  # noqa: S608
-    f"FROM usage WHERE rowid > ? GROUP BY hour, {_LISTED})"
+    f"FROM ledger_unsummed_rows WHERE id <= ? GROUP BY hour, {_LISTED})"
 )
-"""The sums by hour of the rows after a rowid."""
+"""The sums by hour of the rows up to an id."""
 
 
 def _addition(table: str, periods: str, names: tuple[str, ...], start: str) -> str:
-    """The statement that adds the rows after a rowid to a table of sums."""
+    """The statement that adds the rows up to an id to a table of sums, in the order of its keys."""
     period = "period, " if periods else ""
     key = " || ".join(f"quote({name})" for name in names)
     columns = ", ".join(("start", "key", *names, *SUMS))
@@ -54,7 +49,7 @@ def _addition(table: str, periods: str, names: tuple[str, ...], start: str) -> s
     return (
         f"{_ROWS} INSERT INTO {table} ({period}{columns}) "  # noqa: S608
         f"SELECT {period}{start} AS begin, {key}, {', '.join(names)}, {added} FROM hours{periods} "
-        f"WHERE true GROUP BY {period}begin, {', '.join(names)} "
+        f"WHERE true GROUP BY {period}begin, {', '.join(names)} ORDER BY 1, 2, 3 "
         f"ON CONFLICT ({period}start, key) DO UPDATE SET {sums}"
     )
 
@@ -66,13 +61,14 @@ _ADDITIONS = (
 )
 
 
-@contextmanager
-def sum_batch(connection: Connection) -> Iterator[None]:
-    """Add the rows that the block inserts to the sums, at its end."""
+def add_sums(connection: Connection, rows: int) -> bool:
+    """Add the first noted rows, at most so many, to the sums. Returns whether there may be more."""
     execute = connection.exec_driver_sql
-    execute("INSERT INTO ledger_state VALUES (?, 1)", (BATCH,))
-    last = execute("SELECT coalesce(max(rowid), 0) FROM usage").scalar()
-    yield
-    for addition in _ADDITIONS:
-        execute(addition, (last,))
-    execute("DELETE FROM ledger_state WHERE name = ?", (BATCH,))
+    ids = "SELECT id FROM ledger_unsummed ORDER BY id"
+    last = execute(f"{ids} LIMIT 1 OFFSET ?", (rows - 1,)).scalar()
+    end = last or execute("SELECT max(id) FROM ledger_unsummed").scalar()
+    if end is not None:
+        for addition in _ADDITIONS:
+            execute(addition, (end,))
+        execute("DELETE FROM ledger_unsummed WHERE id <= ?", (end,))
+    return last is not None
