@@ -62,12 +62,12 @@ class SchemaParts:
         """The place that a reference in a file leads to: the complete file for a name. None without
         a target, which the compiler reports."""
         file, _, fragment = reference.partition("#")
-        if file:
-            suffix = EXACT_SUFFIX if file.endswith(EXACT_SUFFIX) else ""
-            target, _ = target_of(file.removesuffix(suffix), self._paths[uri])
-            uri = target.as_uri() + suffix
         path = tuple(pointer_steps(fragment))
         try:
+            if file:
+                suffix = EXACT_SUFFIX if file.endswith(EXACT_SUFFIX) else ""
+                target, _ = target_of(file.removesuffix(suffix), self._paths[uri])
+                uri = target.as_uri() + suffix
             _value_at(self._files[uri], path)
         except (KeyError, IndexError, ValueError, TypeError):
             return None

@@ -76,8 +76,9 @@ def test_a_reference_may_lead_to_any_key(key: str) -> None:
     assert not accepts(1, root, **{key: {"type": "string"}})
 
 
-def test_a_reference_in_an_example_without_a_target_does_no_harm() -> None:
-    assert accepts(1, {"type": "integer", "default": {"$ref": "#/nothing/here"}})
+@each("reference", ["#/nothing/here", "%00", "file://x", "https://example.com/%00#/a"])
+def test_a_reference_in_an_example_without_a_target_does_no_harm(reference: str) -> None:
+    assert accepts(1, {"type": "integer", "default": {"$ref": reference}})
 
 
 def test_a_reference_may_lead_to_the_complete_file() -> None:
