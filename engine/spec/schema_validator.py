@@ -24,7 +24,8 @@ MOST_COMPILED = 1_000
 """Compiling a small schema again takes 50 us."""
 
 _ROOT = "x-modelway-root"
-"""The place of the validator's own schema in its file: validators of equal schemas are equal."""
+"""The place of the validator's own schema in its file, followed by `-` while the file has the same
+key: validators of equal schemas are equal."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -67,9 +68,10 @@ class SchemaValidator:
         """The compiled schema. Raises ValueError for a broken schema."""
         kind = jsonschema_rs.Draft4Validator if self._is_30 else jsonschema_rs.Draft202012Validator
         try:
+            schema, registry = self._with_parts() if self._parts else (json.loads(self._text), None)
             compiled: jsonschema_rs.Validator = kind(
-                {"$ref": f"{self._uri}#/{_ROOT}"} if self._parts else json.loads(self._text),
-                registry=self._registry() if self._parts else None,
+                schema,
+                registry=registry,
                 validate_formats=True,
                 formats=_FORMATS,
                 offline=True,
@@ -82,8 +84,8 @@ class SchemaValidator:
             _compiled.popleft()._compiled = None
         return compiled
 
-    def _registry(self) -> jsonschema_rs.Registry:
-        """The files that the schema refers to, with no other parts than those."""
+    def _with_parts(self) -> tuple[dict[str, str], jsonschema_rs.Registry]:
+        """A reference to the schema, and the files that it refers to, with no other parts."""
         files: dict[str, Any] = {self._uri: {}}
         complete: set[tuple[str, tuple[str | int, ...]]] = set()
         for part in sorted(self._parts, key=lambda part: len(part.path)):
@@ -91,9 +93,13 @@ class SchemaValidator:
             if not any((uri, path[:end]) in complete for end in range(len(path))):
                 _put(files, (uri, *path), json.loads(part.text))
                 complete.add((uri, path))
-        files[self._uri][_ROOT] = json.loads(self._text)
+        root = _ROOT
+        while root in files[self._uri]:
+            root += "-"
+        files[self._uri][root] = json.loads(self._text)
         draft = jsonschema_rs.Draft4 if self._is_30 else jsonschema_rs.Draft202012
-        return jsonschema_rs.Registry(list(files.items()), draft=draft)
+        registry = jsonschema_rs.Registry(list(files.items()), draft=draft)
+        return {"$ref": f"{self._uri}#/{root}"}, registry
 
 
 _compiled: deque[SchemaValidator] = deque()

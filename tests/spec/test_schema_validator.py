@@ -10,6 +10,7 @@ from engine.spec import schema_validator
 from engine.spec.schema_validator import SchemaValidator, validator_of
 from engine.spec.schemas import Schemas
 from tests.support.documents import document, library
+from tests.support.each import each
 
 URI = "file:///a.json"
 
@@ -59,6 +60,17 @@ def test_equal_references_to_other_schemas_share_no_validator() -> None:
     assert not strings.is_valid(1)
     assert integers.is_valid(1)
     assert not integers.is_valid("xx")
+
+
+@each("key", ["x-modelway-root", "x-modelway-root-"])
+def test_the_place_of_a_schema_is_no_key_of_its_file(key: str) -> None:
+    own = {"x-modelway-root": {"type": "string"}, "x-modelway-root-": {"type": "string"}}
+    root = {"properties": {"a": {"$ref": f"#/{key}"}, "b": {"$ref": "#"}}}
+    files = library(document(components={"schemas": {"Root": root}}, **own))
+    holder = files.document.get("components").get("schemas")
+    validator = Schemas(files).validator(holder.step("Root"))
+    assert validator.is_valid({"a": "x"})
+    assert not validator.is_valid({"a": {}})
 
 
 def test_versions_share_no_validator() -> None:
