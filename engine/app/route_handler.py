@@ -103,10 +103,11 @@ def _transform_stage(route: Route, parts: Parts) -> list[Stage]:
     of_route = compiled(route.guards.transforms)
     places = None if route.model is None else ModelPlaces(route.model, route.also)
     strict, operation = route.validate == "strict", route.operation
+    written = tuple(config.at for config in route.guards.transforms)  # the log names them
     return [
         parts.shared.once_unhashable(
             "transform",
-            (strict, places, operation.parameters, operation.bodies),
+            (strict, places, operation.parameters, operation.bodies, written),
             (of_route, of_models),
             partial(transform, of_route, of_models, operation, strict=strict, places=places),
         )

@@ -207,6 +207,21 @@ def test_the_operations_of_one_entry_share_their_policies_and_transforms(tmp_pat
     assert project.plan.routes[0].guards is project.plan.routes[1].guards
 
 
+def test_the_log_names_the_transforms_of_the_route(tmp_path, caplog):
+    remove = {"policies": [{"transform": {"request": {"body": {"remove": ["messages"]}}}}]}
+    schema = {"type": "object", "minProperties": 1, "properties": {"messages": {}}}
+    of_document = document(other_body(schema), other_body(schema))
+    app = Project(tmp_path, {**TO, **remove}, {**TO, **remove}, of_document).app
+    for path in "ab":
+        app.simulate_post(f"/v1/{path}", json={"messages": []}, headers=TOKEN)
+    logged = [record.getMessage() for record in caplog.records if "breaks" in record.getMessage()]
+    names = [message.split("breaks the document of ")[1].split(":")[0] for message in logged]
+    assert names == [
+        "shop.a after routes.0.policies.0.transform",
+        "shop.b after routes.1.policies.0.transform",
+    ]
+
+
 def other_body(schema):
     return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
 
