@@ -10,6 +10,7 @@ from falcon.testing import TestClient
 from engine.app.build import build
 from engine.app.parts import identity, parts_of
 from engine.app.route_handler import handler_of, responder_of
+from engine.app.shared_stages import SharedStages
 from engine.app.stores import services_of
 from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import placeholder, recorder
@@ -246,6 +247,112 @@ def other_body(schema):
 def test_an_operation_that_differs_has_a_handler_of_its_own(tmp_path, of_document, a, b):
     first, second = Project(tmp_path, a, b, of_document).handlers
     assert first is not second
+
+
+NOTE = {"parameters": [HEADER]}
+EDIT = {"policies": [{"transform": {"request": {"header": {"set": {"x-a": "1"}}}}}]}
+REMOVE = {"transform": {"request": {"header": {"remove": ["x-a"]}}}}
+REPORT = {**TO, "validate_responses": "report"}
+BY_HEADER = {"model": "$request.header.x-model"}
+MODELS = {"answer": "models"}
+ONLY_B = {"big": {"to": [{"upstream": "main"}], "operations": ["shop.b"]}}
+
+
+TWO_DIALECTS = {
+    "shop": {"document": "shop.yaml", "dialect": "openai"},
+    "other": {"document": "shop.yaml", "dialect": "anthropic", "mount": "/o"},
+}
+
+
+def response_of(schema):
+    content = {"application/json": {"schema": schema}}
+    return {"responses": {"200": {"content": content, "description": "ok"}}}
+
+
+def sockets():
+    """A document of two WebSockets."""
+    paths = {
+        f"/{name}": {"get": {"operationId": name, "responses": {"101": {"description": "ok"}}}}
+        for name in "ab"
+    }
+    return document() | {"paths": paths}
+
+
+def generating():
+    """A document of two chats: the path of the second asks for a stream."""
+    name = {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
+    paths = {
+        f"/models/{{model}}:{verb}": {"post": {"operationId": key, "parameters": [name], **CHAT}}
+        for key, verb in (("a", "generateContent"), ("b", "streamGenerateContent"))
+    }
+    return document() | {"paths": paths}
+
+
+def affinity(header):
+    return {**TO, "choose": {"affinity": f"$request.header.{header}"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b", "of_document", "more"),
+    [
+        ("select", BY_MODEL, {"model": "$request.query.model"}, None, {}),
+        (
+            *("select", {"model": {"from": BY_HEADER["model"], "also": [BY_MODEL["model"]]}}),
+            *(BY_HEADER, None, {}),
+        ),
+        ("select", BY_MODEL, BY_MODEL, None, {"models": ONLY_B}),
+        ("forward", BY_MODEL, BY_HEADER, None, {}),
+        ("forward", BY_MODEL, BY_MODEL, None, {"models": ONLY_B}),
+        ("forward", BY_MODEL, BY_MODEL, document(path_b="/chat/completions"), {}),
+        ("forward", TO, TO, document(NOTE), {}),
+        ("forward", affinity("x-a"), affinity("x-b"), None, {}),
+        ("forward", *[{"to": [{"upstream": "main", **REMOVE}]}] * 2, None, {}),
+        (
+            *("forward", *[{"model": "$request.path.model"}] * 2, generating()),
+            {"specs": {"shop": {"document": "shop.yaml", "dialect": "gemini"}}},
+        ),
+        ("transform", TO, {**TO, "validate": "report"}, None, EDIT),
+        ("transform", BY_MODEL, BY_HEADER, None, EDIT),
+        ("transform", TO, TO, document(NOTE), EDIT),
+        ("transform", TO, TO, document(other_body({"type": "object"})), EDIT),
+        ("models", MODELS, MODELS, document(path_b="/b/{model}"), {}),
+        (
+            *("models", MODELS, MODELS, None),
+            {
+                "specs": TWO_DIALECTS,
+                "routes": [{"operation": f"{name}.a", **MODELS} for name in ("shop", "other")],
+            },
+        ),
+        (
+            *("meter", TO, TO, None),
+            {
+                "specs": TWO_DIALECTS,
+                "routes": [{"operation": f"{name}.a", **TO} for name in ("shop", "other")],
+            },
+        ),
+        ("converse", TO, {**TO, "websocket": {"idle": "1m"}}, sockets(), {}),
+        ("validate", TO, TO, document(NOTE), {}),
+        ("report", REPORT, REPORT, document(response_of({}), response_of({"type": "array"})), {}),
+        (
+            *("policy", {**TO, "policies": [{"max_body": "1KB"}]}),
+            *({**TO, "policies": [{"max_body": "2KB"}]}, None, {}),
+        ),
+    ],
+)
+def test_a_step_is_not_shared_by_routes_that_differ_in_what_it_uses(
+    tmp_path, monkeypatch, name, a, b, of_document, more
+):
+    made, once = {}, SharedStages.once
+
+    def note(shared, kind, settings, build):
+        result = once(shared, kind, settings, build)
+        if kind == name:
+            made[id(result)] = result
+        return result
+
+    monkeypatch.setattr(SharedStages, "once", note)
+    assert Project(tmp_path, a, b, of_document, **more).handlers
+    assert len(made) == 2
 
 
 def test_routes_that_differ_in_their_checks_share_the_stages_after_them(tmp_path):
