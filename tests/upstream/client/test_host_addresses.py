@@ -177,10 +177,12 @@ def test_only_the_connection_that_begins_a_slow_lookup_waits_for_it(
 
 @pytest.mark.parametrize("has_begun", [True, False])
 def test_a_lookup_that_is_stopped_is_the_last_until_a_new_connection(
-    host: Host, has_begun: bool
+    monkeypatch: pytest.MonkeyPatch, has_begun: bool
 ) -> None:
+    monkeypatch.setattr(host_addresses, "INTERVAL", 0.0)
+    host = Host()
     host.gate.clear()
-    host.seconds = host.addresses._interval = 0.0
+    host.seconds = 0.0
     host.addresses.start()
     if has_begun:
         gevent.sleep(0)
