@@ -12,6 +12,7 @@ absence has an obvious meaning: a default, null, an empty list, one of several c
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -123,7 +124,8 @@ def described_mappings(library: Library) -> frozenset[int]:
                 at = Node(library, node.uri, (), value)
                 if at.ref is not None and (at.uri, at.ref) not in references:
                     references.add((at.uri, at.ref))
-                    queue.append(at.resolved())
+                    with suppress(KeyError):  # without a target it is a literal: see `load`
+                        queue.append(at.resolved())
                 stack += [
                     child
                     for name, child in value.items()

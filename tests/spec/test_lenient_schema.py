@@ -246,3 +246,20 @@ schemas_of_all_kinds = st.recursive(
 def test_lenient_accepts_whatever_strict_accepts(schema: Any, several: list[Any]) -> None:
     strict, lenient = compiled(schema, Purpose.REQUEST), compiled(schema, Purpose.LENIENT)
     assert [v for v in several if strict.is_valid(v) and not lenient.is_valid(v)] == []
+
+
+def test_a_literal_in_the_form_of_a_reference_is_none(tmp_path: Path) -> None:
+    literal = {"enum": [{"$ref": "#/nothing"}, {"$ref": "other.yaml#/x"}]}
+    content = {"application/json": {"schema": {"properties": {"a": literal}}}}
+    post = {
+        "operationId": "x",
+        "requestBody": {"content": content},
+        "responses": {"200": {"description": "d", "content": content}},
+    }
+    specification, _ = read(tmp_path, document(paths={"/x": {"post": post}}))
+    assert specification is not None
+    operation = specification.operations["x"]
+    lenient = specification.recompile(operation, lenient=True, with_names=False)
+    validator = lenient.bodies.rules["application/json"].validator
+    assert validator is not None
+    assert validator.is_valid({"a": {"$ref": "#/nothing"}})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import string
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -180,6 +181,10 @@ def _kind(route: Route) -> tuple[object, ...]:
     )
 
 
+_UNQUOTED = string.punctuation
+"""Characters of a path that are not quoted: also `%`, as a path may be quoted already."""
+
+
 def _request(plan: Plan, route: Route) -> Request:
     operation = route.operation
     template, _ = route.templates[0]
@@ -187,6 +192,7 @@ def _request(plan: Plan, route: Route) -> Request:
     target = template
     for name in path_templates.variables(template):
         target = target.replace(f"{{{name}}}", quote(model, safe="/"))
+    target = quote(target, safe=_UNQUOTED)  # a document may have other characters in its paths
     headers, body = _body(plan, route, model)
     return Request(operation.method, target, headers, body)
 

@@ -135,9 +135,10 @@ def _examples_of(
     schema = media.get("schema")
     if schema.value is None or not is_json(media_type) or operation.websocket:
         return
-    values = [example.get("value") for _, example in media.get("examples").items()]
-    values += [media.get("example"), schema.get("example")]
-    values += schema.get("examples").elements()
+    values = [example.literal("value") for _, example in media.get("examples").items()]
+    values += [media.literal("example"), schema.literal("example")]
+    examples = schema.literal("examples")
+    values += [examples.step(index) for index in range(len(examples.value or ()))]
     for value in values:
         if value.value is not None:
             yield DocumentExample(operation, value, schema, media_type, status)

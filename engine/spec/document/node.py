@@ -176,6 +176,11 @@ class Node:
         node = Node(self.library, self.uri, (*self.path, key), child)
         return node.resolved() if isinstance(child, dict) and "$ref" in child else node
 
+    def literal(self, key: str) -> Node:
+        """The child with this key; a `$ref` in it is data. Its value is None if there is none."""
+        value = self.value.get(key) if isinstance(self.value, dict) else None
+        return Node(self.library, self.uri, (*self.path, key), value)
+
     def items(self) -> Iterator[tuple[str, Node]]:
         """Keys and nodes of a mapping, references followed; nothing for anything else."""
         if isinstance(self.value, dict):

@@ -169,3 +169,13 @@ def test_the_shipped_config_starts():
     config = ROOT / "gateway.yaml"
     plan = make_plan(config, {}).plan
     assert boot(plan).requests > 8
+
+
+@pytest.mark.parametrize("path", ["/ä b", "/a%20b", "/ü/{id}", "/x:y(z)"])
+def test_a_path_may_have_any_character(tmp_path, path, monkeypatch):
+    get = {"operationId": "items", "responses": {"200": {"description": "ok"}}}
+    if "{" in path:
+        get["parameters"] = [{"name": "id", "in": "path", "required": True, "schema": {}}]
+    monkeypatch.setitem(DOCUMENT, "paths", {**DOCUMENT["paths"], path: {"get": get}})
+    monkeypatch.delitem(DOCUMENT["paths"], "/items")
+    assert boot(planned(tmp_path)).requests

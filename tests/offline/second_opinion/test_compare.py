@@ -271,3 +271,11 @@ def test_a_failure_of_openapi_core_on_a_request_is_reported(tmp_path):
     planned = plan(tmp_path, body({"type": "string", "pattern": r"^\p{L}+$"}))
     (warning,) = played(planned, "/v1/items/1", "a")
     assert warning.startswith("MW422: openapi-core fails on this request (")
+
+
+@pytest.mark.parametrize("key", ["example", "examples"])
+def test_a_reference_in_an_example_is_data(tmp_path, key):
+    data = {"$ref": "#/nothing", "name": "green tea"}
+    schema = {**AMBIGUOUS, key: data if key == "example" else [data]}
+    warnings_of(plan(tmp_path, body(schema, data)))
+    assert len(warnings_of(plan(tmp_path, answer(AMBIGUOUS, data)))) == 1
