@@ -188,7 +188,7 @@ def _config(
     upstreams = {n: upstream for n, upstream in entries.items() if upstream is not None}
     if len(upstreams) < len(entries):
         invalid = invalid.with_names("upstreams", entries.keys() - upstreams.keys())
-    targets = TargetReader()
+    targets, routes = TargetReader(), values.get("routes", [])
     tokens = TokenReader(source, findings, values["currency"])
     server = read_server(values.get("server", {}), source, findings)
     telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
@@ -202,11 +202,7 @@ def _config(
         upstreams=upstreams,
         models={n: read_model(n, v, targets) for n, v in values.get("models", {}).items()},
         policies=read_policies(values.get("policies", []), ("policies",)),
-        routes=tuple(
-            read_route(v, ("routes", i), targets)
-            for i, v in enumerate(values.get("routes", []))
-            if v
-        ),
+        routes=tuple(read_route(v, ("routes", i), targets) for i, v in enumerate(routes) if v),
         tokens=tokens.callers(values.get("tokens", [])),
         invalid=invalid,
         stores=read_stores(values.get("stores", {}), folder, source, findings),

@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 import jsonschema_rs
 
 MOST_COMPILED = 1_000
-"""Compiling a small schema again takes 50 us."""
+"""Of all plans of this process, also former ones. Compiling a small schema again takes 50 us."""
 
 _ROOT = "x-modelway-root"
 """The place of the validator's own schema in its file, followed by `-` while the file has the same

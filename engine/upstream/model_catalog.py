@@ -155,23 +155,27 @@ def build_catalog(
     def fallback_group(name: str) -> TargetGroup:
         return group(name, name)
 
-    def fallbacks(name: str, names: dict[str, None]) -> dict[str, None]:
-        for fallback in models[name].fallback:
-            if fallback not in names:
-                names[fallback] = None
-                fallbacks(fallback, names)
-        return names
-
     def make(name: str) -> ServedModel:
         model = ServedModel(
             name,
-            (group(name), *map(fallback_group, fallbacks(name, {}))),
+            (group(name), *map(fallback_group, _fallbacks(models, name, {}))),
             any(target.model == STAR for target in models[name].to),
         )
         watch(model.groups)
         return model
 
     return Catalog(models, make, listed)
+
+
+def _fallbacks(
+    models: Mapping[str, Model], name: str, found: dict[str, None]
+) -> Mapping[str, None]:
+    """The fallbacks of a model, and theirs, in the order in which they are asked."""
+    for fallback in models[name].fallback:
+        if fallback not in found:
+            found[fallback] = None
+            _fallbacks(models, fallback, found)
+    return found
 
 
 def fixed_targets(
