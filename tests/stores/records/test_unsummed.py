@@ -5,7 +5,13 @@ from sqlalchemy import insert, select
 
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
-from engine.stores.records.schema import ledger_models, ledger_totals, ledger_unsummed, usage
+from engine.stores.records.schema import (
+    ledger_models,
+    ledger_state,
+    ledger_totals,
+    ledger_unsummed,
+    usage,
+)
 from engine.stores.records.sums import UsageFilter
 from engine.stores.records.totals import KINDS, totals
 from engine.stores.records.unsummed import add_sums
@@ -141,3 +147,19 @@ def test_the_table_of_usage_sums_what_waits(databases):
 def test_without_rows_nothing_is_summed(databases):
     assert not add(databases[0])
     assert sums(databases[0]) == [[], []]
+
+
+def test_rows_that_another_program_sums_wait_no_longer(databases):
+    """A program of r0005 computes the sums of old hours, and knows no rows that wait."""
+    database, _ = databases
+    UsageTable(database).insert(ROWS)
+    half = sorted(row.time for row in ROWS)[150] // 3600 * 3600
+
+    def set_state(connection, value):
+        of_totals = ledger_state.c.name == "totals_from"
+        connection.execute(ledger_state.update().where(of_totals).values(value=value))
+
+    database.write(lambda connection: set_state(connection, 1e12))
+    assert len(waiting(database)) == 300
+    database.write(lambda connection: set_state(connection, half))
+    assert waiting(database) == sorted(row.id for row in ROWS if row.time < half)

@@ -32,12 +32,19 @@ def upgrade() -> None:
         f"CREATE TRIGGER usage_unsummed AFTER INSERT ON usage WHEN {_ALONE} "
         "BEGIN INSERT INTO ledger_unsummed VALUES (NEW.id) ON CONFLICT DO NOTHING; END"
     )
+    # `fill`, also that of r0005, computes the sums of all rows of these hours.
+    op.execute(
+        "CREATE TRIGGER ledger_filled AFTER UPDATE ON ledger_state WHEN NEW.name = 'totals_from' "
+        "BEGIN DELETE FROM ledger_unsummed WHERE id IN "
+        "(SELECT id FROM usage WHERE time >= NEW.value AND time < OLD.value); END"
+    )
 
 
 def downgrade() -> None:
     if op.get_bind().dialect.name != "sqlite":
         return
-    op.execute("DROP TRIGGER usage_unsummed")
+    for trigger in ("usage_unsummed", "ledger_filled"):
+        op.execute(f"DROP TRIGGER {trigger}")
     op.execute(r0005.sqlite_trigger())
     # Inserted once more, the rows are added by the other trigger.
     op.execute("CREATE TEMP TABLE unsummed AS SELECT * FROM ledger_unsummed_rows")
