@@ -1,10 +1,12 @@
 """Rows of SQLite that wait for their sums, and the sums of those that do not."""
 
 import pytest
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import insert, select
 
 from engine.stores.records.database import open_database
-from engine.stores.records.migrate import upgrade
+from engine.stores.records.migrate import FOLDER, upgrade
 from engine.stores.records.schema import (
     ledger_models,
     ledger_state,
@@ -163,3 +165,24 @@ def test_rows_that_another_program_sums_wait_no_longer(databases):
     assert len(waiting(database)) == 300
     database.write(lambda connection: set_state(connection, half))
     assert waiting(database) == sorted(row.id for row in ROWS if row.time < half)
+
+
+def test_a_downgrade_sums_what_waits(databases):
+    database, _ = databases
+    UsageTable(database).insert(ROWS[:200])
+    add(database)
+    UsageTable(database).insert(ROWS[200:])
+
+    def downgrade(connection):
+        config = Config()
+        config.set_main_option("script_location", str(FOLDER))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "r0005")
+
+    database.write(downgrade)
+    summed = "SELECT sum(requests) FROM ledger_models"
+    requests = sum(row.outcome != "cancelled" for row in ROWS)
+    assert database.read(lambda c: c.exec_driver_sql(summed).scalar()) == requests
+    upgrade(database)
+    assert waiting(database) == []
+    assert_totals(database, ROWS)
