@@ -93,10 +93,12 @@ class SchemaValidator:
             if not any((uri, path[:end]) in complete for end in range(len(path))):
                 _put(files, (uri, *path), json.loads(part.text))
                 complete.add((uri, path))
-        root = _ROOT
-        while root in files[self._uri]:
+        own, root = files[self._uri], _ROOT
+        if not isinstance(own, dict):
+            raise ValueError("a reference leads to its complete file, which is not a schema")
+        while root in own:
             root += "-"
-        files[self._uri][root] = json.loads(self._text)
+        own[root] = json.loads(self._text)
         draft = jsonschema_rs.Draft4 if self._is_30 else jsonschema_rs.Draft202012
         registry = jsonschema_rs.Registry(list(files.items()), draft=draft)
         return {"$ref": f"{self._uri}#/{root}"}, registry

@@ -207,3 +207,13 @@ def test_an_operation_is_compiled_again_from_a_packed_document(tmp_path: Path) -
     with pytest.raises(GatewayError):
         ask(strict, request)
     ask(lenient, request)
+
+
+def test_a_reference_to_a_file_that_is_a_list_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text('[{"properties": {"a": {"$ref": "#"}}}]')
+    content = {"application/json": {"schema": {"$ref": "list.json#/0"}}}
+    paths = {"/x": {"post": get(requestBody={"content": content})}}
+    specification, problems = read(tmp_path, document(paths=paths))
+    assert specification is not None
+    assert specification.operations == {}
+    assert "MW204" in {problem.code for problem in problems}
