@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from engine.edge.origin import SameOrigin
 from engine.exchange.exchange import Handler, Stage, compose
@@ -20,6 +20,7 @@ from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.report import report_responses
 from engine.stages.validate import checks_of, validate
+from engine.values.shared_values import SharedValues
 
 T = TypeVar("T")
 
@@ -30,11 +31,11 @@ class SharedStages:
     def __init__(self, services: Services, same_origin: SameOrigin) -> None:
         self._services = services
         self._same_origin = same_origin
-        self._made: dict[Hashable, Any] = {}
+        self._shared = SharedValues()
 
     def __len__(self) -> int:
         """The number of stages and handlers."""
-        return len(self._made)
+        return len(self._shared)
 
     def authenticate(self, route: Route) -> Stage:
         """Finds the caller."""
@@ -87,19 +88,15 @@ class SharedStages:
 
     def once(self, name: str, settings: Hashable, build: Callable[[], T]) -> T:
         """What `build` returned for the first of equal settings of this name."""
-        key = name, settings
-        if key not in self._made:
-            self._made[key] = build()
-        made: T = self._made[key]
-        return made
+        return self._shared.once((name, settings), build)
 
     def once_unhashable(
         self, name: str, settings: Hashable, others: object, build: Callable[[], T]
     ) -> T:
         """As `once`, with other settings that are not hashable. They are compared one by one."""
         alike: list[tuple[object, T]] = self.once(name, settings, list)
-        for equal, made in alike:
-            if equal == others:
-                return made
+        for settings_of, value in alike:
+            if settings_of == others:
+                return value
         alike.append((others, build()))
         return alike[-1][1]

@@ -148,7 +148,7 @@ class Router:
                 }
                 route = resource, {req.method: resource.responder()}, params, uri
                 if is_only and not (query or spans) and path == resource.template:
-                    return self._kept(route)
+                    return self._remember(route)
                 return route
             match = PathMiss((), ())
         page = self._pages.get(path)
@@ -157,17 +157,17 @@ class Router:
         responder = self._unmatched(partial(_miss, match, self._cors, self._hint))
         return self, {req.method: responder}, {"path": path, "query": query}, uri
 
-    def _kept(
+    def _remember(
         self, route: tuple[Resource, dict[str, Responder], dict[str, Any], str]
     ) -> tuple[Any, Any, dict[str, Any], str]:
-        """Keep what is found for a path without variables: one entry for each. It holds as little
-        as possible of its own, because there may be thousands."""
+        """Remember the route of a path without variables: one entry for each. It holds as little as
+        possible of its own, because there may be thousands."""
         resource, methods, params, _ = route
         method, template = resource.method, resource.template
         methods = self._methods.setdefault((method, methods[method]), methods)
-        params["path"] = template  # not the text of the request, which would be kept as well
-        self._plain[template, method] = kept = resource, methods, params, template
-        return kept
+        params["path"] = template  # not the text of the request, which would stay as well
+        self._plain[template, method] = entry = resource, methods, params, template
+        return entry
 
 
 class Application(falcon.App):  # type: ignore[type-arg]

@@ -39,13 +39,13 @@ class SchemaParts:
         """The JSON of the schema at a path of a file, and the parts that it refers to, directly and
         indirectly."""
         root = self._part(uri, path)
-        waiting, found = [*root.places], {}
-        while waiting:
-            place = waiting.pop()
-            if place not in found:
-                found[place], places = self._part(*place)
-                waiting += places
-        return root.part.text, tuple(found.values())
+        queue, parts = [*root.places], {}
+        while queue:
+            place = queue.pop()
+            if place not in parts:
+                parts[place], places = self._part(*place)
+                queue += places
+        return root.part.text, tuple(parts.values())
 
     def _part(self, uri: str, path: Path) -> _Part:
         place = (uri, path)
@@ -53,8 +53,8 @@ class SchemaParts:
             text = json.dumps(_value_at(self._files[uri], path), separators=(",", ":"))
             # Also those in examples, which do no harm: they are not compiled.
             references = set(_REFERENCE.findall(text))
-            found = (self._target(uri, json.loads(reference)) for reference in references)
-            places = [each for each in found if each is not None]
+            targets = (self._target(uri, json.loads(reference)) for reference in references)
+            places = [each for each in targets if each is not None]
             self._parts[place] = _Part(SchemaPart(uri, path, text), places)
         return self._parts[place]
 

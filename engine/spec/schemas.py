@@ -18,6 +18,7 @@ from engine.spec.document.node import Library, Node
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
 from engine.spec.schema_parts import EXACT_SUFFIX, SchemaParts
 from engine.spec.schema_validator import SchemaValidator, validator_of
+from engine.values.shared_values import SharedValues
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ class Schemas:
         self._uris = {path: path.as_uri() for path in library.files}
         self._parts: SchemaParts | None = self._read()
         self._validators: dict[tuple[FilePath, Path], SchemaValidator] = {}
-        self._made: dict[Hashable, Any] = {}
+        self._shared = SharedValues()
 
     def validator(self, node: Node) -> SchemaValidator:
         """The validator of the schema at `node`. Raises ValueError for a broken schema."""
@@ -76,10 +77,7 @@ class Schemas:
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` returned for the first of equal keys: thousands of operations have the same
         parameters and bodies, and share them."""
-        if key not in self._made:
-            self._made[key] = make()
-        made: T = self._made[key]
-        return made
+        return self._shared.once(key, make)
 
     def first(self, parts: tuple[T, ...]) -> tuple[T, ...]:
         """The first of equal parts of operations."""

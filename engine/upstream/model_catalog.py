@@ -168,14 +168,14 @@ def build_catalog(
 
 
 def _fallbacks(
-    models: Mapping[str, Model], name: str, found: dict[str, None]
+    models: Mapping[str, Model], name: str, names: dict[str, None]
 ) -> Mapping[str, None]:
     """The fallbacks of a model, and theirs, in the order in which they are asked."""
     for fallback in models[name].fallback:
-        if fallback not in found:
-            found[fallback] = None
-            _fallbacks(models, fallback, found)
-    return found
+        if fallback not in names:
+            names[fallback] = None
+            _fallbacks(models, fallback, names)
+    return names
 
 
 def fixed_targets(

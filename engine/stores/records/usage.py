@@ -125,8 +125,8 @@ class UsageTable:
         return count
 
     def fill(self, rows: int = _FILL_ROWS) -> bool:
-        """Add rows to the sums: in SQLite those that were inserted, else those that are older than
-        the tables of sums. Returns whether there may be more such rows. Raises RecordsError."""
+        """Add rows to the sums: those that are older than the tables of sums, and in SQLite those
+        that were inserted. Returns whether there may be more such rows. Raises RecordsError."""
         if self.blocks and self.database.write(lambda c: add_sums(c, _UNSUMMED_ROWS)):
             return True
         if not self._is_filled and self.database.read(has_sums):

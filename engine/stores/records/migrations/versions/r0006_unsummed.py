@@ -1,7 +1,7 @@
 """SQLite: rows wait for their sums.
 
 Expands: programs of older steps can still insert into `usage`. A row changes four sums, which lie
-far from each other in the file if many models and operations are used: added a thousand at a time
+far from each other in the file if many models and operations are used: added thousands at a time
 and in order, they cost a third. The trigger notes each row, and the program adds the noted ones.
 """
 
