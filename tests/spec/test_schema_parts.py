@@ -62,6 +62,13 @@ def test_a_reference_may_lead_into_another_part() -> None:
     assert accepts({"x": {"y": 1}}, root, A=schema)
 
 
+def test_references_may_lead_to_a_part_and_through_a_list_of_it() -> None:
+    root = {"allOf": [{"$ref": A}, {"$ref": f"{A}/anyOf/1"}]}
+    schema = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+    assert accepts(1, root, A=schema)
+    assert not accepts("x", root, A=schema)
+
+
 def test_a_reference_may_lead_through_a_list() -> None:
     root = {"$ref": f"{A}/anyOf/1"}
     schema = {"anyOf": [{"type": "string"}, {"type": "integer"}]}

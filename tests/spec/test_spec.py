@@ -217,3 +217,18 @@ def test_a_reference_to_a_file_that_is_a_list_is_a_problem(tmp_path: Path) -> No
     assert specification is not None
     assert specification.operations == {}
     assert "MW204" in {problem.code for problem in problems}
+
+
+def test_operations_share_parameters_that_are_written_alike(tmp_path: Path) -> None:
+    def described(name: str, longest: int) -> dict[str, Any]:
+        schema = {"type": "string", "maxLength": longest}
+        return get(name, parameters=[{"name": "q", "in": "query", "schema": schema}])
+
+    paths = {
+        f"/{n}": {"get": described(n, longest)} for n, longest in zip("abc", (5, 5, 6), strict=True)
+    }
+    specification, _ = read(tmp_path, document(paths=paths))
+    assert specification is not None
+    a, b, c = (specification.operations[name].parameters[0] for name in "abc")
+    assert a is b
+    assert a is not c

@@ -136,6 +136,16 @@ def test_a_row_that_was_deleted_meanwhile_has_no_sum(databases):
     assert sum(total.requests for total in totals(database, "token", FILTERS[0])) <= 1
 
 
+def test_a_row_that_was_deleted_while_it_waited_may_come_again(databases):
+    database, _ = databases
+    table = UsageTable(database)
+    table.insert(ROWS)
+    database.write(lambda c: c.execute(usage.delete()))
+    assert table.insert(ROWS) == 300
+    add(database)
+    assert_totals(database, ROWS)
+
+
 def test_the_table_of_usage_sums_what_waits(databases):
     database, _ = databases
     table = UsageTable(database)
