@@ -207,8 +207,14 @@ def test_another_worker_probes_when_the_one_that_does_is_killed(
 def probing_workers(front: Running) -> list[int]:
     """The process ids of the workers that do a task for the machine: they hold its lock."""
 
+    def target(link: str) -> str:
+        try:
+            return os.readlink(link)
+        except FileNotFoundError:  # the descriptor was closed since the folder was listed
+            return ""
+
     def holds_a_task(pid: int) -> bool:
         links = (f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd"))
-        return any("/machine/task." in os.readlink(link) for link in links)
+        return any("/machine/task." in target(link) for link in links)
 
     return [pid for pid in front.workers() if holds_a_task(pid)]
