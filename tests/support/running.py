@@ -19,8 +19,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
+from engine.config.keys import default
 from engine.values.caller import digest
 from tests.support.ports import free_port
+from tests.support.waiting import until
 
 PATIENCE = 30.0
 """Seconds until a process that does not answer counts as failed."""
@@ -226,14 +230,18 @@ def gateway(
 ) -> Iterator[Running]:
     """Serve a config: its text, with `{listen}` where the address goes, in `folder`.
 
-    Its metrics and health get a free port, unless the text says `listen` under `telemetry`.
+    Its metrics and health get a free port, unless the text says `listen` under `telemetry`. All of
+    its workers have been started: gunicorn starts them one after the other, and the first may
+    answer before the last is there.
     """
     port, telemetry = free_port(), free_port()
     path = folder / "gateway.yaml"
     text = with_telemetry(config, f"127.0.0.1:{telemetry}")
     path.write_text(text.replace("{listen}", f"127.0.0.1:{port}"))
+    workers = yaml.safe_load(text)["server"].get("workers", default("server.workers"))
     running = start(engine("serve", "-c", path), port, folder, environ)
     try:
+        until(lambda: len(running.workers()) >= workers, f"{workers} workers", PATIENCE)
         yield dataclasses.replace(running, telemetry=telemetry)
     finally:
         running.stop()
