@@ -104,9 +104,13 @@ class RedisCluster:
         wait(lambda: b"master_link_status:down" in replica.say("INFO replication"))
 
     def wait_for_failover(self, replica: RedisServer) -> None:
-        """Wait until the replica is the master, and its cluster state is ok."""
+        """Wait until the replica is the master for each node with slots, and their cluster state is
+        ok. Its former master must have ended."""
         wait(lambda: b"role:master" in replica.say("INFO replication"))
-        wait(lambda: b"cluster_state:ok" in replica.say("CLUSTER INFO"))
+        name, failed = self.id_of(replica), self.masters[self.replicas.index(replica)]
+        for node in (replica, *(master for master in self.masters if master is not failed)):
+            wait(lambda node=node: b"master" in _line(node, name).split()[2])
+            wait(lambda node=node: b"cluster_state:ok" in node.say("CLUSTER INFO"))
 
     def close(self) -> None:
         for node in self.nodes:
@@ -132,8 +136,13 @@ def tag_of(sharer: str) -> str:
 
 def _epoch(node: RedisServer, name: str) -> bytes:
     """The epoch of the node with this name, by the table of another node."""
+    return _line(node, name).split()[6]
+
+
+def _line(node: RedisServer, name: str) -> bytes:
+    """The line of the node with this name in the table of another node."""
     lines = node.say("CLUSTER NODES").splitlines()
-    return next(line.split()[6] for line in lines if line.startswith(name.encode()))
+    return next(line for line in lines if line.startswith(name.encode()))
 
 
 def _bus_port(node: RedisServer) -> int:
