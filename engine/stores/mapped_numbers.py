@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from engine.values.file_room import reserve
 from engine.values.machine_state import WIDTH
 
 CHUNK = 4096
@@ -44,7 +45,8 @@ class MappedNumbers:
         try:
             if lock:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _reserve(fd, size)
+            if os.fstat(fd).st_size != size:
+                reserve(fd, 0, size)
             self._map = mmap.mmap(fd, size)  # which has a descriptor of its own, and the lock
         finally:
             os.close(fd)
@@ -74,13 +76,3 @@ def locked(path: Path) -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
-
-
-def _reserve(fd: int, size: int) -> None:
-    """Reserve the pages of a file of numbers that is new; they are zeros."""
-    if os.fstat(fd).st_size == size:
-        return
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(fd, 0, size)
-    else:
-        os.ftruncate(fd, size)

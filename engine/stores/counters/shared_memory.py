@@ -20,6 +20,7 @@ from typing import Any
 
 import lmdb
 
+from engine.values.file_room import reserve
 from engine.values.runtime_dir import prepare
 
 Transaction = Any
@@ -27,6 +28,8 @@ Transaction = Any
 
 WORKER_NUMBER = b"\xff" * 8 + b"workers"
 """The key of the last worker number."""
+_LOCK_FILE_SIZE = 8192
+"""That of LMDB's file of locks, for its default of 126 readers."""
 _RESERVE_STEP = 1 << 20
 _RESERVE_AHEAD = 1 << 20
 
@@ -45,6 +48,7 @@ class SharedMemory:
         self.users = 0
         self.usable = True
         self._reserved = 0
+        _reserve_lock_file(path)
         self._env = lmdb.open(
             str(path), map_size=size, sync=False, writemap=True, map_async=True, mode=0o600
         )
@@ -55,7 +59,7 @@ class SharedMemory:
         self._locks = os.open(path / "workers", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if not self._reserve(min(_RESERVE_STEP, size)):
             self.close()
-            raise OSError(f"{path}: no room for {_RESERVE_STEP} bytes of counters; make some")
+            raise _no_room(path)
         self.worker = self._new_worker_number()
 
     def begin(self) -> Transaction:
@@ -102,11 +106,10 @@ class SharedMemory:
         os.close(self._locks)
 
     def _reserve(self, end: int) -> bool:
-        if hasattr(os, "posix_fallocate"):
-            try:
-                os.posix_fallocate(self._data, self._reserved, end - self._reserved)
-            except OSError:  # ENOSPC, or the time was up: the caller reports that there is no room
-                return False
+        try:
+            reserve(self._data, self._reserved, end)
+        except OSError:  # ENOSPC, or the time was up: the caller reports that there is no room
+            return False
         self._reserved = end
         return True
 
@@ -116,6 +119,25 @@ class SharedMemory:
             fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
             txn.put(WORKER_NUMBER, number.to_bytes(8, "big"))
         return number
+
+
+def _reserve_lock_file(folder: Path) -> None:
+    """Reserve the file that LMDB maps, and writes when it opens the database. One that was reserved
+    is not opened: closing it would release the locks that LMDB has on it in this process."""
+    path = folder / "lock.mdb"
+    if path.exists() and (status := path.stat()).st_size and status.st_blocks:
+        return
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        reserve(fd, 0, _LOCK_FILE_SIZE)
+    except OSError as error:
+        raise _no_room(folder) from error
+    finally:
+        os.close(fd)
+
+
+def _no_room(folder: Path) -> OSError:
+    return OSError(f"{folder}: no room for {_RESERVE_STEP} bytes of counters; make some")
 
 
 _attached: dict[Path, SharedMemory] = {}

@@ -100,9 +100,10 @@ def test_memory_is_reserved_before_it_is_written(path, store, monkeypatch):
     reserved, reserve = [0], os.posix_fallocate
 
     def reserving(file: int, at: int, size: int) -> None:
-        assert at == reserved[-1]
         reserve(file, at, size)
-        reserved.append(at + size)
+        if os.readlink(f"/proc/self/fd/{file}").endswith("data.mdb"):
+            assert at == reserved[-1]
+            reserved.append(at + size)
 
     monkeypatch.setattr(os, "posix_fallocate", reserving)
     for part in range(20):
@@ -120,8 +121,30 @@ def test_memory_that_cannot_be_reserved_is_not_written(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.setattr("engine.stores.counters.shared_memory._reserve_lock_file", str)
     with pytest.raises(OSError, match="no room"):
         SharedMemory(path, 1 << 20)
     store = MemoryCounters(path)
     with pytest.raises(CountersAway, match="no room"):
         take(store, shared_rate())
+
+
+def test_the_file_of_locks_is_reserved_before_it_is_written(path):
+    """LMDB only makes it longer, and then writes it by its map."""
+    path.mkdir(mode=0o700)
+    (path / "lock.mdb").write_bytes(b"")
+    os.truncate(path / "lock.mdb", 8192)  # as a worker left it that died for want of room
+    memory = SharedMemory(path, 1 << 20)
+    status = (path / "lock.mdb").stat()
+    assert (status.st_size, status.st_blocks * 512) == (8192, 8192)
+    memory.close()
+
+
+def test_a_database_is_not_opened_without_room_for_its_locks(path, monkeypatch):
+    def full(*_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.delattr("engine.stores.counters.shared_memory.lmdb.open")
+    with pytest.raises(OSError, match="no room"):
+        SharedMemory(path, 1 << 20)
