@@ -27,6 +27,7 @@ from engine.telemetry.metrics.labels import SeriesLabels, SeriesRoom, labels_of
 from engine.telemetry.metrics.requests import RequestSeries, RequestTables, counted_combinations
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
+from engine.telemetry.metrics.storage.metric_file import UNCOUNTED
 from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.streams import record_session, record_stream
 from engine.telemetry.metrics.usage import UsageSeries, UsageTables
@@ -40,6 +41,8 @@ _PAUSE = 50
 """The pause between two, as a multiple of the time that the last one took, if that is more: a
 worker that has used thousands of targets takes them less often."""
 _LONGEST_PAUSE = 10.0
+_RETRY_INTERVAL = 10.0
+"""Seconds after which series for which the file system had no room are tried again."""
 _AT_ONCE = 500
 """The samples after which requests continue."""
 _FAULTS = (upstreams.BREAKER, health.HEALTH)
@@ -90,6 +93,7 @@ class MetricsRecorder:
         self._pending = _pending()
         self._totals: dict[int, float] = {}
         self._max_series = max_series
+        self._next_retry = 0.0
         self._greenlet: Any = None
 
     def start(self) -> None:
@@ -158,6 +162,13 @@ class MetricsRecorder:
                 log.exception("a metric cannot be collected")
         return seconds + time.monotonic() - start
 
+    def retry(self, now: float) -> None:
+        """Try series without room in the file system again, at most once in `_RETRY_INTERVAL`."""
+        if now >= self._next_retry:
+            self._next_retry = now + _RETRY_INTERVAL
+            if self._cells.retry():
+                self._series.clear()  # which keep the places of their numbers
+
     def _series_of(self, exchange: Exchange) -> _Series:
         record = exchange.record
         key = (exchange.operation, record.requested_entry, record.upstream, record.served_entry)
@@ -182,6 +193,7 @@ class MetricsRecorder:
     def _run(self) -> None:
         while True:
             gevent.sleep(max(INTERVAL, min(_LONGEST_PAUSE, _PAUSE * self.collect())))
+            self.retry(time.monotonic())
 
     def _sample(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         numbers = self._cells.numbers(metric)
@@ -191,6 +203,8 @@ class MetricsRecorder:
                 numbers.set(numbers.place(labels), value)
             return
         place = numbers.place(labels)
+        if place == UNCOUNTED:
+            return  # it is added as soon as there is room
         if increase := value - self._totals.get(place, 0.0):
             self._totals[place] = value
             numbers.add(place, increase)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 
@@ -198,3 +199,30 @@ def test_sessions_without_room_for_their_labels_are_counted_together(tmp_path):
 def _requests(recorder):
     """The numbers of requests by model, operation, outcome, status and upstream."""
     return values(recorder, "modelway_requests_total")
+
+
+def test_series_without_room_are_counted_once_there_is_some(tmp_path, monkeypatch, caplog):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    lost = [3.0]
+    recorder = MetricsRecorder(
+        tmp_path, "USD", [lambda: [(stores.LEDGER_LOST, (), lost[0]), (process.WORKERS, (), 1.0)]]
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", full)
+        record_all(recorder, finished_exchange(), finished_exchange())
+        recorder.retry(100.0)
+        record_all(recorder, finished_exchange())
+        assert recorder.page() == b""
+    record_all(recorder, finished_exchange())
+    recorder.retry(105.0)
+    assert not _requests(recorder), "not yet"
+    recorder.retry(110.0)
+    record_all(recorder, finished_exchange(), finished_exchange())
+    assert list(_requests(recorder).values()) == [2.0]
+    assert list(values(recorder, "gen_ai_client_operation_duration_seconds_count").values()) == [2]
+    assert values(recorder, "modelway_ledger_rows_lost_total") == {(): 3.0}
+    assert values(recorder, "modelway_workers") == {(): 1.0}
+    assert caplog.text.count("no room for metrics") == len(caplog.records) == 1
+    recorder.close()

@@ -7,13 +7,16 @@ memory than an object, and a worker may have tens of thousands.
 A gateway may have thousands of models and routes, so empty buckets are not stored. Only the first
 series of a histogram has all its buckets, so that the files have the bounds.
 
-The files are opened, grown and read by `prometheus_client.mmap_dict.MmapedDict`. The metric classes
-of prometheus_client are not used: they take a lock and look up the labels for each value. A key has
-the JSON of its `mmap_key`, which is ten times slower.
+Without room in the file system, numbers that have a place are counted, and others are not: they are
+tried again after `retry`.
+
+The metric classes of prometheus_client are not used: they take a lock and look up the labels for
+each value. A key has the JSON of its `mmap_key`, which is ten times slower.
 """
 
 from __future__ import annotations
 
+import logging
 from array import array
 from bisect import bisect_left
 from collections import Counter
@@ -23,37 +26,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import orjson
-from prometheus_client import mmap_dict, utils
+from prometheus_client import utils
 
+from engine.telemetry.metrics.storage.metric_file import UNCOUNTED, MetricFile, read_file
 from engine.values.metric import Metric
 
 Labels = tuple[str, ...]
 """The values of a metric's labels, in their order; or their names."""
+_Sample = tuple[str, Labels, Labels]
+"""The name of a sample, and the names and values of its labels."""
 
-_MmapedDict: Any = mmap_dict.MmapedDict
 _format: Any = utils.floatToGoString
 
-
-class _File(_MmapedDict):  # type: ignore[misc]
-    """A file of numbers. `numbers` are its 8-byte words: that of a key is at its place."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path))
-        self.numbers = memoryview(self._m).cast("d")
-
-    def open(self, key: str) -> int:
-        """The place of a key, which is added if it is new. A key is opened once and then forgotten:
-        it takes more memory than everything else that a worker has of its number."""
-        if key not in self._positions:
-            self._init_value(key)
-            if self._m is not self.numbers.obj:  # the file has grown
-                self.numbers = memoryview(self._m).cast("d")
-        place: int = self._positions.pop(key) // 8
-        return place
-
-    def close(self) -> None:
-        self.numbers.release()
-        super().close()
+log = logging.getLogger("modelway")
 
 
 class _Table:
@@ -61,7 +46,7 @@ class _Table:
     which is opened with the first of them."""
 
     __slots__ = ("_cells", "_family", "_file", "_help", "_metric")
-    _file: _File
+    _file: MetricFile
 
     def __init__(self, cells: Cells, metric: Metric) -> None:
         self._cells = cells
@@ -70,15 +55,31 @@ class _Table:
         is_counter = metric.kind == "counter"
         self._family = metric.name.removesuffix("_total") if is_counter else metric.name
 
-    def _open(self, sample: str, names: Labels, values: Labels) -> int:
-        """The place of a number. Of a counter or histogram only the first key has the help text, as
-        equal series are added even if their help differs."""
-        assert len(names) == len(values), (self._metric.name, values)
+    def _open(self, *samples: _Sample) -> Sequence[int]:
+        """The places of samples; none without room for all of them."""
         self._file = self._cells.file(self._metric)
-        parts = [self._family, sample, dict(zip(names, values, strict=True)), self._help]
-        if self._metric.kind != "gauge":
+        if self._file.is_full:
+            return ()
+        is_first, keys = True, []
+        for sample in samples:
+            keys.append(self._key(sample, self._help if is_first else ""))
+            is_first = self._metric.kind == "gauge"
+        try:
+            places = self._file.open(keys)
+        except OSError as error:
+            self._cells.without_room(self._file, self._metric, error)
+            return ()
+        if not is_first:
             self._help = ""
-        return self._file.open(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS).decode())
+        return places
+
+    def _key(self, sample: _Sample, description: str) -> str:
+        """The key of a sample. Of a counter or histogram only the first key has the help text, as
+        equal series are added even if their help differs."""
+        name, names, values = sample
+        assert len(names) == len(values), (name, values)
+        parts = [self._family, name, dict(zip(names, values, strict=True)), description]
+        return orjson.dumps(parts, option=orjson.OPT_SORT_KEYS).decode()
 
 
 class Numbers(_Table):
@@ -97,11 +98,13 @@ class Numbers(_Table):
         return labels in self._places
 
     def place(self, labels: Labels) -> int:
-        """The place of the number for these label values; it is never 0."""
+        """The place of the number for these label values; UNCOUNTED without room; never 0."""
         place = self._places.get(labels)
         if place is None:
-            place = self._open(self._metric.name, self._metric.labels, labels)
-            self._places[labels] = place
+            for place in self._open((self._metric.name, self._metric.labels, labels)):
+                self._places[labels] = place
+                return place
+            return UNCOUNTED
         return place
 
     def add(self, place: int, amount: float) -> None:
@@ -115,14 +118,16 @@ class Numbers(_Table):
 
 class Histogram(_Table):
     """The numbers of a histogram. Those for a set of label values have a row of places: of the sum
-    of the values, and of each bucket, 0 until something is counted in it."""
+    of the values, and of each bucket, 0 until something is counted in it. A value for whose bucket
+    there is no room is not in the sum either."""
 
-    __slots__ = ("_bounds", "_labels", "_names", "_places", "_rows")
+    __slots__ = ("_bounds", "_has_bounds", "_labels", "_names", "_places", "_rows")
 
     def __init__(self, cells: Cells, metric: Metric) -> None:
         super().__init__(cells, metric)
         self._names = (*metric.labels, "le")
         self._bounds = (*metric.buckets, float("inf"))
+        self._has_bounds = False
         self._places = array("i")
         self._labels: list[Labels] = []
         self._rows: dict[Labels, int] = {}
@@ -138,9 +143,10 @@ class Histogram(_Table):
         places = self._places
         index = bisect_left(self._bounds, value)
         place = places[row + index] or self._open_bucket(row, index)
-        numbers = self._file.numbers
-        numbers[place] += 1.0
-        numbers[places[row - 1]] += value
+        if place:
+            numbers = self._file.numbers
+            numbers[place] += 1.0
+            numbers[places[row - 1]] += value
 
     def observe_all(self, row: int, values: Sequence[float]) -> None:
         """Count several values, each bucket once."""
@@ -151,26 +157,41 @@ class Histogram(_Table):
         indexes = map(bisect_left, repeat(self._bounds), values)
         for index, count in Counter(indexes).items():
             place = places[row + index] or self._open_bucket(row, index)
-            self._file.numbers[place] += count
-        self._file.numbers[places[row - 1]] += sum(values)
+            if place:
+                self._file.numbers[place] += count
+            else:
+                values = [each for each in values if bisect_left(self._bounds, each) != index]
+        if values:
+            self._file.numbers[places[row - 1]] += sum(values)
 
     def _add_row(self, labels: Labels) -> int:
-        total = self._open(f"{self._metric.name}_sum", self._metric.labels, labels)
         self._labels.append(labels)
-        self._places.append(total)
+        self._places.append(0)
         row = self._rows[labels] = len(self._places)
         self._places.extend([0] * len(self._bounds))
-        if row == 1:
-            for index in range(len(self._bounds)):
-                self._open_bucket(row, index)
         return row
 
     def _open_bucket(self, row: int, index: int) -> int:
-        labels = self._labels[row // (len(self._bounds) + 1)]
-        values = (*labels, _format(self._bounds[index]))
-        place = self._open(f"{self._metric.name}_bucket", self._names, values)
-        self._places[row + index] = place
-        return place
+        """The place of a bucket, which is opened with what the row or the histogram lacks; 0
+        without room."""
+        bounds = range(len(self._bounds))
+        indexes = [-1] if not self._places[row - 1] else []
+        indexes += [index] if self._has_bounds else bounds
+        labels = self._labels[row // (len(bounds) + 1)]
+        for each, place in zip(indexes, self._open(*self._samples(labels, indexes)), strict=False):
+            self._places[row + each] = place
+            self._has_bounds = True
+        return self._places[row + index]
+
+    def _samples(self, labels: Labels, indexes: Sequence[int]) -> Iterator[_Sample]:
+        """The samples of buckets, and of the sum for -1."""
+        name = self._metric.name
+        for index in indexes:
+            if index < 0:
+                yield f"{name}_sum", self._metric.labels, labels
+            else:
+                values = (*labels, _format(self._bounds[index]))
+                yield f"{name}_bucket", self._names, values
 
 
 class Cells:
@@ -179,8 +200,9 @@ class Cells:
     def __init__(self, folder: Path, number: int) -> None:
         self._folder = folder
         self._number = number
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, MetricFile] = {}
         self._tables: dict[str, _Table] = {}
+        self._is_logged = False
 
     def numbers(self, metric: Metric) -> Numbers:
         """The numbers of a counter or gauge."""
@@ -211,18 +233,40 @@ class Cells:
         path = self._path("counter")
         if not path.exists() or not path.stat().st_size:
             return
-        for key, *_ in _MmapedDict.read_all_values_from_file(str(path)):
+        for key, *_ in read_file(str(path)):
             _, sample, labels, _ = orjson.loads(key)
             if sample == metric.name:
                 yield tuple(labels[name] for name in metric.labels)
 
-    def file(self, metric: Metric) -> _File:
+    def file(self, metric: Metric) -> MetricFile:
         """The file of a metric's kind."""
         kind = f"gauge_{metric.mode}" if metric.kind == "gauge" else metric.kind
         file = self._files.get(kind)
         if file is None:
-            file = self._files[kind] = _File(self._path(kind))
+            file = self._files[kind] = MetricFile(self._path(kind))
         return file
+
+    def without_room(self, file: MetricFile, metric: Metric, error: OSError) -> None:
+        """Open nothing more in a file until `retry`; tell the operator once."""
+        file.is_full = True
+        if not self._is_logged:
+            self._is_logged = True
+            log.warning(
+                "no room for metrics in %s (%s): new series are not counted in this worker until "
+                "there is room, %s among them; the others are. Make room in this file system, or "
+                "give it more (a container's /dev/shm: shm_size, an emptyDir's sizeLimit)",
+                self._folder,
+                error.strerror,
+                metric.name,
+            )
+
+    def retry(self) -> bool:
+        """Let series without room be opened again at their next value, if there were any; their
+        places and rows have to be asked for again."""
+        full = [file for file in self._files.values() if file.is_full]
+        for file in full:
+            file.is_full = False
+        return bool(full)
 
     def close(self) -> None:
         """Close the files; nothing is counted after that."""
