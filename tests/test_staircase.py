@@ -61,8 +61,9 @@ EDGES = {
     "opentelemetry": ("telemetry.tracing.otlp",),
     "google": ("telemetry.tracing.otlp", "credentials.fetchers"),
     "prometheus_client": (
-        "telemetry.metrics.storage.cells",
+        "telemetry.metrics.storage.metric_file",
         "telemetry.metrics.storage.page",
+        "telemetry.metrics.storage.tables",
         "cli.top.metrics",
     ),
     "psycopg": (),  # SQLAlchemy's business

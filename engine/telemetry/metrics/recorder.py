@@ -11,7 +11,7 @@ import logging
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
@@ -29,9 +29,10 @@ from engine.telemetry.metrics.storage.cells import Cells
 from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.storage.metric_file import UNCOUNTED
 from engine.telemetry.metrics.storage.page import MetricsPage
+from engine.telemetry.metrics.storage.tables import Numbers
 from engine.telemetry.metrics.streams import record_session, record_stream
 from engine.telemetry.metrics.usage import UsageSeries, UsageTables
-from engine.values.metric import Collector, Metric
+from engine.values.metric import Collector
 
 log = logging.getLogger("modelway")
 
@@ -87,6 +88,7 @@ class MetricsRecorder:
         self._cells = Cells(folder, self._slot.number)
         self._page = MetricsPage()
         self._page_lock = BoundedSemaphore()
+        self._collect_lock = BoundedSemaphore()
         self._series: dict[tuple[object, ...], _Series] = {}
         self._room = SeriesRoom(max_series, counted_combinations(self._cells))
         self._tables = RequestTables(self._cells), UsageTables(self._cells)
@@ -147,19 +149,32 @@ class MetricsRecorder:
         return text
 
     def collect(self) -> float:
-        """Sample all gauges now, and return the seconds that it took. A collector that fails is
-        logged; the others are sampled."""
+        """Sample all gauges now, and return the seconds that it took. Gauges without a sample are
+        removed: their address, or target, is gone. A collector that fails is logged; the others are
+        sampled, and nothing is removed."""
+        with self._collect_lock:
+            return self._collect()
+
+    def _collect(self) -> float:
         seconds, start = 0.0, time.monotonic()
+        sampled: defaultdict[Numbers, set[int]] = defaultdict(set)
+        failed = False
         for collector in self._collectors:
             try:
                 for number, (metric, labels, value) in enumerate(collector(), 1):
-                    self._sample(metric, labels, value)
+                    numbers = self._cells.numbers(metric)
+                    if (place := self._sample(numbers, labels, value)) != UNCOUNTED:
+                        sampled[numbers].add(place)
                     if number % _AT_ONCE == 0:
                         seconds += time.monotonic() - start
                         gevent.sleep(0)
                         start = time.monotonic()
             except Exception:
+                failed = True
                 log.exception("a metric cannot be collected")
+        if not failed:
+            self._cells.keep_gauges(sampled)
+            self._forget_totals(sampled)
         return seconds + time.monotonic() - start
 
     def retry(self, now: float) -> None:
@@ -195,19 +210,26 @@ class MetricsRecorder:
             gevent.sleep(max(INTERVAL, min(_LONGEST_PAUSE, _PAUSE * self.collect())))
             self.retry(time.monotonic())
 
-    def _sample(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
-        numbers = self._cells.numbers(metric)
+    def _sample(self, numbers: Numbers, labels: tuple[str, ...], value: float) -> int:
+        """Record a sample; its place, UNCOUNTED if it has none."""
+        metric = numbers.metric
         if metric.kind == "gauge":
             has_room = labels in numbers or len(numbers) < self._max_series
-            if has_room or (value and metric in _FAULTS):
-                numbers.set(numbers.place(labels), value)
-            return
-        place = numbers.place(labels)
-        if place == UNCOUNTED:
-            return  # it is added as soon as there is room
-        if increase := value - self._totals.get(place, 0.0):
+            if not has_room and not (value and metric in _FAULTS):
+                return UNCOUNTED
+            place = numbers.place(labels)
+            numbers.set(place, value)
+        elif (place := numbers.place(labels)) != UNCOUNTED:  # else added as soon as there is room
+            total = self._totals.get(place, 0.0)
             self._totals[place] = value
-            numbers.add(place, increase)
+            numbers.add(place, value - total if value >= total else value)
+        return place
+
+    def _forget_totals(self, sampled: Mapping[Numbers, set[int]]) -> None:
+        """Forget the totals of counters without a sample: if they return, they begin at 0."""
+        counters = [places for numbers, places in sampled.items() if numbers.metric.kind != "gauge"]
+        if sum(map(len, counters)) < len(self._totals):
+            self._totals = {place: self._totals[place] for place in chain.from_iterable(counters)}
 
 
 def _pending() -> defaultdict[_Series, list[tuple[RequestRecord, float]]]:

@@ -7,7 +7,8 @@ from operator import attrgetter
 
 from engine.exchange.record import Outcome, RequestRecord
 from engine.telemetry.metrics.labels import SeriesLabels
-from engine.telemetry.metrics.storage.cells import Cells, Histogram, Numbers
+from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.tables import Histogram, Numbers
 from engine.values.metric import counter, histogram
 
 # Bucket bounds as the semantic conventions for GenAI recommend them.

@@ -117,11 +117,14 @@ def test_memory_is_reserved_before_it_is_written(path, store, monkeypatch):
 
 
 def test_memory_that_cannot_be_reserved_is_not_written(path, monkeypatch):
-    def full(*_: int) -> None:
-        raise OSError(28, "No space left on device")
+    reserve = os.posix_fallocate
+
+    def full(file: int, at: int, size: int) -> None:
+        if os.readlink(f"/proc/self/fd/{file}").endswith("data.mdb"):
+            raise OSError(28, "No space left on device")
+        reserve(file, at, size)
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    monkeypatch.setattr("engine.stores.counters.shared_memory._reserve_lock_file", str)
     with pytest.raises(OSError, match="no room"):
         SharedMemory(path, 1 << 20)
     store = MemoryCounters(path)

@@ -9,9 +9,9 @@ import signal
 import gevent
 
 from engine.exchange.record import Outcome, Traffic
-from engine.telemetry.metrics import process, requests, stores, upstreams
+from engine.telemetry.metrics import health, process, requests, stores, upstreams
 from engine.telemetry.metrics.recorder import MetricsRecorder
-from engine.telemetry.metrics.storage.cells import Histogram
+from engine.telemetry.metrics.storage.tables import Histogram
 from engine.values.usage import Usage
 from tests.support.recording_metrics import finished_exchange, record_all, values
 
@@ -34,6 +34,68 @@ def test_samples_are_collected_and_counters_only_grow(tmp_path):
     assert values(next_recorder, "modelway_requests_in_flight") == {(): 1.0}
     assert values(next_recorder, "modelway_ledger_rows_lost_total") == {(): 8.0}
     next_recorder.close()
+
+
+def test_gauges_without_a_sample_are_removed_and_return(tmp_path):
+    targets = ["a", "b"]
+    recorder = MetricsRecorder(
+        tmp_path,
+        collectors=[
+            lambda: [(process.WORKERS, (), 1.0)],
+            lambda: [(upstreams.BREAKER, ("up", each), 2.0) for each in targets],
+        ],
+        max_series=2,
+    )
+    assert values(recorder, "modelway_breaker_state") == {("a", "up"): 2.0, ("b", "up"): 2.0}
+    for targets[:], expected in ((["b"], "b"), ([], ""), (["a", "c"], "ac")):
+        states = values(recorder, "modelway_breaker_state")
+        assert states == {(each, "up"): 2.0 for each in expected}
+        assert values(recorder, "modelway_workers") == {(): 1.0}
+    recorder.close()
+
+
+def test_a_collector_that_raises_removes_no_gauges(tmp_path):
+    failing = []
+
+    def read():
+        yield process.WORKERS, (), 1.0
+        yield requests.IN_FLIGHT, (), 1 / (not failing)
+
+    recorder = MetricsRecorder(tmp_path, collectors=[read])
+    assert values(recorder, "modelway_requests_in_flight") == {(): 1.0}
+    failing.append(True)
+    assert values(recorder, "modelway_requests_in_flight") == {(): 1.0}
+    recorder.close()
+
+
+def test_counters_stay_and_only_grow_when_an_address_returns(tmp_path):
+    """Whose ejections begin at 0 again, also between two samples."""
+    ejections = {"a": 3.0, "b": 1.0}
+    recorder = MetricsRecorder(
+        tmp_path,
+        collectors=[
+            lambda: [(health.EJECTIONS, ("up", a, "errors"), n) for a, n in ejections.items()]
+        ],
+    )
+    for now, total in (({"a": 3.0}, 3.0), ({}, 3.0), ({"a": 4.0}, 7.0), ({"a": 1.0}, 8.0)):
+        recorder.collect()
+        ejections.clear()
+        ejections.update(now)
+        counts = values(recorder, "modelway_target_ejections_total")
+        assert counts == {("errors", "a", "up"): total, ("errors", "b", "up"): 1.0}
+    recorder.close()
+
+
+def test_samples_are_taken_by_one_at_a_time(tmp_path):
+    """A scrape does not remove what the sampling in the background has not reached yet."""
+    targets = [(upstreams.BREAKER, (f"up{number}", ""), 0.0) for number in range(1200)]
+    recorder = MetricsRecorder(tmp_path, collectors=[lambda: iter(targets)])
+    first = gevent.spawn(recorder.collect)
+    gevent.sleep(0)
+    assert not first.ready()
+    assert len(values(recorder, "modelway_breaker_state")) == 1200
+    assert first.ready()
+    recorder.close()
 
 
 def test_a_collector_that_raises_is_logged_and_the_others_run(tmp_path, caplog):

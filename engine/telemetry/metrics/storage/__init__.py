@@ -1,3 +1,4 @@
 """The numbers of all workers, in files that they share: `folder` (the slots of workers), `cells`
-(writing) and `page` (reading). Read `cells.py` first.
+(the files of one worker), `tables` (the numbers of a metric), `metric_file` and `page` (reading).
+Read `cells.py` first.
 """

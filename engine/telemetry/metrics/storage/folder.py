@@ -63,7 +63,7 @@ def remove_dead_gauges(folder: Path) -> None:
 
 def remove_gauges(folder: Path, number: int) -> None:
     """Remove the gauges of a slot."""
-    for path in folder.glob(f"gauge_live*_{number}.db"):
+    for path in folder.glob(f"gauge_live*_{number}.*"):
         path.unlink(missing_ok=True)
 
 

@@ -3,21 +3,21 @@
 The result is that of `prometheus_client.multiprocess` for the same files. Each series has all
 buckets of its histogram, although the files have only those that are not empty. Each key is parsed
 once, not at every scrape, which saves nine tenths of the CPU time. Keys are not kept: their lines
-are known by their order in the files, which only grow.
+are known by their order in the files, which only grow, unless a gauge is removed.
 """
 
 from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from operator import add
 from pathlib import Path
 
-from prometheus_client import mmap_dict, utils
+from prometheus_client import utils
 
-_read_file: Callable[[str], Iterable[tuple[str, float, float, int]]]
-_read_file = mmap_dict.MmapedDict.read_all_values_from_file
+from engine.telemetry.metrics.storage.metric_file import read_file
+
 _format: Callable[[float], str] = utils.floatToGoString
 _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 _JOIN: dict[str, Callable[[float, float], float]] = {
@@ -74,6 +74,12 @@ class _Family:
             for _, line in buckets:
                 line.value = None
 
+    def forget(self) -> None:
+        """Forget the lines without a value, as those of addresses that come and go."""
+        if any(line.value is None for line in self.lines.values()):
+            lines = self.lines.items()
+            self.lines = {text: line for text, line in lines if line.value is not None}
+
 
 class _KnownLines:
     """The lines of a file in their order, each with the hash of its key: when a worker has taken
@@ -84,6 +90,10 @@ class _KnownLines:
     def __init__(self) -> None:
         self.lines: list[_Line] = []
         self.hashes = array("q")
+
+    def forget_from(self, number: int) -> None:
+        """Forget the lines from this one on."""
+        del self.lines[number:], self.hashes[number:]
 
 
 class MetricsPage:
@@ -100,29 +110,33 @@ class MetricsPage:
         paths = sorted(folder.glob("*.db"))
         self._files = {path: self._files.get(path) or _KnownLines() for path in paths}
         for path, known in self._files.items():
-            self._read(path, known)
+            known.forget_from(self._read(path, known))
+        for family in self._families.values():
+            family.forget()
         # The lines of one family at a time: a page may have megabytes.
         texts = ((family.head, _render(family)) for family in self._families.values())
         return b"".join("".join([head, *lines]).encode() for head, lines in texts if lines)
 
-    def _read(self, path: Path, known: _KnownLines) -> None:
+    def _read(self, path: Path, known: _KnownLines) -> int:
+        """Read the values of a file, and return how many there are."""
         try:
             if not path.stat().st_size:
-                return  # its worker is creating it
-            values = _read_file(str(path))
+                return 0  # its worker is creating it
+            values = read_file(str(path))
         except FileNotFoundError:
-            return  # its worker has just ended
+            return 0  # its worker has just ended
         kind, _, suffix = path.stem.partition("_")
         join = _JOIN[suffix.rpartition("_")[0]]
-        lines, hashes = known.lines, known.hashes
+        lines, hashes, count = known.lines, known.hashes, 0
         for number, (key, value, _, _) in enumerate(values):
-            key_hash = hash(key)
+            key_hash, count = hash(key), number + 1
             if number == len(lines) or hashes[number] != key_hash:
-                del lines[number:], hashes[number:]
+                known.forget_from(number)
                 lines.append(self._parse(key, kind))
                 hashes.append(key_hash)
             line = lines[number]
             line.value = value if line.value is None else join(line.value, value)
+        return count
 
     def _parse(self, key: str, kind: str) -> _Line:
         """The line of a key. Keys of equal labels have the same, with the help or without."""

@@ -112,3 +112,22 @@ def test_keys_are_not_kept(tmp_path):
 
 def test_an_empty_folder_is_an_empty_page(tmp_path):
     assert MetricsPage().text(tmp_path) == b""
+
+
+def test_lines_of_addresses_that_left_are_not_kept(tmp_path):
+    cells, page = Cells(tmp_path, 0), MetricsPage()
+    states = cells.numbers(BREAKER)
+
+    def come_and_go(count):
+        for number in range(count):
+            place = states.place(("up", f"10.0.0.{number}:8000"))
+            cells.keep_gauges({states: {place}})
+            page.text(tmp_path)
+
+    come_and_go(10)
+    tracemalloc.start()
+    come_and_go(300)
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert kept < 10_000
+    cells.close()

@@ -1,0 +1,34 @@
+"""The numbers of a worker, and a full file system."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from engine.telemetry.metrics.storage.cells import Cells
+
+
+@pytest.fixture
+def cells(tmp_path):
+    cells = Cells(tmp_path, 0)
+    yield cells
+    cells.close()
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """The file system has room only for what is reserved."""
+    calls = []
+
+    def reserve(*_):
+        calls.append(1)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fill():
+        monkeypatch.setattr(os, "posix_fallocate", reserve)
+        return calls
+
+    yield fill
+    monkeypatch.undo()
