@@ -114,7 +114,7 @@ class Upstream:
             "" if "*" in entry else entry,
             edits,
             self.client,
-            self.gates.of_target(model, entry, max_in_flight) if self.gates else (),
+            self.gates.of_target(model, entry, max_in_flight, configured) if self.gates else (),
             configured,
         )
 
@@ -125,7 +125,7 @@ class Upstream:
         if state is None:
             _, state = self.former_states.pop(key, (0.0, None))
             name = f"{self.name}/{entry}/{configured}" + (f"@{address}" if address else "")
-            state = state or TargetState(CircuitBreaker(self.breaker), name)
+            state = state or TargetState(CircuitBreaker(self.breaker), name, key)
             self.states[key] = state
         return state
 
@@ -154,7 +154,7 @@ class Target:
     `entry` is the key under `models`; `exact_entry` is the same, or "" for a wildcard. `edits` are
     those of its requests, which `client` sends. `gates` bound how many it gets at one time, at all
     its addresses together. `configured` is the model name in the config, `address` the one of a
-    replica, "" for a target that is none. `name` is that of logs and metrics: `upstream/model`, or
+    replica, "" for a target that is none. `name` is that of the access log: `upstream/model`, or
     the upstream alone; a replica has its address behind it.
     """
 

@@ -135,17 +135,22 @@ class TargetState:
     """The state of one target in one worker, shared by the targets of one upstream with equal entry
     and name for the model.
 
-    `name` identifies it on this machine: upstream, entry and name for the model. `observers` are
-    called for each attempt. While one of the `conditions` holds, the target is asked last. `load`
+    `name` identifies it on this machine: upstream, entry and name for the model. `key` are the
+    parts of its label in metrics: entry, name for the model, and address if it has one. `observers`
+    are called for each attempt. While one of the `conditions` holds, it is asked last. `load`
     is one of the observers, None if no strategy needs it. `limits` say which of several credentials
     has enough left of the vendor's rate limits; None if that is not known.
     """
 
-    __slots__ = ("__weakref__", "breaker", "conditions", "limits", "load", "name", "observers")
+    __slots__ = (
+        *("__weakref__", "breaker", "conditions", "key", "limits", "load", "name"),
+        "observers",
+    )
 
-    def __init__(self, breaker: CircuitBreaker, name: str = "") -> None:
+    def __init__(self, breaker: CircuitBreaker, name: str = "", key: tuple[str, ...] = ()) -> None:
         self.breaker = breaker
         self.name = name
+        self.key = key
         self.load: Load | None = None
         self.observers: tuple[AttemptObserver, ...] = ()
         self.conditions: tuple[Condition, ...] = ()

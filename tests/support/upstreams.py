@@ -194,6 +194,7 @@ class AddressedClient(Client):
     """One for a name whose addresses a test sets, with an own client for each of them."""
 
     proxy_authorization = ""
+    connections = (0, 0)
 
     def __init__(self, *responses: FakeResponse | UpstreamFailure, **options: Any) -> None:
         super().__init__(*responses, **options)

@@ -11,8 +11,9 @@ from engine.values.metric import Collector, Sample, counter, gauge
 IN_FLIGHT = gauge(
     "modelway_queue_in_flight",
     "upstream target",
-    "Requests that hold a place at an upstream with max_in_flight, of all workers of the machine; "
-    "target is empty for the bound of the upstream itself.",
+    "Requests that hold a place at an upstream with max_in_flight, of all workers of the machine. "
+    "target is `entry/model` as in modelway_breaker_state, for all its addresses together; the "
+    "upstream's name for a target of a route, and empty for the bound of the upstream itself.",
     "livemax",
 )
 BOUND = gauge("modelway_queue_max_in_flight", "upstream target", "max_in_flight.", "livemax")

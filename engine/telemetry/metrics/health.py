@@ -20,7 +20,7 @@ EJECTIONS = counter(
     "modelway_target_ejections_total",
     "upstream target reason",
     "Ejections: of a target with more errors than others, a higher latency, or silence (requests "
-    "wait and none is answered).",
+    "wait and none is answered). target as in modelway_breaker_state.",
 )
 
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from engine.exchange.record import Attempt
+from engine.telemetry.metrics.labels import target_label
 from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Collector, Sample, counter, gauge
 
@@ -25,7 +26,8 @@ BREAKER = gauge(
     "modelway_breaker_state",
     "upstream target",
     "Circuit breaker of a target that was asked: 0 closed, 1 half-open, 2 open; of several workers "
-    "the worst. target is `entry/model` as under models, empty for the targets of a route.",
+    "the worst. target is `entry/model` as under models, empty for the targets of a route; the "
+    "address of a replica follows: `entry/model/10.0.0.1:8000`.",
     "livemax",
 )
 POOL = gauge(
@@ -49,14 +51,14 @@ IN_FLIGHT = gauge(
     "modelway_target_in_flight",
     "upstream target",
     "Requests in flight at a target, of all workers of the machine, if choose compares targets by "
-    "them.",
+    "them. target as in modelway_breaker_state.",
     "livemax",
 )
 ANSWER = gauge(
     "modelway_target_answer_seconds",
     "upstream target",
     "Average seconds for an answer of 200 tokens, if choose compares targets by it; 0 before the "
-    "first answer.",
+    "first answer. target as in modelway_breaker_state.",
     "livemax",
 )
 
@@ -108,7 +110,7 @@ class TargetState(Protocol):
 
 
 class Upstream(Protocol):
-    """An upstream: its client, and the states of its targets by entry and model."""
+    """An upstream: its client, and the states of its targets by entry, model and address."""
 
     @property
     def client(self) -> Client: ...
@@ -145,10 +147,14 @@ def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
     def collect() -> Iterator[Sample]:
         now = time.monotonic()
         for name, upstream in upstreams.items():
-            for entry, target in list(upstream.states.items()):
+            states = list(upstream.states.items())
+            with_addresses = {entry[:2] for entry, _ in states if len(entry) > 2}
+            for entry, target in states:
                 if not target.breaker.is_used and target.load is None:
                     continue
-                labels = (name, "/".join(filter(None, entry)))
+                if entry in with_addresses:
+                    continue  # it was asked before its addresses were known
+                labels = (name, target_label(entry))
                 yield BREAKER, labels, target.breaker.state(now)
                 if target.load is not None:
                     yield IN_FLIGHT, labels, target.load.in_flight

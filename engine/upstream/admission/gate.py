@@ -57,7 +57,8 @@ class _Waiter:
 
 
 class Gate:
-    """A bound in one worker: of an `upstream`, or of one of its targets if `target` is not "".
+    """A bound in one worker: of an `upstream`, or of one of its targets if `target`, its label in
+    metrics, is not "".
 
     `queue` is shared by the workers of the machine. `results` counts waits by their result,
     `waited` is their sum in seconds. Times are those of `clock`, which is monotonic.

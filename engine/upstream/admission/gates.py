@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.config.upstreams import UpstreamConfig
+from engine.telemetry.metrics.labels import target_label
 from engine.upstream.admission.gate import Gate, GateConfig
 from engine.values.admission import AdmissionQueues
 
@@ -20,11 +21,16 @@ class Gates:
         self._name, self._queue, self._queues = config.name, config.queue, queues
         self._shared = self._gates(f"upstream/{config.name}", "", config.max_in_flight)
 
-    def of_target(self, model: str, entry: str, bound: int | None) -> tuple[Gate, ...]:
+    def of_target(
+        self, model: str, entry: str, bound: int | None, configured: str = ""
+    ) -> tuple[Gate, ...]:
         """The gates of a target, its own bound first, for an `entry` under `models`; `model` is the
-        upstream's name for the model. Targets that share all three share their places."""
-        name = f"{self._name}/{model}" if model else self._name
-        return (*self._gates(f"target/{entry}/{name}", name, bound), *self._shared)
+        upstream's name for the model, `configured` the one in the config. Targets that share the
+        first three share their places."""
+        key = f"target/{entry}/{self._name}/{model}" if model else f"target/{entry}/{self._name}"
+        # Empty is the bound of the upstream itself.
+        label = target_label((entry, configured)) or self._name
+        return (*self._gates(key, label, bound), *self._shared)
 
     def _gates(self, key: str, target: str, bound: int | None) -> tuple[Gate, ...]:
         if bound is None or self._queues is None:

@@ -18,6 +18,7 @@ from engine.config.health import ProbeConfig
 from engine.config.upstreams import UpstreamConfig
 from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.telemetry.metrics.health import STATES
+from engine.telemetry.metrics.labels import target_label
 from engine.upstream.addresses.replicas import Replica
 from engine.upstream.health.judge import INTERVAL, Group, Judge
 from engine.upstream.health.probes import Prober, ServerProbe
@@ -55,7 +56,7 @@ class WatchedTarget(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.health.name.removeprefix(f"{self.upstream}/").strip("/")
+        return target_label(self.health.key)
 
     @property
     def ejections(self) -> Mapping[str, int]:
@@ -216,6 +217,7 @@ class HealthMonitor:
             of_health,
             server=self.probes.get((upstream.name, target.address)),
             kind=first if first == second else (first, second),
+            key=state.key,
         )
         limits = TargetLimits(state.name, of_limits, group)
         watchers = self._watched[state] = health, limits

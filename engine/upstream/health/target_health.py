@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.config.health import EjectionConfig
+from engine.telemetry.metrics.labels import target_label
 from engine.upstream import retry
 from engine.upstream.health.outliers import Activity, Member
 from engine.upstream.health.window import Totals, Window, scaled_log
@@ -79,9 +80,9 @@ class HealthSettings:
 class TargetHealth:
     """The health of a target, an observer of its attempts. `server` is None without probes.
 
-    Targets of equal `kind` are comparable by latency. `groups` are those in which it is
-    judged. Times are seconds of `time.monotonic`. `ejections` are how often this worker ejected
-    it, by reason.
+    `key` are the parts of its label in metrics. Targets of equal `kind` are comparable by latency.
+    `groups` are those in which it is judged. Times are seconds of `time.monotonic`. `ejections` are
+    how often this worker ejected it, by reason.
     """
 
     # The record is opened, and the window made, at the first use: a config may have many targets
@@ -92,6 +93,7 @@ class TargetHealth:
         "_window",
         "ejections",
         "groups",
+        "key",
         "name",
         "server",
         "settings",
@@ -104,8 +106,10 @@ class TargetHealth:
         *,
         server: Server | None = None,
         kind: Hashable = None,
+        key: Sequence[str] = (),
     ) -> None:
         self.name = name
+        self.key = key
         self.settings = settings
         self.server = server
         self.groups: tuple[JudgedGroup, ...] = ()
@@ -215,7 +219,7 @@ class TargetHealth:
         self._window = None
         self.ejections = {**self.ejections, reason: self.ejections[reason] + 1}
         words = _words(reason, activity)
-        name = "/".join(filter(None, self.name.split("/")))  # without its empty parts
+        name = target_label((self.settings.upstream, *self.key))
         log.warning("target %s is asked last for %g s: %s", name, seconds, words)
 
     def forget(self) -> None:

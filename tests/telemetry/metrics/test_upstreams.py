@@ -50,6 +50,16 @@ def test_unused_upstreams_have_no_samples():
     assert [value for _, _, value in collect()] == [0, 0], "the last one is closed"
 
 
+def test_a_target_whose_addresses_are_known_has_no_samples_of_its_own():
+    breaker = CircuitBreaker(BreakerConfig(1, 30, 30))
+    breaker.succeeded()
+    keys = [("a", "m"), ("a", "m", "10.0.0.1:80"), ("b", ""), ("", ""), ("", "", "10.0.0.1:80")]
+    states = {key: SimpleNamespace(breaker=breaker, load=None) for key in keys}
+    upstream = SimpleNamespace(states=states, client=SimpleNamespace(connections=(0, 0)))
+    labels = [labels for _, labels, _ in upstreams.upstream_collector({"one": upstream})()]
+    assert labels == [("one", "a/m/10.0.0.1:80"), ("one", "b"), ("one", "10.0.0.1:80")]
+
+
 def test_addresses_and_failed_lookups_are_collected_where_there_are_some():
     lookups = {
         "unused": SimpleNamespace(addresses=(), failures=0),

@@ -37,10 +37,17 @@ def test_the_targets_of_an_upstream_share_its_gate():
 
 def test_a_target_with_a_bound_has_its_own_gate_before_that_of_the_upstream():
     gates = Gates(upstream(", max_in_flight: 3"), Queues())
-    own, shared = gates.of_target("m", "a", 2)
-    assert (own.upstream, own.target, own.config.bound) == ("main", "main/m", 2)
+    own, shared = gates.of_target("m", "a", 2, "m")
+    assert (own.upstream, own.target, own.config.bound) == ("main", "a/m", 2)
     assert (shared.upstream, shared.target, shared.config.bound) == ("main", "", 3)
     assert gates.all == [shared, own]
+
+
+def test_a_gate_has_the_label_of_its_targets_breaker_or_the_name_of_its_upstream():
+    gates = Gates(upstream(), Queues())
+    for model, entry, configured in (("m", "a", "m"), ("a", "a", ""), ("", "", "")):
+        gates.of_target(model, entry, 2, configured)
+    assert [gate.target for gate in gates.all] == ["a/m", "a", "main"]
 
 
 def test_the_queue_of_the_upstream_counts_for_every_gate():

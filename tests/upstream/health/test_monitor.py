@@ -13,6 +13,7 @@ from engine.config.models import Model, TargetConfig
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.stores.machine_state import SharedState
+from engine.telemetry.metrics.upstreams import ANSWER, BREAKER, upstream_collector
 from engine.upstream import choose
 from engine.upstream.client.dial_order import Address, Share
 from engine.upstream.forward import Forward
@@ -22,6 +23,7 @@ from engine.upstream.model_catalog import build_catalog
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target, Upstream, connect
 from engine.upstream.target_groups import TargetGroup
+from engine.upstream.target_load import load_of
 from engine.upstream.target_state import OpenAttempt
 from engine.values.errors import GatewayError
 from engine.values.machine_state import LocalState, MachineState
@@ -280,6 +282,23 @@ def test_replicas_of_two_groups_are_watched_until_both_have_lost_them() -> None:
     worker.move(B)
     assert observers([*worker.group.targets, *other.targets]) == [2, 2, 2]
     assert observers(before) == [0, 0, 0]
+
+
+def test_health_and_load_of_a_replica_have_the_labels_of_its_breaker() -> None:
+    worker = Moving()
+    upstream = worker.upstreams["a"]
+    worker.move(A)
+    for target in (upstream.target("gpt", 1, "gpt", "m"), upstream.target("", 1)):
+        configured = group(target)
+        worker.monitor.watch([configured])
+        worker.ask(configured)
+        load_of(configured.targets[0], LocalState())
+    collect = upstream_collector(worker.upstreams)
+    breakers = {labels for metric, labels, _ in collect() if metric is BREAKER}
+    loads = {labels for metric, labels, _ in collect() if metric is ANSWER}
+    watched = {(target.upstream, target.name) for target in worker.monitor.watched()}
+    assert watched == breakers == loads
+    assert watched == {("a", "m/gpt/10.0.0.1:80"), ("a", "10.0.0.1:80")}
 
 
 def test_each_address_is_probed() -> None:

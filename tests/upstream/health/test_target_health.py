@@ -24,7 +24,8 @@ def target(machine: LocalState | None = None, **options: object) -> TargetHealth
     server = options.pop("server", None)
     options = {"used": set(), "dice": lambda: 0.5, "config": CONFIG, **options}
     settings = HealthSettings("main", machine or LocalState(), **options)  # type: ignore[arg-type]
-    return TargetHealth("main/m", settings, server=server)  # type: ignore[arg-type]
+    options = {"server": server, "key": ("", "m", "10.0.0.1:80")}
+    return TargetHealth("main//m@10.0.0.1:80", settings, **options)  # type: ignore[arg-type]
 
 
 def activity(health: TargetHealth) -> Activity:
@@ -165,4 +166,4 @@ def test_the_log_says_why_it_is_ejected(
     caplog.clear()
     with caplog.at_level(logging.WARNING, "modelway"):
         target().eject(NOW, reason, BAD)
-    assert caplog.messages == [f"target main/m is asked last for 30 s: {words}"]
+    assert caplog.messages == [f"target main/m/10.0.0.1:80 is asked last for 30 s: {words}"]
