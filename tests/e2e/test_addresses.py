@@ -5,14 +5,17 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import signal
 import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import dns.rcode
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.dns_server import dns_server
 from tests.support.recording import ReceivedRequest, Recorder, Wire, answer, ask, recorder
@@ -21,6 +24,9 @@ from tests.support.small import COMPLETION, chat, project
 from tests.support.waiting import until
 
 ANSWER = answer(json.dumps(COMPLETION).encode())
+METRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+FEW = "  few: {to: [{upstream: main}], choose: least_busy}\n"
+OF_TARGETS = ("breaker_state", "target_health", "target_in_flight", "target_answer_seconds")
 SERVICE = "_http._tcp.models.test"
 
 
@@ -37,12 +43,15 @@ def replicas(count: int) -> Iterator[list[Recorder]]:
 
 
 @contextmanager
-def serving(folder: Path, port: int, keys: str, workers: int = 1) -> Iterator[Running]:
-    """A gateway before `http://models.test` with more keys of that upstream."""
+def serving(
+    folder: Path, port: int, keys: str, workers: int = 1, models: str = ""
+) -> Iterator[Running]:
+    """A gateway before `http://models.test` with more keys of that upstream, and more models."""
     config = project(folder, "http://unused.test", {"chat": "[]"}, workers=workers)
     line = f'main: {{url: "http://models.test:{port}/v1", {keys}}}'
     config, count = re.subn(r"main: \{.*\}", line, config, count=1)
     assert count == 1
+    config = config.replace("models:\n", f"models:\n{models}")
     with gateway(folder, config) as running:
         yield running
 
@@ -67,6 +76,17 @@ def metrics(running: Running, name: str) -> list[float]:
         float(value)
         for value in re.findall(rf'^{name}{{upstream="main"}} (\S+)$', text, re.MULTILINE)
     ]
+
+
+def gauges(running: Running) -> dict[str, set[str]]:
+    """The targets of `main` that each gauge has, by its name."""
+    page = ask(running.telemetry, METRICS).body.decode()
+    found: dict[str, set[str]] = {}
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            if family.type == "gauge" and sample.labels.get("upstream") == "main":
+                found.setdefault(sample.name, set()).add(sample.labels.get("target", ""))
+    return found
 
 
 def shown_addresses(running: Running) -> list[str]:
@@ -205,6 +225,30 @@ def test_a_file_of_addresses_is_watched_and_a_broken_one_changes_nothing(tmp_pat
                     until(lambda: not details(running)["last_lookup_error"], "the whole file")
             assert callers.statuses.keys() == {200}
             assert "addresses.txt has no address" in running.output()
+
+
+def test_gauges_of_an_address_leave_with_it_and_have_one_name_for_it(tmp_path: Path) -> None:
+    with replicas(3) as servers:
+        file = tmp_path / "addresses.txt"
+        lines = [f"127.0.0.{2 + number}:{server.port}" for number, server in enumerate(servers)]
+        replace(file, lines)
+        resolve = "resolve: {file: addresses.txt}"
+        with serving(tmp_path, 1, resolve, workers=2, models=FEW) as running:
+
+            def shown(addresses: list[str], model: str = "few") -> bool:
+                ask(running.port, chat(model=model))
+                found, targets = gauges(running), {f"few/{address}" for address in addresses}
+                return all(found.get(f"modelway_{name}", set()) == targets for name in OF_TARGETS)
+
+            for addresses in (lines, lines[:2], [lines[2]], lines):
+                replace(file, addresses)
+                until(partial(shown, addresses), f"the gauges of {addresses}")
+            config = tmp_path / "gateway.yaml"
+            replace(config, config.read_text().replace(FEW, "").splitlines())
+            running.process.send_signal(signal.SIGHUP)
+            until(lambda: shown([], "two"), "the gauges of no target")
+            page = ask(running.telemetry, METRICS).body.decode()
+    assert re.search(r'^modelway_requests_total{model="few",', page, re.MULTILINE)
 
 
 def test_a_stream_on_an_address_that_went_away_runs_to_its_end(tmp_path: Path) -> None:
