@@ -188,3 +188,15 @@ def test_without_room_gauges_stay_until_there_is_some(cells, full, tmp_path, mon
     cells.retry()
     cells.keep_gauges(kept)
     assert counted(tmp_path, "modelway_state") == {'modelway_state{target="a"}': 2.0}
+
+
+def test_a_draft_of_a_killed_worker_is_not_used(cells, tmp_path):
+    draft = Cells(tmp_path, 7)
+    draft.numbers(STATE).place(("old",))
+    draft.close()
+    (tmp_path / "gauge_livemax_7.db").rename(tmp_path / "gauge_livemax_0.new")
+    states = cells.numbers(STATE)
+    for target in "ab":
+        states.place((target,))
+    cells.keep_gauges({states: {states.place(("a",))}})
+    assert [*counted(tmp_path, "modelway_state")] == ['modelway_state{target="a"}']

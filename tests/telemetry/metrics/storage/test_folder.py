@@ -62,8 +62,9 @@ def test_gauges_of_dead_workers_are_removed_and_counters_remain(tmp_path):
     for number in (0, 7):
         for kind in ("counter", "gauge_livesum", "histogram"):
             (tmp_path / f"{kind}_{number}.db").touch()
+    (tmp_path / "gauge_livesum_7.new").touch()  # it died while it wrote it
     remove_dead_gauges(tmp_path)
-    assert sorted(path.name for path in tmp_path.glob("*_[07].db")) == [
+    assert sorted(path.name for path in tmp_path.glob("*_[07].*")) == [
         "counter_0.db",
         "counter_7.db",
         "gauge_livesum_0.db",
