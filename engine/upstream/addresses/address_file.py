@@ -15,6 +15,7 @@ import ipaddress
 import math
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -111,11 +112,11 @@ class AddressFile:
 
 def read_entries(path: Path) -> list[Entry]:
     """The entries of a file, at least one. Raises BrokenFile, and OSError if it cannot be read."""
-    data = path.read_bytes()[: _MAX_BYTES + 1]
+    data = _beginning(path)
     if len(data) > _MAX_BYTES:
         raise BrokenFile(f"{path.name} is larger than {_MAX_BYTES} bytes")
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise BrokenFile(f"{path.name} is not UTF-8") from None
     is_list = path.suffix.lower() in (".json", ".yaml", ".yml")
@@ -125,6 +126,20 @@ def read_entries(path: Path) -> list[Entry]:
     if len(entries) > _MAX_ENTRIES:
         raise BrokenFile(f"{path.name} has {len(entries)} addresses, more than {_MAX_ENTRIES}")
     return entries
+
+
+def _beginning(path: Path) -> bytes:
+    """The first _MAX_BYTES and one more. Raises BrokenFile for a pipe or a device, which would
+    block all requests of a worker or never end."""
+    with open(path, "rb", opener=_open_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise BrokenFile(f"{path.name} is no regular file")
+        return file.read(_MAX_BYTES + 1)
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file, or a pipe to which no program writes."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _lines(name: str, text: str) -> Iterator[Entry]:

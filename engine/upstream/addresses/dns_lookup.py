@@ -130,7 +130,7 @@ class DnsLookup:
         """The addresses of a host and their time to live; none if DNS does not know the name."""
         hosts: list[str] = []
         ttl, failures = self._every, []
-        kinds = [kind for kind, route in _ROUTES.items() if has_route(route)] or list(_ROUTES)
+        kinds = _routed_kinds()
         for kind in kinds:
             try:
                 answer = _ask(resolver, host, kind)
@@ -149,6 +149,11 @@ class DnsLookup:
         return hosts, ttl
 
 
+def _routed_kinds() -> list[str]:
+    """The records to ask for: of the families with a route, of both if there is no network."""
+    return [kind for kind, route in _ROUTES.items() if has_route(route)] or list(_ROUTES)
+
+
 def _ask(resolver: dns.resolver.Resolver, name: str, kind: str) -> dns.resolver.Answer | None:
     """The answer to a query, which may be empty; None if the name does not exist."""
     try:
@@ -164,8 +169,9 @@ def _ask(resolver: dns.resolver.Resolver, name: str, kind: str) -> dns.resolver.
 def _additional(response: dns.message.Message) -> Mapping[str, list[str]]:
     """The addresses in the additional section of a response, by name in lower case."""
     addresses: dict[str, list[str]] = {}
+    kinds = set(map(dns.rdatatype.from_text, _routed_kinds())) if response.additional else ()
     for rrset in response.additional:
-        if rrset.rdtype in (dns.rdatatype.A, dns.rdatatype.AAAA):
+        if rrset.rdtype in kinds:
             name = str(rrset.name).lower()
             addresses.setdefault(name, []).extend(record.address for record in rrset)
     return addresses

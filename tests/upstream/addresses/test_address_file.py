@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ A, B = Address("10.0.0.1", 8000), Address("10.0.0.2", 8001)
 FORMS = [
     ("a.txt", "10.0.0.1:8000\n", [Entry("10.0.0.1", 8000)]),
     ("a.txt", "# ours\n\n 10.0.0.1 # the first\r\n::1\n", [Entry("10.0.0.1"), Entry("::1")]),
+    ("a.txt", "\ufeff10.0.0.1:8000\r\n", [Entry("10.0.0.1", 8000)]),
     ("a.txt", "[::1]:80\n[::1]", [Entry("::1", 80), Entry("::1")]),
     ("a.txt", "vllm-0.models:8000\n1-a", [Entry("vllm-0.models", 8000), Entry("1-a")]),
     ("a.json", '["10.0.0.1:8000"]', [Entry("10.0.0.1", 8000)]),
@@ -90,6 +93,22 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff\xfe")
     with pytest.raises(BrokenFile, match="a is not UTF-8"):
         read_entries(tmp_path / "a")
+
+
+def test_a_device_is_refused() -> None:
+    with pytest.raises(BrokenFile, match="null is no regular file"):
+        read_entries(Path("/dev/null"))
+
+
+def test_a_pipe_is_refused_without_a_wait_for_its_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    # In another process, because nothing can end a read that waits.
+    code = "import sys, pathlib; from engine.upstream.addresses.address_file import read_entries"
+    command = [sys.executable, "-c", f"{code}; read_entries(pathlib.Path(sys.argv[1]))"]
+    process = subprocess.run(
+        [*command, tmp_path / "pipe"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert process.stderr.splitlines()[-1].endswith("BrokenFile: pipe is no regular file")
 
 
 # --- watching

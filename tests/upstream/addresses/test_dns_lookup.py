@@ -168,6 +168,17 @@ def test_addresses_that_are_sent_along_are_not_asked_for(server: DnsServer) -> N
     assert server.question_count("a.test") == 0
 
 
+def test_addresses_that_are_sent_along_are_used_if_their_family_has_a_route(
+    server: DnsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dns_lookup, "has_route", lambda address: ":" not in address.host)
+    server.records[SERVICE, "SRV"] = ["0 1 8001 a.test."]
+    server.records["a.test", "A"] = ["10.0.0.1"]
+    server.records["a.test", "AAAA"] = ["2001:db8::1"]
+    server.additional = frozenset({"A", "AAAA"})
+    assert hosts_of(lookup(server).services(SERVICE)) == ["10.0.0.1"]
+
+
 def test_a_host_of_a_service_that_went_away_is_left_out(server: DnsServer) -> None:
     server.records[SERVICE, "SRV"] = ["0 1 8001 a.test.", "0 1 8001 gone.test."]
     server.records["a.test", "A"] = ["10.0.0.1"]
