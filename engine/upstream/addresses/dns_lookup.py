@@ -1,8 +1,9 @@
 """Lookups of addresses and services (SRV) by DNS, with the times to live of their answers.
 
 The law: unless the config names a server, the system resolves the names of /etc/hosts and those
-that DNS does not know. Address families without a route from this machine are not used. If the
-query for one family fails, its last answer stays in use.
+that DNS does not know. Address families without a route from this machine are not used, unless the
+name has no other addresses and there is a route to these. If the query for one family fails, its
+last answer stays in use.
 """
 
 from __future__ import annotations
@@ -129,24 +130,33 @@ class DnsLookup:
     def _both_families(self, resolver: dns.resolver.Resolver, host: str) -> tuple[list[str], float]:
         """The addresses of a host and their time to live; none if DNS does not know the name."""
         hosts: list[str] = []
-        ttl, failures = self._every, []
-        kinds = _routed_kinds()
-        for kind in kinds:
+        ttl, failures, routed = self._every, list[LookupFailed](), _routed_kinds()
+        for kind in [*routed, *(_ROUTES.keys() - routed)]:
+            is_near = kind not in routed  # only a network that is near has a route
+            if is_near and hosts:
+                break
             try:
-                answer = _ask(resolver, host, kind)
+                addresses, seconds = self._family(resolver, host, kind)
             except LookupFailed as error:
-                failures.append(error)
-                hosts += self._last.get((host, kind), [])
-                continue
-            addresses: list[str] = []
-            if answer is not None and answer.rrset is not None:
-                addresses = [record.address for record in answer.rrset]
-                ttl = min(ttl, float(answer.chaining_result.minimum_ttl))
-            self._last[host, kind] = addresses
-            hosts += addresses
-        if len(failures) == len(kinds) or (failures and not hosts):
+                failures += [] if is_near else [error]
+                addresses, seconds = self._last.get((host, kind), []), ttl
+            hosts += [each for each in addresses if not is_near or has_route(Address(each, 9))]
+            ttl = min(ttl, seconds)
+        if len(failures) == len(routed) or (failures and not hosts):
             raise failures[0]
         return hosts, ttl
+
+    def _family(
+        self, resolver: dns.resolver.Resolver, host: str, kind: str
+    ) -> tuple[list[str], float]:
+        """The addresses in the records of one kind and their time to live. Raises LookupFailed."""
+        answer = _ask(resolver, host, kind)
+        addresses, ttl = list[str](), self._every
+        if answer is not None and answer.rrset is not None:
+            addresses = [record.address for record in answer.rrset]
+            ttl = float(answer.chaining_result.minimum_ttl)
+        self._last[host, kind] = addresses
+        return addresses, ttl
 
 
 def _routed_kinds() -> list[str]:

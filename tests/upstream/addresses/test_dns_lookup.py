@@ -140,6 +140,20 @@ def test_a_family_without_a_route_is_not_asked_for(
     assert server.question_count(NAME, "AAAA") == 0
 
 
+def test_addresses_of_a_near_network_are_used_if_there_are_no_others(
+    server: DnsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    near = "fd00::"
+    monkeypatch.setattr(
+        *(dns_lookup, "has_route"),
+        lambda address: ":" not in address.host or address.host.startswith(near),
+    )
+    server.records[NAME, "AAAA"] = ["fd00::1", "2001:db8::1"]
+    assert hosts_of(lookup(server).addresses(NAME, 80)) == ["fd00::1"]
+    server.records[NAME, "A"] = ["10.0.0.1"]
+    assert hosts_of(lookup(server).addresses(NAME, 80)) == ["10.0.0.1"]
+
+
 # --- services
 
 
