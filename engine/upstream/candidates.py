@@ -1,17 +1,19 @@
 """Which target of a request is attempted next, and when.
 
 The law: a target is attempted if its breaker allows it and a credential is available. Every target
-is attempted once before any of them twice. Targets that are asked last (see `target_state`) come
-after all others. Targets without a free place (see `admission/`) come at the end; the request then
-waits for a place. A retry takes from the retry budget of its upstream and waits as `retry` says,
-never beyond the `total` timeout of the first upstream.
+is attempted once before any of them twice. Those with little left of a rate limit come after the
+others of their group, and those that are asked last after all others (see `target_state`). Targets
+without a free place (see `admission/`) come at the end; the request then waits for a place. A retry
+takes from the retry budget of its upstream and waits as `retry` says, never beyond the `total`
+timeout of the first upstream.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,6 +25,7 @@ from engine.upstream.admission.places import NoPlace, NoPlaces, Places, take_pla
 from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.error_response import all_busy, credentials_refused, unavailable
 from engine.upstream.target import Target
+from engine.upstream.target_state import AFTER_GROUP
 from engine.values.admission import NORMAL
 from engine.values.errors import GatewayError
 
@@ -52,6 +55,7 @@ class Candidates:
     """
 
     # Empty for most requests, so each is made at its first use.
+    _little_left: deque[Target] | None = None  # of the current group
     _asked_last: deque[Target] | None = None
     _full: list[Target] | None = None
     _full_gates: set[Gate] | None = None  # had no free place at the last check
@@ -74,7 +78,7 @@ class Candidates:
         self.deadline = clock() + targets[0].upstream.timeouts.total
         self.attempts: dict[Target, int] = {}
         self._targets = targets
-        self._waiting = iter(targets)  # for their first attempt
+        self._waiting: Iterator[Target] = iter(targets)  # for their first attempt
         self._passed: list[Target] = []
         self._clock = clock
         self._dice = dice
@@ -84,13 +88,15 @@ class Candidates:
 
     def next(self) -> Candidate | None:
         """The next target, whose attempt is counted here; None if no attempt is allowed."""
-        if candidate := self.next_unattempted():
-            return candidate
-        while self._asked_last:
-            target = self._asked_last.popleft()
-            self._passed.append(target)
-            if candidate := self._candidate(target, 0):
+        while True:
+            if candidate := self.next_unattempted():
                 return candidate
+            if not self._little_left:
+                break
+            if candidate := self._first_of(self._little_left):
+                return candidate
+        if self._asked_last and (candidate := self._first_of(self._asked_last)):
+            return candidate
         while self._full:
             if candidate := self._after_queues(self._full):
                 return candidate
@@ -99,18 +105,40 @@ class Candidates:
                 return candidate
         return None
 
-    def next_unattempted(self) -> Candidate | None:
-        """The next target without an attempt that can be attempted at once; None without any. May
-        be called while another attempt runs."""
+    def next_unattempted(self, *, of_group: bool = True) -> Candidate | None:
+        """The next target without an attempt that is not deferred and can be attempted at once;
+        None without any. It is none `of_group` if the targets of a group are over, and some of it
+        have little left. May be called while another attempt runs."""
         now: float | None = None  # one time for all targets, which are compared with each other
         for target in self._waiting:
             if target.state.conditions:
                 if now is None:
                     now = self._clock()
-                if target.state.asked_last(now):
-                    self._asked_last = self._asked_last or deque()
-                    self._asked_last.append(target)
+                deferred = self._little_left
+                if deferred and of_group and deferred[0].entry != target.entry:
+                    self._waiting = chain([target], self._waiting)  # of the next group
+                    return None
+                if place := target.state.place(now):
+                    self._defer(target, place)
                     continue
+            self._passed.append(target)
+            if candidate := self._candidate(target, 0):
+                return candidate
+        return None
+
+    def _defer(self, target: Target, place: int) -> None:
+        """Ask a target after the others of its group, or after all."""
+        if place == AFTER_GROUP:
+            self._little_left = self._little_left or deque()
+            self._little_left.append(target)
+        else:
+            self._asked_last = self._asked_last or deque()
+            self._asked_last.append(target)
+
+    def _first_of(self, deferred: deque[Target]) -> Candidate | None:
+        """The first of deferred targets that can be attempted; those before it are removed, too."""
+        while deferred:
+            target = deferred.popleft()
             self._passed.append(target)
             if candidate := self._candidate(target, 0):
                 return candidate

@@ -169,7 +169,7 @@ class Hedging:
             )
 
         def second() -> Callable[[], tuple[_Side, AttemptResult]] | None:
-            other = candidates.next_unattempted()
+            other = candidates.next_unattempted(of_group=False)
             if other is None or not forwarding.may_begin(other, candidates, exchange):
                 return None
             return run(other)

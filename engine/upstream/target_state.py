@@ -123,11 +123,15 @@ class Load(AttemptObserver, Protocol):
         """The requests that it is answering, of all workers of the machine."""
 
 
-class Condition(Protocol):
-    """Whether a target is asked last."""
+FIRST, AFTER_GROUP, LAST = range(3)
+"""When a target is asked: in the order of `choose`, after the others of its group, after all."""
 
-    def asked_last(self, now: float, /) -> bool:
-        """Whether other targets come before it at a time."""
+
+class Condition(Protocol):
+    """Whether a target is asked later than others."""
+
+    def place(self, now: float, /) -> int:
+        """FIRST, AFTER_GROUP or LAST at a time."""
         ...
 
 
@@ -137,9 +141,9 @@ class TargetState:
 
     `name` identifies it on this machine: upstream, entry and name for the model. `key` are the
     parts of its label in metrics: entry, name for the model, and address if it has one. `observers`
-    are called for each attempt. While one of the `conditions` holds, it is asked last. `load`
-    is one of the observers, None if no strategy needs it. `limits` say which of several credentials
-    has enough left of the vendor's rate limits; None if that is not known.
+    are called for each attempt. The `conditions` say when it is asked. `load` is one of the
+    observers, None if no strategy needs it. `limits` say which of several credentials has enough
+    left of the vendor's rate limits; None if that is not known.
     """
 
     __slots__ = (
@@ -156,12 +160,15 @@ class TargetState:
         self.conditions: tuple[Condition, ...] = ()
         self.limits: CredentialLimits | None = None
 
-    def asked_last(self, now: float) -> bool:
-        """Whether all other targets come before this one."""
-        for condition in self.conditions:  # noqa: SIM110 - for each request, without a generator
-            if condition.asked_last(now):
-                return True
-        return False
+    def place(self, now: float) -> int:
+        """FIRST, AFTER_GROUP or LAST: the last place of its conditions."""
+        last = FIRST
+        for condition in self.conditions:
+            if place := condition.place(now):
+                if place == LAST:
+                    return LAST
+                last = place
+        return last
 
     def succeeded(self) -> None:
         """Record an attempt with a response that can be relayed."""

@@ -17,6 +17,7 @@ from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.candidates import MAX_QUEUES, Candidates
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target
+from engine.upstream.target_state import AFTER_GROUP, FIRST
 from engine.values.admission import NORMAL, Figures
 from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
@@ -50,6 +51,30 @@ def test_every_target_is_attempted_once_before_any_of_them_twice() -> None:
 def test_a_target_that_cannot_get_the_request_is_left_out() -> None:
     a, b = target(Client(), name="a"), target(Client(), name="b")
     assert attempted(candidates(a, b, carries=lambda target: target is b), 2) == [b, None]
+
+
+class Place:
+    """A condition that always gives the same place."""
+
+    def __init__(self, place: int) -> None:
+        self._place = place
+
+    def place(self, now: float) -> int:
+        return self._place
+
+
+def test_a_second_attempt_beside_the_first_does_not_use_up_what_is_left_of_a_limit() -> None:
+    targets = [target(Client(), name=name) for name in "abc"]
+    for each_target, place in zip(targets, (FIRST, AFTER_GROUP, FIRST), strict=True):
+        each_target.state.conditions = (Place(place),)
+    a, b = targets[:2]
+    c = replace(targets[2], entry="fallback")
+    of = candidates(a, b, c)
+    first, beside = of.next(), of.next_unattempted(of_group=False)
+    assert first is not None
+    assert beside is not None
+    assert [first.target, beside.target] == [a, c]
+    assert attempted(of, 2) == [b, None]
 
 
 def test_a_retry_waits_and_a_first_attempt_does_not() -> None:

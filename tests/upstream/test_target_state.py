@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from engine.upstream.client import failures
 from engine.upstream.forward import Forward
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
-from engine.upstream.target_state import OpenAttempt, TargetState
+from engine.upstream.target_state import AFTER_GROUP, FIRST, LAST, OpenAttempt, TargetState
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.documents import exchange
 from tests.support.each import each
@@ -171,27 +172,59 @@ def test_an_attempt_has_its_times_in_order() -> None:
 
 
 class Always:
-    """A condition that always holds, or never."""
+    """A condition that always gives the same place."""
 
-    def __init__(self, holds: bool) -> None:
-        self._holds = holds
+    def __init__(self, place: int) -> None:
+        self._place = place
 
-    def asked_last(self, now: float) -> bool:
-        return self._holds
+    def place(self, now: float) -> int:
+        return self._place
 
 
 def test_targets_that_are_asked_last_come_after_all_others_in_their_order() -> None:
     targets = [target(Client(FakeResponse(500)), name=name) for name in "abcd"]
     for last in targets[:2]:
-        last.state.conditions = (Always(True),)
+        last.state.conditions = (Always(LAST),)
     request = exchange(b"{}")
     play(request, *targets)
     assert [attempt.target for attempt in request.record.attempts] == ["c", "d", "a", "b"]
 
 
+def of_entry(entry: str, *places: int) -> list[Target]:
+    """Targets that fail, of a model, with their places; their names have the model's letter."""
+    targets = []
+    for number, place in enumerate(places):
+        failing = target(Client(FakeResponse(500)), name=f"{entry}{number}")
+        failing.state.conditions = (Always(place),)
+        targets.append(replace(failing, entry=entry))
+    return targets
+
+
+@each("first, second, order", [
+    ((AFTER_GROUP, FIRST, AFTER_GROUP), (AFTER_GROUP, FIRST), "a1 a0 a2 b1 b0"),
+    ((AFTER_GROUP, AFTER_GROUP), (FIRST,), "a0 a1 b0"),
+    ((AFTER_GROUP, LAST), (LAST, FIRST), "a0 b1 a1 b0"),
+])  # fmt: skip
+def test_targets_with_little_left_come_after_the_others_of_their_group_alone(
+    first: tuple[int, ...], second: tuple[int, ...], order: str
+) -> None:
+    request = exchange(b"{}")
+    play(request, *of_entry("a", *first), *of_entry("b", *second))
+    assert [attempt.target for attempt in request.record.attempts] == order.split()
+
+
+def test_the_last_place_of_the_conditions_of_a_target_counts() -> None:
+    targets = [target(Client(FakeResponse(500)), name=name) for name in "abc"]
+    targets[0].state.conditions = (Always(AFTER_GROUP), Always(LAST))
+    targets[1].state.conditions = (Always(AFTER_GROUP), Always(FIRST))
+    request = exchange(b"{}")
+    play(request, *targets)
+    assert [attempt.target for attempt in request.record.attempts] == ["c", "b", "a"]
+
+
 def test_a_target_whose_conditions_do_not_hold_is_asked_in_its_turn() -> None:
     targets = [target(Client(FakeResponse(500)), name=name) for name in "ab"]
-    targets[0].state.conditions = (Always(False),)
+    targets[0].state.conditions = (Always(FIRST),)
     request = exchange(b"{}")
     play(request, *targets)
     assert [attempt.target for attempt in request.record.attempts] == ["a", "b"]
@@ -199,7 +232,7 @@ def test_a_target_whose_conditions_do_not_hold_is_asked_in_its_turn() -> None:
 
 def test_a_target_that_is_asked_last_is_attempted_where_there_is_no_other() -> None:
     only = target(Client(), retry=Retry(attempts=1))
-    only.state.conditions = (Always(True),)
+    only.state.conditions = (Always(LAST),)
     assert forward(exchange(b"{}"), only).status == 200
 
 

@@ -26,7 +26,6 @@ from engine.upstream.health.target_health import HealthSettings, TargetHealth
 from engine.upstream.health.target_limits import (
     ENOUGH,
     USED_UP,
-    LimitsGroup,
     LimitsSettings,
     TargetLimits,
 )
@@ -90,19 +89,17 @@ class _WatchedGroup:
     """The targets of a group that can replace each other. `members` are those of its current
     targets, by state; they come and go with the addresses."""
 
-    __slots__ = ("group", "judged", "limits", "members")
+    __slots__ = ("group", "judged", "members")
 
     def __init__(self, group: TargetGroup, machine: MachineState) -> None:
         self.group = group
         self.members: Mapping[TargetState, Watchers] = {}
         self.judged = Group((), machine)
-        self.limits = LimitsGroup(())
 
     def update(self, members: Mapping[TargetState, Watchers]) -> None:
         """Use the current members."""
         self.members = members
         self.judged.members = tuple(health for health, _ in members.values())
-        self.limits.members = tuple(limits for _, limits in members.values())
 
 
 class HealthMonitor:
@@ -190,7 +187,7 @@ class HealthMonitor:
         for state, target in current.items():
             if state not in former:
                 if state not in self._watched:
-                    self._attach(target, group.limits)
+                    self._attach(target)
                 health, _ = self._watched[state]
                 health.groups += (group.judged,)
         group.update({state: self._watched[state] for state in current})
@@ -207,7 +204,7 @@ class HealthMonitor:
             state.conditions = tuple(each for each in state.conditions if each not in watchers)
             state.limits = None
 
-    def _attach(self, target: Target, group: LimitsGroup) -> None:
+    def _attach(self, target: Target) -> None:
         """Observe the attempts at a target."""
         upstream, state = target.upstream, target.state
         of_health, of_limits = self._settings_of(upstream)
@@ -219,7 +216,7 @@ class HealthMonitor:
             kind=first if first == second else (first, second),
             key=state.key,
         )
-        limits = TargetLimits(state.name, of_limits, group)
+        limits = TargetLimits(state.name, of_limits)
         watchers = self._watched[state] = health, limits
         state.observers += watchers
         state.conditions += watchers

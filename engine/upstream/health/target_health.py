@@ -22,6 +22,8 @@ from engine.upstream.target_state import (
     EJECTED_UNTIL,
     EJECTIONS,
     FAILURES,
+    FIRST,
+    LAST,
     LOGS,
     REASON,
     WAITING,
@@ -149,12 +151,12 @@ class TargetHealth:
         if attempt.first_content is None and not attempt.failure:
             (self._opened or self._open()).add(WAITING, -1)
 
-    def asked_last(self, now: float, /) -> bool:
-        """Whether other targets are asked first; decided by chance during the slow start."""
+    def place(self, now: float, /) -> int:
+        """LAST while other targets are asked first; decided by chance during the slow start."""
         until, server = (self._opened or self._open()).number(EJECTED_UNTIL), self.server
         if until and self._is_out(until, now):
-            return True
-        return server is not None and self._is_out(server.failing_until, now)
+            return LAST
+        return LAST if server is not None and self._is_out(server.failing_until, now) else FIRST
 
     def is_ejected(self, now: float) -> bool:
         """Whether the target is ejected; false during the slow start."""

@@ -20,6 +20,9 @@ from engine.dialects.interface.rate_limits import RateLimitHeaders
 from engine.upstream import retry
 from engine.upstream.health.rate_limits import MAX_SECONDS, seconds_after_failure, seconds_last
 from engine.upstream.target_state import (
+    AFTER_GROUP,
+    FIRST,
+    LAST,
     NEARLY_UNTIL,
     USED_UP_UNTIL,
     OpenAttempt,
@@ -27,33 +30,8 @@ from engine.upstream.target_state import (
 )
 from engine.values.machine_state import MachineState, SharedRecord
 
-ENOUGH, NEARLY, USED_UP = range(3)
-
-
-class LimitsGroup:
-    """The limits of targets that can replace each other: `members` are the current ones.
-
-    The result of `has_enough` is cached for one moment, because a request asks each of its targets
-    at the same moment whether others come first.
-    """
-
-    __slots__ = ("_has_enough", "_moment", "members")
-
-    def __init__(self, members: Sequence[TargetLimits]) -> None:
-        self.members = members
-        self._moment: float | None = None
-        self._has_enough = False
-
-    def has_enough(self, now: float) -> bool:
-        """Whether one of the targets has enough left."""
-        if now != self._moment:
-            self._has_enough = any(each.best_level(now) == ENOUGH for each in self.members)
-            self._moment = now
-        return self._has_enough
-
-    def changed(self) -> None:
-        """Clear the cached result: the limits of a target have changed."""
-        self._moment = None
+ENOUGH, NEARLY, USED_UP = FIRST, AFTER_GROUP, LAST
+"""What is left of a limit, as the place that a target with it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +48,13 @@ class LimitsSettings:
 
 
 class TargetLimits:
-    """The limits of a target, an observer of its attempts. `group` has the limits of the targets
-    that can replace it."""
+    """The limits of a target, an observer of its attempts."""
 
-    __slots__ = ("_group", "_name", "_opened", "_settings")
+    __slots__ = ("_name", "_opened", "_settings")
 
-    def __init__(self, name: str, settings: LimitsSettings, group: LimitsGroup) -> None:
+    def __init__(self, name: str, settings: LimitsSettings) -> None:
         self._name = name
         self._settings = settings
-        self._group = group
         self._opened: Sequence[SharedRecord] = ()
 
     def _open(self) -> Sequence[SharedRecord]:
@@ -108,12 +84,9 @@ class TargetLimits:
                 break
         return level
 
-    def asked_last(self, now: float, /) -> bool:
-        """Whether other targets come first."""
-        level = self.best_level(now)
-        if level == NEARLY:
-            return self._group.has_enough(now)
-        return level == USED_UP
+    def place(self, now: float, /) -> int:
+        """AFTER_GROUP while it is nearly used up, LAST while it is used up."""
+        return self.best_level(now)
 
     def began(self, attempt: OpenAttempt, /) -> None:
         """Do nothing: limits are read from responses."""
@@ -134,7 +107,6 @@ class TargetLimits:
         if seconds := seconds_after_failure(attempt.failure, retry_after):
             until = self._settings.clock() + seconds
             self._record(attempt.credential).set_number(USED_UP_UNTIL, until)
-            self._group.changed()
 
     def ended(self, attempt: OpenAttempt, /) -> None:
         """Do nothing: limits are read from responses."""
@@ -148,7 +120,6 @@ class TargetLimits:
         record = self._record(attempt.credential)
         if seconds or record.number(NEARLY_UNTIL):
             record.set_number(NEARLY_UNTIL, settings.clock() + seconds if seconds else 0.0)
-            self._group.changed()
 
 
 def _level(record: SharedRecord, now: float) -> int:

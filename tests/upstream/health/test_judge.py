@@ -12,6 +12,7 @@ from engine.config.health import EjectionConfig
 from engine.upstream.health import judge
 from engine.upstream.health.judge import Group, Judge
 from engine.upstream.health.target_health import HealthSettings, TargetHealth
+from engine.upstream.target_state import FIRST, LAST
 from engine.values.machine_state import LocalState
 from tests.support.replicas import (
     Worker,
@@ -134,8 +135,8 @@ def test_a_target_ejected_by_one_worker_is_out_for_all() -> None:
         succeed(good, open_attempt(good, 99.0), 99.1)
         first.judge.step(100.0)
     assert first.out(101.0) == second.out(101.0) == ["a"]
-    assert second.targets[0].asked_last(101.0)
-    assert not second.targets[1].asked_last(101.0)
+    assert second.targets[0].place(101.0) == LAST
+    assert second.targets[1].place(101.0) == FIRST
 
 
 def test_failures_at_two_workers_add_up() -> None:

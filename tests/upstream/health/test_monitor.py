@@ -24,7 +24,7 @@ from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target, Upstream, connect
 from engine.upstream.target_groups import TargetGroup
 from engine.upstream.target_load import load_of
-from engine.upstream.target_state import OpenAttempt
+from engine.upstream.target_state import FIRST, LAST, OpenAttempt
 from engine.values.errors import GatewayError
 from engine.values.machine_state import LocalState, MachineState
 from tests.support.clock import Clock
@@ -128,10 +128,23 @@ def test_a_target_that_is_out_of_requests_is_asked_last() -> None:
 
 def test_headers_do_not_move_requests_to_a_fallback() -> None:
     worker = Worker("", "")
-    first, second = (group(target) for target in worker.targets())
+    first, second = group(worker.targets()[0]), group(worker.targets("fallback")[1])
     worker.monitor.watch([first, second])
     worker.clients["a"].responses = [FakeResponse(headers=LOW)]
     assert [worker.ask(first, second) for _ in range(3)] == ["a", "a", "a"]
+
+
+def test_a_target_of_two_groups_comes_after_the_others_of_each() -> None:
+    """As where two routes have an upstream in common."""
+    worker = Worker("", "", "")
+    a, b, c = worker.targets("")
+    first, second = group(a, b), group(a, c)
+    for each in (first, second):
+        worker.monitor.watch([each])
+    for name in "ab":
+        worker.clients[name].responses = [FakeResponse(headers=LOW)]
+    assert [worker.ask(first), worker.ask(first)] == ["a", "b"]
+    assert [worker.ask(second), worker.ask(first)] == ["c", "a"]
 
 
 def test_a_429_moves_requests_to_a_fallback_as_long_as_it_says() -> None:
@@ -222,7 +235,7 @@ def test_a_model_that_was_used_takes_less_than_4_kilobytes(tmp_path: Path) -> No
         def use(name: str) -> None:
             model = catalog.model(name).for_operation(lambda target: "")
             target, other = model.groups[0].targets
-            assert not any(each.state.asked_last(worker.clock.now) for each in (target, other))
+            assert not any(each.state.place(worker.clock.now) for each in (target, other))
             attempt = OpenAttempt(target.state.observers, RequestRecord(), worker.clock)
             attempt.answered()
             attempt.close()
@@ -312,6 +325,6 @@ def test_each_address_is_probed() -> None:
         probe.run()
     assert [len(worker.clients["a"].clients[each].requests) for each in (A, B)] == [1, 1]
     now = worker.clock.now
-    assert [target.state.asked_last(now) for target in worker.group.targets] == [True, False]
+    assert [target.state.place(now) for target in worker.group.targets] == [LAST, FIRST]
     worker.move(B)
     assert list(worker.monitor.probes.values()) == [second]

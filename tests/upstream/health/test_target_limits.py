@@ -15,14 +15,12 @@ from engine.upstream.health.target_limits import (
     ENOUGH,
     NEARLY,
     USED_UP,
-    LimitsGroup,
     LimitsSettings,
     TargetLimits,
 )
 from engine.upstream.target_state import OpenAttempt
 from engine.values.machine_state import LocalState
 from tests.support.clock import Clock
-from tests.support.growth import MOST_GROWTH, Work, growth
 
 FORMATS = [limits for name in ("openai", "anthropic") if (limits := dialects.get(name).rate_limits)]
 FIRST, SECOND = (HeaderCredential("header", "x-key", name) for name in ("first", "second"))
@@ -36,13 +34,12 @@ FEW = [
 
 
 class Targets:
-    """Targets of one group, with a clock."""
+    """Targets of one machine, with a clock."""
 
     def __init__(self, *names: str, credentials: Sequence[LiveCredential] = ()) -> None:
         self.clock = Clock(1000.0)
         self.machine = LocalState()
-        self.group = LimitsGroup(())
-        self.group.members = self.limits = [self.target(name, credentials) for name in names]
+        self.limits = [self.target(name, credentials) for name in names]
 
     def target(self, name: str, credentials: Sequence[LiveCredential] = ()) -> TargetLimits:
         settings = LimitsSettings(
@@ -53,10 +50,10 @@ class Targets:
             unix_clock=lambda: 1_700_000_000.0,
             clock=self.clock,
         )
-        return TargetLimits(name, settings, self.group)
+        return TargetLimits(name, settings)
 
-    def last(self) -> list[bool]:
-        return [limits.asked_last(self.clock.now) for limits in self.limits]
+    def places(self) -> list[int]:
+        return [limits.place(self.clock.now) for limits in self.limits]
 
 
 def answer(
@@ -78,55 +75,24 @@ def answer(
 def test_a_target_with_little_left_comes_after_the_others_until_there_is_more() -> None:
     targets = Targets("a", "b")
     answer(targets.limits[0], FEW)
-    assert targets.last() == [True, False]
+    assert targets.places() == [NEARLY, ENOUGH]
     targets.clock.advance(7.9)
-    assert targets.last() == [True, False]
+    assert targets.places() == [NEARLY, ENOUGH]
     targets.clock.advance(0.2)
-    assert targets.last() == [False, False]
+    assert targets.places() == [ENOUGH, ENOUGH]
 
 
 def test_another_worker_knows_it_too() -> None:
     targets = Targets("a", "b")
     answer(targets.target("a"), FEW)
-    assert targets.last() == [True, False]
-
-
-def test_if_all_have_little_left_none_is_asked_last() -> None:
-    """So no request goes to a fallback model because of what headers say."""
-    targets = Targets("a", "b")
-    for limits in targets.limits:
-        answer(limits, FEW)
-    assert targets.last() == [False, False]
-
-
-@pytest.mark.parametrize(("headers", "failure"), [(FEW, ""), ([], "429")])
-def test_what_a_target_loses_is_known_to_the_others_at_the_same_moment(
-    headers: list[tuple[str, str]], failure: str
-) -> None:
-    targets = Targets("a", "b")
-    answer(targets.limits[0], FEW)
-    assert targets.last()[0]
-    answer(targets.limits[1], headers, failure)
-    assert not targets.last()[0]
-
-
-def test_a_request_looks_at_each_target_once_although_all_of_them_ask_for_the_others() -> None:
-    def look(size: int) -> Work:
-        targets = Targets(*map(str, range(size)))
-        for limits in targets.limits:
-            answer(limits, FEW)
-        assert not any(targets.last())  # opens the records, too
-        targets.clock.advance(0.1)
-        return targets.last
-
-    assert growth(look) < MOST_GROWTH
+    assert targets.places() == [NEARLY, ENOUGH]
 
 
 def test_a_response_that_reports_more_ends_it() -> None:
     targets = Targets("a", "b")
     answer(targets.limits[0], FEW)
     answer(targets.limits[0], PLENTY)
-    assert targets.last() == [False, False]
+    assert targets.places() == [ENOUGH, ENOUGH]
 
 
 @pytest.mark.parametrize(
@@ -149,14 +115,15 @@ def test_after_a_refusal_it_is_asked_last_even_if_it_is_alone(
     targets = Targets("a")
     answer(targets.limits[0], headers, failure)
     now = targets.clock.now
-    assert targets.limits[0].asked_last(now + seconds - 0.01) is (seconds > 0)
-    assert not targets.limits[0].asked_last(now + seconds + 0.01)
+    before = USED_UP if seconds else ENOUGH
+    assert targets.limits[0].place(now + seconds - 0.01) == before
+    assert targets.limits[0].place(now + seconds + 0.01) == ENOUGH
 
 
 def test_an_answer_with_retry_after_is_no_refusal() -> None:
     targets = Targets("a")
     answer(targets.limits[0], [("retry-after", "7")])
-    assert targets.last() == [False]
+    assert targets.places() == [ENOUGH]
 
 
 def test_a_response_that_breaks_off_is_read_once() -> None:
@@ -167,7 +134,7 @@ def test_a_response_that_breaks_off_is_read_once() -> None:
     answer(targets.limits[0], PLENTY)
     attempt.failed("reset")
     attempt.close()
-    assert targets.last() == [False, False]
+    assert targets.places() == [ENOUGH, ENOUGH]
 
 
 def test_a_target_has_the_level_of_its_best_credential() -> None:
@@ -175,10 +142,10 @@ def test_a_target_has_the_level_of_its_best_credential() -> None:
     limits, now = targets.limits[0], targets.clock.now
     answer(limits, FEW, credential=FIRST)
     assert (limits.level(FIRST, now), limits.level(SECOND, now)) == (NEARLY, ENOUGH)
-    assert targets.last() == [False, False]
+    assert targets.places() == [ENOUGH, ENOUGH]
     answer(limits, [], "429", credential=SECOND)
     assert (limits.level(SECOND, now), limits.best_level(now)) == (USED_UP, NEARLY)
-    assert targets.last() == [True, False]
+    assert targets.places() == [NEARLY, ENOUGH]
 
 
 def test_a_credential_with_little_left_is_taken_after_the_others() -> None:
@@ -203,4 +170,4 @@ def test_a_credential_is_not_confused_with_a_target_of_a_longer_name() -> None:
 def test_times_of_before_a_restart_of_the_machine_are_ignored() -> None:
     targets = Targets("a", "b")
     answer(targets.limits[0], FEW)
-    assert not targets.limits[0].asked_last(5.0)
+    assert targets.limits[0].place(5.0) == ENOUGH
