@@ -44,11 +44,16 @@ def replicas(count: int) -> Iterator[list[Recorder]]:
 
 @contextmanager
 def serving(
-    folder: Path, port: int, keys: str, workers: int = 1, models: str = ""
+    folder: Path,
+    port: int,
+    keys: str,
+    workers: int = 1,
+    models: str = "",
+    host: str = "models.test",
 ) -> Iterator[Running]:
     """A gateway before `http://models.test` with more keys of that upstream, and more models."""
     config = project(folder, "http://unused.test", {"chat": "[]"}, workers=workers)
-    line = f'main: {{url: "http://models.test:{port}/v1", {keys}}}'
+    line = f'main: {{url: "http://{host}:{port}/v1", {keys}}}'
     config, count = re.subn(r"main: \{.*\}", line, config, count=1)
     assert count == 1
     config = config.replace("models:\n", f"models:\n{models}")
@@ -249,6 +254,15 @@ def test_gauges_of_an_address_leave_with_it_and_have_one_name_for_it(tmp_path: P
             until(lambda: shown([], "two"), "the gauges of no target")
             page = ask(running.telemetry, METRICS).body.decode()
     assert re.search(r'^modelway_requests_total{model="few",', page, re.MULTILINE)
+
+
+def test_a_file_of_addresses_is_used_if_the_url_has_an_ip_address(tmp_path: Path) -> None:
+    with replicas(1) as (replica,):
+        replace(tmp_path / "addresses.txt", [f"127.0.0.2:{replica.port}"])
+        resolve = "resolve: {file: addresses.txt}"
+        with serving(tmp_path, 1, resolve, host="127.0.0.1") as running:
+            assert ask(running.port, chat()).status == 200
+            assert shown_addresses(running) == ["127.0.0.2"]
 
 
 def test_a_stream_on_an_address_that_went_away_runs_to_its_end(tmp_path: Path) -> None:

@@ -208,9 +208,16 @@ def addresses_of(
     lookup: Lookup = system_lookup,
     clock: Callable[[], float] = time.monotonic,
 ) -> FixedAddress | HostAddresses:
-    """The addresses of a URL's host: looked up for a name, fixed for a literal IP address."""
+    """The addresses of a URL's host: fixed for a literal IP address, unless `lookup` has them from
+    elsewhere, and else looked up."""
+    if lookup is system_lookup and _is_literal(host):
+        return FixedAddress(Address(host, port))
+    return HostAddresses(host, port, in_use=in_use, changed=changed, lookup=lookup, clock=clock)
+
+
+def _is_literal(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        return HostAddresses(host, port, in_use=in_use, changed=changed, lookup=lookup, clock=clock)
-    return FixedAddress(Address(host, port))
+        return False
+    return True

@@ -195,6 +195,17 @@ def test_a_lookup_that_is_stopped_is_the_last_until_a_new_connection(
     assert set(host.addresses.next()) == {A, B}
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "models.test"])
+def test_another_source_of_addresses_is_asked_whatever_the_host(host: str) -> None:
+    addresses = addresses_of(
+        *(host, 80),
+        in_use=lambda: True,
+        changed=lambda: None,
+        lookup=lambda host, port: Answer([Address("10.0.0.9", port)], 25.0),
+    )
+    assert addresses.next() == [Address("10.0.0.9", 80)]
+
+
 def test_a_literal_address_is_not_looked_up() -> None:
     for host in ("127.0.0.1", "::1"):
         addresses = addresses_of(host, 80, in_use=lambda: True, changed=lambda: None)
