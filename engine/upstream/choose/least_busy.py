@@ -3,7 +3,8 @@
 Requests in flight are those of all workers of this machine, divided by the target's weight. Failed
 attempts count as additional requests (one, where half of the attempts failed), because a target
 that refuses at once is never busy and would get most requests. So do answers that take more than
-twice as long as the other target's: with little traffic no target is busy, however slow it is.
+twice as long as the other target's: with little traffic no target is busy, however slow it is. A
+few milliseconds more do not count: a new connection takes as long, or a moment without CPU.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ BY_TIME = True
 
 _SAMPLE_SIZE = 2
 _SLOW = 2.0
+_NOISE = 0.02
+"""Seconds more than the other target that mean nothing."""
 _TIE = 0.5
 """Targets that differ by so many requests or fewer count as equally busy. The one drawn first is
 taken, so that idle targets get requests by their weights."""
@@ -49,4 +52,4 @@ def _slower(target: SampledTarget, other: SampledTarget) -> float:
     """The requests that count for a target more than twice as slow as the other."""
     if not other.typical:
         return 0.0
-    return max(0.0, target.typical / other.typical - _SLOW)
+    return max(0.0, (target.typical - _NOISE) / other.typical - _SLOW)

@@ -23,6 +23,15 @@ def test_a_replica_that_is_50_times_slower_gets_few_requests(rate: float) -> Non
     assert slow.quantile(0.99) < 1.5 * usual.quantile(0.99)
 
 
+@pytest.mark.parametrize(("seconds", "even"), [(0.005, True), (0.05, False)])
+def test_a_target_that_is_only_milliseconds_slower_gets_its_share(
+    seconds: float, even: bool
+) -> None:
+    replicas = [Replica(seconds=0.001), Replica(seconds=seconds)]
+    result = Machine(replicas, LEAST_BUSY).run(600, 8, tokens=lambda: 0)
+    assert (abs(result.share(0) - 0.5) < 0.1) is even
+
+
 def test_requests_in_flight_are_spread_evenly() -> None:
     result = Machine(eight(), LEAST_BUSY).run(8000, 800)  # 10 in flight at each
     assert max(result.most_in_flight.values()) <= 20
