@@ -64,8 +64,8 @@ class AddressFile:
         self._answers: dict[str, tuple[float, Answer]] = {}  # by name, with their expiry
 
     def addresses(self, port: int) -> Answer:
-        """The addresses in the file; `port` for entries without one. Raises BrokenFile, and OSError
-        for a name that cannot be looked up."""
+        """The addresses in the file; `port` for entries without one. Raises BrokenFile, also for a
+        name that cannot be looked up."""
         self._refresh()
         if self._problem is not None:
             raise self._problem.with_traceback(None)
@@ -105,7 +105,11 @@ class AddressFile:
         now = self._clock()
         until, answer = self._answers.get(entry.host, (now, None))
         if answer is None or now >= until:
-            answer = self._names(entry.host, entry.port)
+            try:
+                answer = self._names(entry.host, entry.port)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                raise BrokenFile(f"{self._path.name}: {entry.host}: {reason}") from error
             self._answers[entry.host] = now + answer.seconds, answer
         return [address._replace(port=entry.port) for address in answer.addresses]
 

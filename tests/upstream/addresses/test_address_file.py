@@ -214,3 +214,12 @@ def test_a_name_in_the_file_is_looked_up_when_its_answer_is_old(watched: Watched
     watched.clock.advance(20)
     watched.addresses()
     assert len(watched.lookups) == 2
+
+
+def test_a_name_that_cannot_be_looked_up_is_named(tmp_path: Path) -> None:
+    def unknown(host: str, port: int) -> Answer:
+        raise OSError(-2, "Name or service not known")
+
+    (tmp_path / "addresses.txt").write_text("10.0.0.1:8000\ngone.test:8000\n")
+    with pytest.raises(BrokenFile, match=r"^addresses.txt: gone.test: Name or service not known$"):
+        AddressFile(tmp_path / "addresses.txt", unknown).addresses(80)
