@@ -43,6 +43,7 @@ _FORMATS = {
     "origin": ("an origin", "write https://app.example.com, or * for any"),
     "metrics path": ("a path", "write true, false, or another path: /internal/metrics"),
     "page path": ("a path", "write /health"),
+    "service": ("the name of a service", "write _http._tcp.models.internal"),
     "duration or percentile": ("a duration or a percentile", "write 3s, or p50, p90, p95 or p99"),
     "header name": ("a header name", "letters, digits and -, as x-api-key"),
 }
