@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 
 import yaml
 
+from engine.source.nodes import MERGE
+
 Path = tuple[str | int, ...]
 
 
@@ -64,7 +66,7 @@ class SourceMap:
                 self._add(child, child, anchors)
         else:
             for key_node, child in node.value:
-                if key_node.tag == "tag:yaml.org,2002:merge":
+                if key_node.tag == MERGE:
                     self._merges.add(len(self._subtree_ends))
                 self._add(key_node, child, anchors)
         self._subtree_ends[index] = len(self._subtree_ends)

@@ -8,12 +8,13 @@ from typing import Any
 
 import yaml
 
-from engine.source.nodes import TAG, Loader
+from engine.source.nodes import MAP, MERGE, SEQ, STR, TAG, Loader
 from engine.source.problem import Level, Problem
 
 Expand = Callable[[str], str]
 NO_TAGS: frozenset[str] = frozenset()
 
+_NULL, _BOOL, _INT, _FLOAT = (f"{TAG}{name}" for name in ("null", "bool", "int", "float"))
 _LONGEST_NUMBER = 400
 _MOST_BY_ALIAS = 300_000
 """The most values that all aliases may expand to: a few lines can expand to billions."""
@@ -63,7 +64,7 @@ class Values:
             return None
         if id(node) in self.by_node:
             return self._alias(node)
-        if node.tag not in (TAG + "map", TAG + "seq"):
+        if node.tag not in (MAP, SEQ):
             self._note(node, "MW004", f"tag '{node.tag}' is not supported", "remove the tag")
         before = self._count
         self.open.add(id(node))
@@ -106,7 +107,7 @@ class Values:
         mapping: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for name, value in node.value:
-            if name.tag == TAG + "merge":
+            if name.tag == MERGE:
                 sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
                 for source in sources:
                     defaults = self.of(source)
@@ -138,17 +139,17 @@ class Values:
                 self.references[mark.line + 1, mark.column + 1] = node.value
             if not node.style and text != node.value:
                 tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))
-        if tag == TAG + "str":
+        if tag == STR:
             return sys.intern(text)  # thousands of models name the same upstreams
-        if tag == TAG + "null":
+        if tag == _NULL:
             return None
-        if tag == TAG + "bool":
+        if tag == _BOOL:
             return text[0] in "tT"
-        if tag == TAG + "int" and len(text) <= _LONGEST_NUMBER:
+        if tag == _INT and len(text) <= _LONGEST_NUMBER:
             return _integer(text)
-        if tag == TAG + "float":
+        if tag == _FLOAT:
             return _float(text)
-        if tag == TAG + "int":
+        if tag == _INT:
             message = f"a number of {len(text)} digits"
             hint = f"write at most {_LONGEST_NUMBER} digits, or put it in quotes"
         else:

@@ -14,7 +14,7 @@ def test_deep_nesting_is_a_problem_and_no_traceback(text):
     assert [code for _, _, code, _ in problems_of("x: " + text)] in ([], ["MW001"])
 
 
-@each("text", ["[" * 9_000, "{a: " * 9_000, "- " * 9_000, '{"a":' * 9_000])
+@each("text", ["[" * 9_000, "{a: " * 9_000, "- " * 9_000, "? - " * 9_000, '{"a":' * 9_000])
 def test_nesting_that_the_parser_itself_refuses_is_named_the_same(text):
     assert [(code, message) for _, _, code, message in problems_of(text + "1")] == [
         ("MW001", "nested too deeply to be read")
