@@ -45,9 +45,8 @@ class Key:
 
     def child(self, step: str | int) -> Key | None:
         """The key of an entry of the value; None for a name that the schema does not know."""
-        if isinstance(step, str) and step != ENTRY and step in self.children:
-            return self.children[step]
-        return self.children.get(ENTRY)
+        other = self.children.get(ENTRY)
+        return other if step == ENTRY else self.children.get(step, other)  # type: ignore[arg-type]
 
     def all(self) -> Iterator[Key]:
         """This key and all its descendants."""
@@ -98,13 +97,12 @@ def convert(value: Any, key: Key | None) -> Any:
     """A valid value with durations in seconds, sizes in bytes, and whole floats (`1e3`) as int:
     JSON Schema accepts them as integers, Python code may not. Parts that stay equal are not
     copied."""
-    if isinstance(value, dict | list):
+    if isinstance(value, str):
+        unit = key.notes.get("unit") if key is not None else None
+        return _UNITS[unit](value) if unit in _UNITS else value
+    if isinstance(value, (dict, list)):
         return with_changes(value, lambda step, entry: convert(entry, key and key.child(step)))
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str) and key is not None and key.notes.get("unit") in _UNITS:
-        return _UNITS[key.notes["unit"]](value)
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def values(
@@ -112,18 +110,29 @@ def values(
 ) -> Iterator[tuple[Path, Any, Key | None]]:
     """The values of `key` and its descendants whose annotation has this member, and those of
     unknown names beside them (with None as key), each with its path. `value` may be of any type."""
+    found: list[tuple[Path, Any, Key | None]] = []
+    _collect(value, key, member, at, found)
+    return iter(found)
+
+
+def _collect(
+    value: Any, key: Key, member: str, at: Path, found: list[tuple[Path, Any, Key | None]]
+) -> None:
+    """Append to `found` what `values` yields."""
     if member in key.notes:
-        yield at, value, key
+        found.append((at, value, key))
     if isinstance(value, dict):
         entries: Any = value.items()
+    elif isinstance(value, list):
+        entries = enumerate(value)
     else:
-        entries = enumerate(value) if isinstance(value, list) else ()
+        return
     for step, entry in entries:
         child = key.child(step)
         if child is None:
-            yield (*at, step), entry, None
+            found.append(((*at, step), entry, None))
         elif member in child.members:
-            yield from values(entry, child, member, (*at, step))
+            _collect(entry, child, member, (*at, step), found)
 
 
 def _key(schema: Mapping[str, Any], at: Path, root_schema: Mapping[str, Any]) -> Key:

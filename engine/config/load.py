@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
+import orjson
+
 from engine.config import duration_bounds, keys, schema_check
 from engine.config.config import Config, InvalidEntries
 from engine.config.console import Console
@@ -82,9 +84,12 @@ def _load(
     if not complete:
         all_names = dict.fromkeys(_NAMED_SECTIONS, frozenset("*"))
         invalid = InvalidEntries({**invalid.names, **all_names})
-    sections = LiteralReferences(document, folder, environ).escape(sections)
+    encoded = _as_json(document.value)
+    if _may_have(encoded, b'"transform":'):
+        sections = LiteralReferences(document, folder, environ).escape(sections)
     config = _config(_convert(sections), invalid, document, folder, findings)
-    _check_text(document.value, (), document, findings)
+    if _may_have(encoded, rb"\u0000"):
+        _check_text(document.value, (), document, findings)
     return replace(config, overlays=tuple(overlays)), document
 
 
@@ -125,6 +130,20 @@ def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
         p for p in schema_findings.unsorted if (p.file, p.line, p.column) not in failed
     )
     return breaches + duration_bounds.check(document.value, document, findings)
+
+
+def _as_json(value: Any) -> bytes | None:
+    """A value as JSON, for `_may_have`; None for one that orjson refuses, as integers above 64
+    bits."""
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return None
+
+
+def _may_have(encoded: bytes | None, part: bytes) -> bool:
+    """Whether a value may have a part, by its JSON: this takes a tenth of the time of a walk."""
+    return encoded is None or part in encoded
 
 
 def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findings) -> None:

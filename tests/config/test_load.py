@@ -7,6 +7,7 @@ from engine.config.server import Server
 from engine.source.problem import Findings
 from engine.values.price import price_of
 from tests.support.configs import read_config, read_errors
+from tests.support.each import each
 
 
 def test_the_least_config_has_the_defaults():
@@ -40,3 +41,23 @@ def test_prices_are_by_the_name_of_a_model():
         "small": price_of({"input": 1, "output": 2}),
         "large-*": price_of({"image": 0.5}),
     }
+
+
+HUGE = "tokens: [{name: 123456789012345678901234567890}]\n"
+"""An integer that orjson refuses."""
+
+
+@each("more", ["", HUGE])
+def test_a_nul_character_is_a_problem_at_its_place(more):
+    errors = read_errors(f'models:\n  m: {{title: "a\\0b", to: [{{upstream: u}}]}}\n{more}')
+    assert [error for error in errors if error[0] == 5] == [(5, 14, "MW104")]
+
+
+@each("more", ["", HUGE])
+def test_braces_of_a_reference_in_a_transform_are_doubled(more):
+    text = "upstreams:\n  u: {url: http://h, transform: {request: {query: {set: {a: '${V}'}}}}}\n"
+    findings = Findings()
+    config, _ = load(f"version: 1\n{text}{more}", "f", Path("/"), {"V": "{x}"}, findings)
+    assert config is not None
+    (transform,) = config.upstreams["u"].transform
+    assert transform.options["request"]["query"]["set"] == {"a": "{{x}}"}
