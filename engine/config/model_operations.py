@@ -94,6 +94,7 @@ class ModelOperations:
         counterparts: Counterparts = _NO_LANGUAGES,
         path_suffixes: Mapping[str, str] = _NO_SUFFIXES,
     ) -> None:
+        self._made_of = models, upstreams
         self._upstreams = upstreams
         self._path_suffixes = path_suffixes
         self.all = tuple(operations)
@@ -126,6 +127,12 @@ class ModelOperations:
         self._chains: dict[tuple[_Link, ...], int] = {}
         self._groups: dict[str, int] = {}
         self._served: dict[tuple[int, Kind], bool] = {}
+
+    def is_made_of(
+        self, models: Mapping[str, Model], upstreams: Mapping[str, UpstreamConfig]
+    ) -> bool:
+        """Whether it was made of these very mappings."""
+        return self._made_of[0] is models and self._made_of[1] is upstreams
 
     def of(self, entry: str) -> tuple[ModelOperation, ...]:
         """The operations of an entry, in the order of the routes."""

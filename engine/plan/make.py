@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path as FilePath
 
 from engine import dialects
@@ -87,10 +87,10 @@ def _make(
         for route in resolved
         if route.default_model
     ]
-    check_operations(config, by_model, defaults, planned.specifications, findings)
+    operations_of_models = cache(partial(model_operations, config, by_model))
+    check_operations(config, operations_of_models, defaults, planned.specifications, findings)
     if not findings.errors:
-        models = model_operations(config, by_model)
-        of_documents = (resolved, models, config, planned.specifications, findings)
+        of_documents = (resolved, operations_of_models(), config, planned.specifications, findings)
         prove_transforms(*of_documents)
         prove_upstream_transforms(*of_documents)
         check_choices(*of_documents)
@@ -98,7 +98,9 @@ def _make(
         specification.finish_compiling()
     if not findings.errors:
         routes_served = tuple(_with_guards(resolved, config))
-        planned.plan = Plan(config, routes_served, planned.specifications, by_model)
+        planned.plan = Plan(
+            config, routes_served, planned.specifications, by_model, operations_of_models()
+        )
     return planned
 
 

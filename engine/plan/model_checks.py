@@ -3,12 +3,11 @@ operation of their route."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.config.models import Model
-from engine.plan.route import model_operations
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.spec import Specification
@@ -20,20 +19,20 @@ Default = tuple[str, ModelOperation, Path]
 
 def check_operations(
     config: Config,
-    operations: Iterable[ModelOperation],
+    operations: Callable[[], ModelOperations],
     defaults: Iterable[Default],
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> None:
     """Note each name in `models.x.operations` that does not exist or that the model can never have,
-    and each default model without the operation of its route. `operations` are those that are
-    routed by model."""
+    and each default model without the operation of its route. `operations` returns those of each
+    model; it is called only if the names in the config exist."""
     if len(specifications) < len(config.specs) or not _is_complete(config):
         return  # the names may be in the missing parts
     operation_ids = frozenset(
         op.id for spec in specifications.values() for op in spec.operations.values()
     )
-    table = model_operations(config, operations)
+    table = operations()
     for model in config.models.values():
         for index, name in enumerate(model.operations):
             problem = _problem(name, model, operation_ids, table)

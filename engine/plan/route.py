@@ -95,12 +95,14 @@ class Route:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """All routes to serve. `specifications` are the documents, for pages that show them; `by_model`
-    are all operations that are routed by model, even if `routes` has been reduced since."""
+    are all operations that are routed by model, even if `routes` has been reduced since, and
+    `operations` those of each model when the plan was made."""
 
     config: Config
     routes: tuple[Route, ...]
     specifications: Mapping[str, Specification] = field(default_factory=dict)
     by_model: tuple[ModelOperation, ...] = ()
+    operations: ModelOperations | None = None
 
     def served(self) -> Plan:
         """The plan for a gateway. Its config has no routes: they are the operations' now. This plan
@@ -114,8 +116,12 @@ class Plan:
         return replace(self, config=replace(self.config, routes=()))
 
     def model_operations(self) -> ModelOperations:
-        """The operations of each model."""
-        return model_operations(self.config, self.by_model)
+        """The operations of each model: those of the time when the plan was made, unless its models
+        or upstreams were replaced since."""
+        config, known = self.config, self.operations
+        if known is not None and known.is_made_of(config.models, config.upstreams):
+            return known
+        return model_operations(config, self.by_model)
 
 
 def model_operations(config: Config, by_model: Iterable[ModelOperation]) -> ModelOperations:

@@ -1,6 +1,7 @@
 """A route as a value, and the result of planning."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,14 @@ def test_what_serves_does_not_read_the_routes_of_the_config():
         and re.search(r"(?<!engine\.)config\.routes", path.read_text())
     ]
     assert readers == []
+
+
+def test_a_plan_has_the_operations_of_its_models_until_it_has_other_models(routes):
+    plan = make_plan(Path("gateway.yaml"), {}, CONFIG).plan
+    assert plan is not None
+    assert plan.model_operations() is plan.served().model_operations()
+    other = {"other": replace(plan.config.models["m"], name="other")}
+    changed = replace(plan, config=replace(plan.config, models=other))
+    assert len(changed.model_operations().of("other")) == 2
+    config = replace(plan.config, upstreams=dict(plan.config.upstreams))
+    assert replace(plan, config=config).model_operations() is not plan.model_operations()
