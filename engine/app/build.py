@@ -41,13 +41,15 @@ def build(
     client: Callable[..., Client] = Client,
     open_credential: OpenCredential | None = None,
     wrap_stages: WrapStages = identity,
+    shown: Plan | None = None,
 ) -> Application:
     """The application that serves a plan: one Falcon route with one handler for each path. In a
     worker that serves, routes and models are made at their first request, unless metrics show
     them earlier; a trial makes them at once, of thousands the first `MOST_MADE`.
 
     `client` makes the clients of upstreams, `open_credential` their credentials, and `wrap_stages`
-    changes the stages of a route: a rehearsal of the same application passes its own.
+    changes the stages of a route: a rehearsal of the same application passes its own. `shown` is
+    the plan that the pages of the console show, if not this one.
     """
     parts = parts_of(
         plan,
@@ -66,7 +68,7 @@ def build(
     for number, route in enumerate(plan.routes):
         tried = not parts.services.background and number < MOST_MADE
         _add_route(app, route, parts, make=tried)
-    for path, handler in console_pages(plan, parts.services):
+    for path, handler in console_pages(shown or plan, parts.services):
         page = partial(pages.responder, handler)
         for method in ("GET", "HEAD"):
             app.add_route(path, Resource(method, "", (), page))

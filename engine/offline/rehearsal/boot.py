@@ -20,6 +20,7 @@ from urllib.parse import quote
 import orjson
 
 from engine.app.build import build
+from engine.app.parts import MOST_MADE
 from engine.app.stores import prepare, services_of
 from engine.app.telemetry import telemetry_of
 from engine.config.config import Config
@@ -88,7 +89,8 @@ def _open_journal(plan: Plan) -> None:
 
 
 def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
-    """Play one request of each kind, request each page, and check the stores."""
+    """Play one request of each kind, request each page, and check the stores. Pages show at most
+    MOST_MADE of the routes."""
     secret = new_secret()
     plan = replace(plan, config=_redirected(plan, folder, secret))
     telemetry = telemetry_of(plan.config, folder, (), background=False)
@@ -103,6 +105,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> BootResult:
             client=recorder([], UpstreamAnswers()),
             open_credential=placeholder,
             wrap_stages=lambda route, stages: [_with_token(route, secret), *stages],
+            shown=replace(plan, routes=plan.routes[:MOST_MADE]),
         )
         requests = [*_requests(plan), *_pages(plan)]
         for request in requests:

@@ -107,6 +107,22 @@ def test_every_kind_of_route_is_played_to_its_end(tmp_path, monkeypatch):
     assert ("GET", "/items", 200) in statuses
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_the_pages_of_a_trial_show_the_first_of_thousands_of_routes(tmp_path, monkeypatch, most):
+    pages = {}
+    play = module.play
+
+    def watched(app, environ):
+        answer = play(app, environ)
+        pages[environ["RAW_URI"]] = answer[2]
+        return answer
+
+    monkeypatch.setattr(module, "play", watched)
+    monkeypatch.setattr(module, "MOST_MADE", most)
+    boot(planned(tmp_path))
+    assert [*json.loads(pages["/openapi.json"])["paths"]] == ["/chat", "/items"][:most]
+
+
 def test_a_journal_that_somebody_uses_is_left_as_it_is(tmp_path):
     plan = planned(tmp_path, CONFIG.replace("journal: journal", "journal: deep/journal"))
     (tmp_path / "deep").mkdir()
