@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +13,7 @@ from engine.exchange.environ_headers import environ_key
 from engine.exchange.exchange import MISSING, Exchange
 from engine.source.problem import Findings, Path, Source
 from engine.spec import path_templates
+from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import Node, declared_parameters
 from engine.spec.document.repairs.path_keys import Address
 from engine.spec.parameter_readers import compile_reader, splits_at_commas
@@ -238,7 +238,7 @@ def _parameters(
             continue
         try:
             parameters[place, name] = schemas.once(
-                ("parameter", declared.uri, json.dumps(declared.value)),
+                ("parameter", declared.uri, dumps(declared.value)),
                 partial(_parameter, declared, name, place, schemas),
             )
         except ValueError as error:

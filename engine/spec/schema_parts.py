@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from engine.source.problem import Path
+from engine.spec.document.compact_json import dumps
 from engine.spec.document.node import pointer_steps, target_of
 from engine.spec.schema_validator import SchemaPart
 
@@ -50,7 +51,7 @@ class SchemaParts:
     def _part(self, uri: str, path: Path) -> _Part:
         place = (uri, path)
         if place not in self._parts:
-            text = json.dumps(_value_at(self._files[uri], path), separators=(",", ":"))
+            text = dumps(_value_at(self._files[uri], path))
             # Also those in examples, which do no harm: they are not compiled.
             references = set(_REFERENCE.findall(text))
             targets = (self._target(uri, json.loads(reference)) for reference in references)

@@ -11,6 +11,8 @@ import json
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import Any
 
+from engine.spec.document.compact_json import dumps
+
 _OF_MEMBERS = ("paths", "webhooks", "components")
 """The keys of a document whose members are packed; of `components`, the members of each kind."""
 
@@ -24,7 +26,7 @@ class Packed(dict[str, Any]):
     __slots__ = ()
 
     def __init__(self, members: Mapping[str, Any]) -> None:
-        super().__init__((key, json.dumps(value)) for key, value in members.items())
+        super().__init__((key, dumps(value)) for key, value in members.items())
 
     def __getitem__(self, key: str) -> Any:
         return json.loads(super().__getitem__(key))

@@ -1,0 +1,37 @@
+"""Values of documents as JSON texts, written by orjson where it writes the same value as `json`."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+_NULL = re.compile(rb"(?:^|[:,\[])null")
+
+
+def dumps(value: Any) -> str:
+    """A value as compact JSON in ASCII, from which `json.loads` reads an equal value.
+
+    orjson takes a tenth of the time, but refuses integers above 64 bits and lone surrogates, and
+    writes NaN and infinity as null; text in other characters takes less memory in ASCII.
+    """
+    data = _orjson(value)
+    if data is None or not data.isascii() or _NULL.search(data):
+        return json.dumps(value, separators=(",", ":"))
+    return data.decode("ascii")
+
+
+def has_any_key(value: Any, keys: tuple[bytes, ...]) -> bool:
+    """Whether a mapping in a value may have one of these keys, each given as `"key":`. A search in
+    its JSON takes a hundredth of the time of a walk."""
+    data = _orjson(value)
+    return data is None or any(key in data for key in keys)
+
+
+def _orjson(value: Any) -> bytes | None:
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return None
