@@ -51,9 +51,10 @@ class SchemaValidator:
         self._compiled: jsonschema_rs.Validator | None = None
         self._is_proven = False
 
-    def prove(self) -> None:
-        """Compile the schema if it never was. Raises ValueError for a broken schema."""
-        if not self._is_proven:
+    def prove(self, *, known: bool = False) -> None:
+        """Compile the schema if it never was. Raises ValueError for a broken schema. If it is
+        `known` to be none, it is compiled only if no other must be freed for it."""
+        if not self._is_proven and not (known and len(_compiled) >= MOST_COMPILED):
             self.compile()
 
     def is_valid(self, value: Any) -> bool:

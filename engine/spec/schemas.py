@@ -14,6 +14,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from engine.source.problem import Path
+from engine.spec.document.compact_json import has_any_key
 from engine.spec.document.node import Library, Node
 from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
 from engine.spec.schema_parts import EXACT_SUFFIX, SchemaParts
@@ -43,12 +44,20 @@ class Purpose(Enum):
 
 class Schemas:
     """The schemas of a library of OpenAPI files, for one purpose. Raises ValueError or
-    RecursionError for files that cannot be read."""
+    RecursionError for files that cannot be read.
 
-    def __init__(self, library: Library, purpose: Purpose = Purpose.REQUEST) -> None:
+    `proven`: an earlier process has compiled the same schemas. `has_broken` is whether one could
+    not be compiled.
+    """
+
+    def __init__(
+        self, library: Library, purpose: Purpose = Purpose.REQUEST, *, proven: bool = False
+    ) -> None:
         self.is_30 = library.is_30
         self._library = library
         self._purpose = purpose
+        self._is_proven = proven
+        self.has_broken = False
         self._uris = {path: path.as_uri() for path in library.files}
         self._parts: SchemaParts | None = self._read()
         self._validators: dict[tuple[FilePath, Path], SchemaValidator] = {}
@@ -63,9 +72,16 @@ class Schemas:
             uri = self._uris[node.uri]
             text, parts = self._parts.of(uri, node.path)
             validator = validator_of(self.is_30, uri, text, parts)
-            validator.prove()
+            self._prove(validator)
             self._validators[key] = validator
         return validator
+
+    def _prove(self, validator: SchemaValidator) -> None:
+        try:
+            validator.prove(known=self._is_proven)
+        except ValueError:
+            self.has_broken = True
+            raise
 
     def release_files(self) -> None:
         """Free the copies of the files: they are made again for another schema."""
@@ -91,15 +107,40 @@ def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
     described = described_mappings(library) if lenient else frozenset()
     needs_exact = False
     for uri, file in library.files.items():
-        plain = _PlainCopy(Node(library, uri, (), file.value), purpose, described)
+        plain = PlainCopy(Node(library, uri, (), file.value), purpose, described)
         needs_exact = needs_exact or plain.has_exact_references
         yield uri.as_uri(), plain.value
     for uri, file in library.files.items() if needs_exact else ():
         root = Node(library, uri, (), file.value)
-        yield uri.as_uri() + EXACT_SUFFIX, _PlainCopy(root, purpose, described, exact=True).value
+        yield uri.as_uri() + EXACT_SUFFIX, PlainCopy(root, purpose, described, exact=True).value
 
 
-class _PlainCopy:
+def _unchanged(root: Node, hidden: str) -> frozenset[int]:
+    """The `id` of each path item, component and other large part of a file that certainly has
+    nothing to translate, for strict validation. A walk over them takes a quarter of a start."""
+    key = f'"{hidden}":'.encode()
+    may_hide = any(has_any_key(file.value, (key,)) for file in root.library.files.values())
+    references = (b'"$ref":',) if may_hide else ()  # one may lead to a hidden property
+    translated = (b'"format":', b'"nullable":', key, *references)
+    return frozenset(
+        id(member)
+        for member in _members(root.value)
+        if isinstance(member, dict) and not has_any_key(member, translated)
+    )
+
+
+def _members(value: Any) -> Iterator[Any]:
+    """The members of the members of a mapping; under `components` the members of each kind."""
+    for key, members in value.items() if isinstance(value, dict) else ():
+        if not isinstance(members, dict):
+            continue
+        if key == "components":
+            yield from _members(members)
+        else:
+            yield from members.values()
+
+
+class PlainCopy:
     """A copy of a file in which every schema is plain JSON Schema, for one purpose.
 
     `exact`: the copy for conditions, which are not relaxed. `described`: the mappings that
@@ -115,6 +156,8 @@ class _PlainCopy:
         self._described = described
         self._hidden = "writeOnly" if purpose is Purpose.RESPONSE else "readOnly"
         self.has_exact_references = False
+        lenient = purpose is Purpose.LENIENT
+        self._unchanged = frozenset() if lenient else _unchanged(root, self._hidden)
         self.value = self._copy(root.value, exact=exact)
 
     def _copy(self, value: Any, names: bool = False, exact: bool = False) -> Any:
@@ -123,6 +166,8 @@ class _PlainCopy:
         if isinstance(value, list):
             return [self._copy(item, exact=exact) for item in value]
         if not isinstance(value, dict):
+            return value
+        if id(value) in self._unchanged:
             return value
         if names:
             return {key: self._copy(child, exact=exact) for key, child in value.items()}

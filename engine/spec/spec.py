@@ -102,7 +102,7 @@ def read(
     if library is None:
         return None
     try:
-        schemas = Schemas(library)
+        schemas = Schemas(library, proven=entry is not None and entry.schemas_are_proven)
     except (ValueError, RecursionError) as error:
         reason = "they are nested too deeply" if isinstance(error, RecursionError) else error
         message = f"schemas cannot be read: {reason}"
@@ -113,6 +113,7 @@ def read(
     library.pack()
     if entry is None:
         return specification
+    entry.schemas_are_proven = not schemas.has_broken
     return replace(specification, _cache_entry=(entry, document_findings.unsorted))
 
 

@@ -106,3 +106,17 @@ def test_a_validator_that_did_not_stay_compiled_is_compiled_again(
     assert not first.is_valid(39)
     assert [error.kind.name for error in first.iter_errors(39)] == ["multipleOf"]
     assert compiled == [first, second, third, first]
+
+
+@pytest.mark.parametrize(("most", "number"), [(2, 2), (1_000_000, 3)])
+def test_a_schema_known_to_be_valid_is_compiled_while_there_is_room(
+    compiled: list[SchemaValidator], monkeypatch: pytest.MonkeyPatch, most: int, number: int
+) -> None:
+    others = validators({"multipleOf": 31, "minimum": most}, {"multipleOf": 37, "minimum": most})
+    assert compiled == others
+    monkeypatch.setattr(schema_validator, "MOST_COMPILED", most)
+    validator = validator_of(False, URI, f'{{"multipleOf":41,"minimum":{most}}}', ())
+    validator.prove(known=True)
+    assert len(compiled) == number
+    assert not validator.is_valid(1)
+    assert compiled == [*others, validator]

@@ -9,7 +9,7 @@ import pytest
 
 from engine.source.problem import Findings
 from engine.spec.document.load import load
-from engine.spec.schemas import CHECKED_FORMATS, Schemas
+from engine.spec.schemas import CHECKED_FORMATS, PlainCopy, Purpose, Schemas
 from tests.support.documents import document, library, validator
 from tests.support.each import each
 
@@ -304,3 +304,20 @@ def test_the_reference_of_a_schema_is_followed() -> None:
     assert follow({"$ref": "#/components/schemas/A"}) == {"type": "x"}
     assert follow({"type": "y"}) == {"type": "y"}
     assert follow(True) is True
+
+
+@each(
+    "schema,copied",
+    [
+        ({"type": "string"}, False),
+        ({"format": "uuid"}, True),
+        ({"properties": {"a": {"readOnly": True}}}, True),
+        ({"nullable": True}, True),
+        ({"minimum": 10**30}, True),
+    ],
+)
+def test_only_parts_with_keywords_of_openapi_are_copied(schema: Any, copied: bool) -> None:
+    files = library(document(components={"schemas": {"A": {"items": schema}}}))
+    value = PlainCopy(files.document, Purpose.REQUEST, frozenset()).value
+    part = value["components"]["schemas"]["A"]
+    assert (part is not files.document.value["components"]["schemas"]["A"]) is copied

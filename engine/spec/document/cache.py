@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from functools import cache
+from importlib import metadata
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -45,7 +46,8 @@ def folder_of(environ: Mapping[str, str]) -> FilePath | None:
 
 
 class CacheEntry:
-    """The cache entry of one document."""
+    """The cache entry of one document. `schemas_are_proven`: the schemas of its requests were
+    compiled, by the same jsonschema_rs."""
 
     def __init__(
         self,
@@ -60,10 +62,12 @@ class CacheEntry:
             *((path.resolve(), s) for path, s in overlays),
         ]
         hashed = hashlib.sha256(program_hash(_ENGINE))
+        hashed.update(compiler_version().encode())
         for path, name in self._names:
             hashed.update(f"{path}\0{name}\0{_hash(path)}\0".encode())
         self._file = folder / f"{hashed.hexdigest()}.json"
         self._places = -1  # none is stored yet
+        self.schemas_are_proven = False
 
     def load(self, findings: Findings) -> Library | None:
         """The library from the cache; its problems go to the findings. None without a valid
@@ -89,6 +93,7 @@ class CacheEntry:
                 [str(uri), marked.file, _digest(marked.text), _positions(marked.positions)]
                 for uri, marked in files
             ],
+            "proven": self.schemas_are_proven,
             "values": [marked.value for marked in library.files.values()],
             "problems": [astuple(problem) for problem in problems],
             "breaches": [[str(b.uri), b.path, astuple(b.problem)] for b in library.breaches],
@@ -130,6 +135,7 @@ class CacheEntry:
         findings.unsorted += [_problem(fields) for fields in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})
         self._places = sum(len(marked.positions) for marked in marks)
+        self.schemas_are_proven = entry["proven"] is True
         return library
 
     def _read(self) -> bytes | None:
@@ -199,6 +205,12 @@ def program_hash(engine: FilePath) -> bytes:
     """The hash of the code in `engine` that reads documents: a changed program reads them again."""
     files = [file for room in _ROOMS for file in sorted((engine / room).rglob("*.py"))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
+
+
+@cache
+def compiler_version() -> str:
+    """The version of the library that compiles schemas."""
+    return metadata.version("jsonschema-rs")
 
 
 def _hash(path: FilePath) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import shutil
@@ -13,8 +14,10 @@ import pytest
 
 from engine.source import nodes, problem, reader, source_map, values
 from engine.source.problem import Findings, Problem
+from engine.spec import schema_validator
 from engine.spec.document import cache, overlay, structure
 from engine.spec.document.cache import folder_of
+from engine.spec.schema_validator import SchemaValidator
 from engine.spec.spec import Specification, read
 from tests.support.each import each
 
@@ -245,3 +248,50 @@ def test_an_entry_that_goes_while_old_ones_are_removed_does_no_harm(
 )
 def test_the_folder_is_the_users(environ: dict[str, str], expected: str | None) -> None:
     assert folder_of(environ) == (None if expected is None else Path(expected))
+
+
+@pytest.mark.parametrize(("schema", "again"), [("{minimum: 3}", 0), ("{$dynamicRef: '#x'}", 2)])
+def test_schemas_that_an_earlier_process_compiled_are_compiled_when_they_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, schema: str, again: int
+) -> None:
+    monkeypatch.setattr(cache, "SMALLEST", 0)
+    monkeypatch.setattr(schema_validator, "MOST_COMPILED", 0)
+    path = tmp_path / "api.yaml"
+    content = f"content: {{application/json: {{schema: {schema}}}}}"
+    other = "{content: {application/json: {schema: {maximum: 3}}}}"
+    path.write_text(
+        "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths:\n"
+        f"  /a: {{post: {{operationId: a, requestBody: {{{content}}}, responses: {{}}}}}}\n"
+        f"  /b: {{post: {{operationId: b, requestBody: {other}, responses: {{}}}}}}\n"
+    )
+    numbers, results = [], []
+    for _ in range(2):
+        compiled = count_compilations(monkeypatch)
+        findings = Findings()
+        made = read("api", path, "api.yaml", (), findings, (), tmp_path / "cache")
+        assert made is not None
+        made.finish_compiling()
+        numbers.append(len(compiled))
+        results.append((findings.problems, [*made.operations], made.refusals))
+        del made, compiled[:]
+        gc.collect()  # the validators end with their process
+    assert numbers == [2, again]
+    assert results[0] == results[1]
+
+
+def count_compilations(monkeypatch: pytest.MonkeyPatch) -> list[SchemaValidator]:
+    """A list of the validators that are compiled from now on."""
+    compiled: list[SchemaValidator] = []
+    compile_ = SchemaValidator.compile
+    monkeypatch.setattr(
+        SchemaValidator, "compile", lambda self: compiled.append(self) or compile_(self)
+    )
+    return compiled
+
+
+def test_another_compiler_of_schemas_proves_them_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once(folder)
+    monkeypatch.setattr(cache, "compiler_version", lambda: "another")
+    assert once(folder)[2] == 3
