@@ -94,16 +94,14 @@ class TargetReader:
 
     def read(self, entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig, ...]:
         """The entries of the list `to` under the key at `at`."""
-        targets = tuple(
-            self._target(target, (*at, "to", index)) for index, target in enumerate(entries)
-        )
+        targets = tuple([self._target(entry, at, index) for index, entry in enumerate(entries)])
         # By identity: a list is kept here with its targets, and equal ones are the same.
         return self._lists.setdefault(tuple(map(id, targets)), targets)
 
-    def _target(self, target: dict[str, Any], at: Path) -> TargetConfig:
-        weight = target.get("weight", default("models.*.to.*.weight"))
+    def _target(self, target: dict[str, Any], at: Path, index: int) -> TargetConfig:
+        weight = target["weight"] if "weight" in target else default("models.*.to.*.weight")
         members = (target["upstream"], target.get("model", ""), weight, target.get("max_in_flight"))
-        transform = read_transform(target, at)
+        transform = read_transform(target, (*at, "to", index))
         if not transform and (known := self._targets.get(members)) is not None:
             return known
         upstream, model, weight, max_in_flight = members
@@ -139,9 +137,10 @@ def _flow(value: Any) -> str:
 
 def read_choice(values: dict[str, Any], at: Path) -> Choice:
     """`choose` of the entry at `at`: a name, or a mapping of a name to its options."""
-    choice, at = values["choose"], (*at, "choose")
+    choice = values["choose"]
     if choice == DEFAULT_CHOICE.strategy:
         return DEFAULT_CHOICE
+    at = (*at, "choose")
     if isinstance(choice, str):
         return Choice(choice, None, at)
     ((name, options),) = choice.items()

@@ -142,8 +142,9 @@ def _work(function: Callable[[], object], pipe: int, prepare: Callable[[], None]
             answer = pickle.dumps((False, "it needs more memory than it may have"))
         except Exception as error:  # noqa: BLE001 - the parent reports it
             answer = pickle.dumps((False, describe(error)))
-        while answer:
-            answer = answer[posix.write(pipe, answer) :]
+        remainder = memoryview(answer)  # a slice of bytes would be a copy of megabytes
+        while remainder:
+            remainder = remainder[posix.write(pipe, remainder) :]
         status = 0
     finally:
         posix._exit(status)

@@ -190,12 +190,13 @@ def _response_headers(responses: Iterable[Node]) -> tuple[str, ...]:
 def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> str:
     """The path of the operation's first server URL, without a final slash."""
     for holder in (node, item, document):
-        if not isinstance(holder.value, dict) or "servers" not in holder.value:
+        if not holder.has("servers"):
             continue
         for server in holder.get("servers").elements():
             url = server.text("url")
-            for name, variable in server.get("variables").items():
-                url = url.replace("{" + name + "}", variable.text("default"))
+            if server.has("variables"):
+                for name, variable in server.get("variables").items():
+                    url = url.replace("{" + name + "}", variable.text("default"))
             try:
                 path = urlsplit(url).path.rstrip("/")
             except ValueError as error:

@@ -48,7 +48,7 @@ def _counted_member(field: CountedField | None, properties_of_bodies: list[set[s
 def takes_usage_option(schema: Node, option: UsageOption) -> bool:
     """Whether a request's schema has the usage option."""
     holder, member = option.path
-    return any(
+    return holder in property_names(schema) and any(
         member in property_names(part.get("properties").get(holder)) for part in _parts(schema)
     )
 
@@ -95,6 +95,9 @@ def property_names(schema: Node) -> set[str]:
     """The names of `properties`."""
     if not isinstance(schema.value, dict):
         return set()
+    if _COMBINED.isdisjoint(schema.value):
+        value = schema.get("properties").value if schema.has("properties") else None
+        return set(value) if isinstance(value, dict) else set()
     values = [part.get("properties").value for part in _parts(schema)]
     return {name for value in values if isinstance(value, dict) for name in value}
 

@@ -54,6 +54,8 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
     requirements = operation.get("security")
     if requirements.value is None:
         requirements = document.get("security")
+    if not requirements.value:
+        return (BEARER,)
     schemes = document.get("components").get("securitySchemes")
     distinct: dict[Carrier, None] = {}
     for requirement in requirements.elements():

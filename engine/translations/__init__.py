@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from itertools import chain
 from pkgutil import iter_modules
 
 from engine.translations.embeddings.languages import embedding_languages
@@ -80,17 +79,27 @@ def target_language(name: str) -> TargetLanguage:
 
 def language_of(dialect: str, path: str) -> BaseLanguage | None:
     """The language of an operation with this path template, None if it is never translated."""
-    every: Iterable[BaseLanguage] = chain(languages(), embedding_languages())
-    return next((each for each in every if each.dialect == dialect and each.speaks(path)), None)
+    return next((each for each in _languages_of(dialect) if each.speaks(path)), None)
 
 
 def counted_language(dialect: str, path: str) -> Language | None:
     """The language whose tokens an operation with this path template counts; None if it counts no
     tokens."""
+    return next((each for each, end in _counted_paths(dialect) if path.endswith(end)), None)
+
+
+@cache
+def _languages_of(dialect: str) -> tuple[BaseLanguage, ...]:
+    """The languages of a dialect: thousands of operations are of the same few."""
+    every = (*languages(), *embedding_languages())
+    return tuple(each for each in every if each.dialect == dialect)
+
+
+@cache
+def _counted_paths(dialect: str) -> tuple[tuple[Language, str], ...]:
+    """The languages of a dialect whose tokens an operation counts, with the suffix of its path."""
     counts = ((each, each.token_count) for each in languages() if each.dialect == dialect)
-    return next(
-        (each for each, count in counts if count and path.endswith(count.path_suffix)), None
-    )
+    return tuple((each, count.path_suffix) for each, count in counts if count)
 
 
 def translation(source: str, target: str) -> AnyTranslation:

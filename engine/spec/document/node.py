@@ -176,6 +176,10 @@ class Node:
         node = Node(self.library, self.uri, (*self.path, key), child)
         return node.resolved() if isinstance(child, dict) and "$ref" in child else node
 
+    def has(self, key: str) -> bool:
+        """Whether this is a mapping with this key."""
+        return isinstance(self.value, dict) and key in self.value
+
     def literal(self, key: str) -> Node:
         """The child with this key; a `$ref` in it is data. Its value is None if there is none."""
         value = self.value.get(key) if isinstance(self.value, dict) else None
@@ -239,7 +243,8 @@ def pointer_steps(pointer: str) -> list[str]:
 
 def declared_parameters(item: Node, operation: Node) -> list[Node]:
     """The parameters of a path item, then those of an operation in it, which override them."""
-    return [p for holder in (item, operation) for p in holder.get("parameters").elements()]
+    holders = [holder for holder in (item, operation) if holder.has("parameters")]
+    return [p for holder in holders for p in holder.get("parameters").elements()]
 
 
 def path_order(path: Path) -> list[tuple[bool, int, str]]:
