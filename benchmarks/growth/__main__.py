@@ -43,6 +43,7 @@ def main(requests: int) -> None:
             ports[kind] = free_port()
             configs[kind] = write(folder, size, upstream.port, ports[kind], free_port())
             fill(folder, size)
+        check_seconds(Path(name, "small"), configs["small"])  # compiles the modules
         for cache in ("without", "with"):
             seconds, cpu = check_seconds(folder, configs["large"])
             print(f"check {cache} the cache   {seconds:.1f} s ({cpu:.1f} s of CPU)", flush=True)

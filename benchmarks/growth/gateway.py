@@ -25,11 +25,18 @@ PAIRS = 100
 
 
 def modelway(*arguments: str | Path, folder: Path) -> subprocess.Popen[bytes]:
-    """A command of this program, with the cache of documents in the folder."""
+    """A command of this program, with the cache of documents in the folder. Its modules are
+    compiled once, as those of an installed program."""
     return subprocess.Popen(
         [sys.executable, "-m", "engine", *map(str, arguments)],
         cwd=folder,
-        env=environment({"XDG_CACHE_HOME": str(folder / "cache"), "KEY": "upstream-key"}),
+        env=environment(
+            {
+                "XDG_CACHE_HOME": str(folder / "cache"),
+                "KEY": "upstream-key",
+                "PYTHONDONTWRITEBYTECODE": "",
+            }
+        ),
         stdout=(folder / "output.log").open("ab"),
         stderr=subprocess.STDOUT,
     )
