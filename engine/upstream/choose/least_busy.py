@@ -21,7 +21,7 @@ BY_TIME = True
 
 _SAMPLE_SIZE = 2
 _SLOW = 2.0
-_NOISE = 0.02
+_NOISE = 0.01
 """Seconds more than the other target that mean nothing."""
 _TIE = 0.5
 """Targets that differ by so many requests or fewer count as equally busy. The one drawn first is
