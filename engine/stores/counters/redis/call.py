@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from redis.exceptions import (
     AskError,
+    AuthenticationError,
+    BusyLoadingError,
     ClusterDownError,
     MasterDownError,
     MovedError,
+    NoScriptError,
+    OutOfMemoryError,
     ReadOnlyError,
     ResponseError,
     TryAgainError,
@@ -19,15 +24,16 @@ from engine.stores.counters.redis.connection import Command, exchange
 from engine.values.counters import CountersAway
 
 OnLate = Callable[[Any], None]
-"""Called with the late answer to a call that timed out, or None if no answer will come."""
+"""Called with the late answer to a call that timed out. If none will come, it is called with the
+CountersAway that `RedisClient.call` would have raised."""
 
 
 class Unsent(CountersAway):
-    """The server cannot be reached; nothing of this call was sent."""
+    """The server has executed nothing of this call: it cannot be reached, or it refused it."""
 
 
 class Pending(CountersAway):
-    """The call was sent and timed out; `on_late` is called with the answer."""
+    """The call was sent and timed out; `on_late` is called with the result."""
 
 
 class NotServed(Unsent):
@@ -41,6 +47,13 @@ class NotServed(Unsent):
 
 NOT_SERVED = (AskError, TryAgainError, ClusterDownError)
 """Answers that become `NotServed`; MovedError is an AskError."""
+_REFUSALS = (
+    *(*NOT_SERVED, NoScriptError, OutOfMemoryError, ReadOnlyError),
+    *(AuthenticationError, BusyLoadingError),
+)
+_REFUSAL = re.compile(r"^BUSY |\b(OOM|READONLY|MISCONF|NOREPLICAS)\b|has no permissions to")
+"""Errors without a class, and those of scripts in Redis before version 7. A script that lacks a
+permission fails in its middle, and with another text."""
 
 
 class PartitionClient(Protocol):
@@ -90,6 +103,12 @@ def is_no_master(error: ResponseError) -> bool:
     """Whether the server refuses writes because it is a replica. Redis before version 7 has
     READONLY only in the text of the script's error."""
     return isinstance(error, ReadOnlyError | MasterDownError) or "READONLY" in str(error)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether the server executed nothing. In some states, such as with a full memory, it refuses
+    the first write of a script, so that all or none of its writes are executed."""
+    return isinstance(error, _REFUSALS) or _REFUSAL.search(str(error)) is not None
 
 
 def reason_of(error: Exception) -> str:

@@ -28,6 +28,7 @@ from engine.stores.counters.redis.call import (
     Pending,
     Unsent,
     is_no_master,
+    is_refusal,
     reason_of,
 )
 from engine.stores.counters.redis.connection import (
@@ -107,9 +108,9 @@ class RedisClient:
         """The answer to a command.
 
         With `resend` it may be sent again over a new connection if an idle connection is broken.
-        Raises Unsent if nothing was sent; Pending, only with `on_late`, if the answer may still
+        Raises Unsent if nothing was executed; Pending, only with `on_late`, if the answer may still
         come; NotServed if a node of a cluster does not serve it; CountersAway if it was sent, or if
-        the server refuses it.
+        it failed.
         """
         with self._free:
             self.raise_if_away()
@@ -206,7 +207,7 @@ class RedisClient:
             attempt.discard()
             if on_late is None:
                 return CountersAway(f"{self.name}: {late}")
-            on_late(None)
+            on_late(CountersAway(f"{self.name}: {late}"))
         else:
             greenlet = gevent.spawn(self._await_late, attempt.connection, on_late)
             self._late.add(greenlet)
@@ -214,15 +215,13 @@ class RedisClient:
         return Pending(f"{self.name}: {late}")
 
     def _await_late(self, connection: Any, on_late: OnLate) -> None:
-        answer = None
+        answer: Any
         try:
             with gevent.Timeout(LATE_TIMEOUT):
                 answer = read(connection)
-        except ResponseError as error:
-            log.debug("counters: a late answer of %s: %s", self.name, error)
-            connection.disconnect()
         except (RedisError, OSError, gevent.Timeout) as error:
             log.debug("counters: no late answer of %s: %s", self.name, error)
+            answer = (Unsent if is_refusal(error) else CountersAway)(f"{self.name}: {error}")
             connection.disconnect()
         except BaseException:  # the worker ends
             connection.disconnect()
@@ -243,7 +242,8 @@ class RedisClient:
         else:
             attempt.discard()
             self._set_away(reason)
-        return (CountersAway if attempt.was_sent else Unsent)(message)
+        may_be_executed = attempt.was_sent and not is_refusal(error)
+        return (CountersAway if may_be_executed else Unsent)(message)
 
     def _set_away(self, reason: str) -> None:
         if not self._away:

@@ -3,9 +3,9 @@ greenlet renews leases as well.
 
 The end of a request does not wait for the server. The next take carries corrections before its own
 keys, so that the next request of the same caller sees the released slots; otherwise a greenlet of
-the worker sends them in batches a moment later. Corrections that were not sent because the server
-is away stay queued, up to `MAX_QUEUED`. Of those that were sent without an answer, only releases of
-slots are sent again, because they are idempotent.
+the worker sends them in batches a moment later. Corrections that the server did not execute,
+because it is away or refuses them, stay queued, up to `MAX_QUEUED`. Of those that were sent without
+an answer, only releases of slots are sent again, because they are idempotent.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ class CorrectionQueue:
             args = [value for correction in batch for value in correction[1:]]
 
             def late(answer: object) -> None:
-                if answer is None:
-                    self.requeue(batch, CountersAway("no answer"))
+                if isinstance(answer, CountersAway):
+                    self.requeue(batch, answer)
 
             try:
                 command = ("EVALSHA", SETTLE.sha, len(keys), *keys, self._now(), *args)

@@ -142,8 +142,9 @@ class Partition:
             raise
         except Pending:
             raise
-        except BaseException:
-            self._undo(receipt, corrections, None)
+        except BaseException as error:
+            away = error if isinstance(error, CountersAway) else CountersAway("interrupted")
+            self._undo(receipt, corrections, away)
             raise
         resets = [reset / 1e6 for reset in states[2::4]]
         if denied:
@@ -156,10 +157,10 @@ class Partition:
         return TakeResult(None, states[1::4], resets, receipt)
 
     def _undo(self, receipt: _RedisReceipt, corrections: Sequence[Correction], answer: Any) -> None:
-        """Revert the take of a request that was decided without its `answer`, which is None if no
-        answer will come."""
-        if answer is None:
-            self.corrections.requeue(corrections, CountersAway("no answer"))
+        """Revert the take of a request that was decided without its `answer`, a CountersAway if
+        there is none."""
+        if isinstance(answer, CountersAway):
+            self.corrections.requeue(corrections, answer)
             receipt.buckets = ()
         elif answer[0]:  # denied: nothing was taken
             return

@@ -234,6 +234,8 @@ return #KEYS
 
 _RENEW = """
 local now, lease_us = clock(ARGV[1]), tonumber(ARGV[2])
+-- A server with a full memory refuses ZADD, but not after another write.
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '-inf')
 for i = 3, #ARGV do redis.call('ZADD', KEYS[1], text(now + lease_us), ARGV[i]) end
 redis.call('PEXPIRE', KEYS[1], text(math.ceil(lease_us / 1000)))
 return #ARGV - 2

@@ -6,11 +6,13 @@ from typing import Any
 
 import gevent
 import pytest
+from redis import Connection
 
 from engine.stores.counters.redis import corrections
 from engine.stores.counters.redis.call import Unsent
 from engine.stores.counters.redis.client import RedisClient
 from engine.stores.counters.redis.counters import RedisCounters
+from engine.stores.counters.redis.deadlines import Late
 from engine.stores.counters.redis.scripts import RENEW, TAKE
 from engine.values.counters import CountersAway
 from tests.support.counters import RATE, Limit, take, wait_for_corrections
@@ -30,6 +32,72 @@ def test_corrections_wait_until_the_server_is_back(server, monkeypatch):
     server.start()
     wait_for_corrections(store)
     assert take(store, RATE).remaining[0] == 3
+    store.close()
+
+
+REFUSALS = {
+    "full memory": ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
+    "a replica": ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
+    "no replicas": ("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0"),
+    "no permission": ("ACL SETUSER default -evalsha", "ACL SETUSER default +evalsha"),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_corrections_that_are_refused_count_later(server, monkeypatch, refusal):
+    """A request that used more than it took before."""
+    monkeypatch.setattr(corrections, "RETRY_DELAY", 0.01)
+    store = RedisCounters(server.url)
+    wide = [Limit("rate:wide", 1000, 3600.0)]
+    carried, sent = (take(store, wide).receipt for _ in range(2))
+    begin, end = REFUSALS[refusal]
+    server.say(begin)
+    store.settle(carried, [500])
+    with pytest.raises(CountersAway):
+        take(store, wide)
+    store.settle(sent, [100])
+    gevent.sleep(0.1)
+    assert len(store.corrections) == 2
+    server.say(end)
+    wait_for_corrections(store)
+    back(store.ping)
+    assert take(store, wide).remaining == [1000 - 500 - 100 - 1]
+    store.close()
+
+
+def test_corrections_whose_refusal_is_late_count_later(server, monkeypatch):
+    """Their script is not loaded yet."""
+    store = RedisCounters(server.url)
+    wide = [Limit("rate:wide", 1000, 3600.0)]
+    receipt = take(store, wide).receipt
+    read, late = Connection.read_response, []
+
+    def read_response(connection: Connection, **options: Any) -> object:
+        if not late:
+            late.append(Late(2.0, is_silent=False))
+            raise late[0]
+        server.go_on()
+        return read(connection, **options)
+
+    server.pause()
+    monkeypatch.setattr(Connection, "read_response", read_response)
+    store.settle(receipt, [500])
+    with gevent.Timeout(10):
+        while not late:
+            gevent.sleep(0.01)
+        while take(store, [wide[0]._replace(cost=0)]).remaining != [500]:
+            gevent.sleep(0.01)
+    store.close()
+
+
+def test_leases_are_renewed_in_a_full_memory(server):
+    store = RedisCounters(server.url, lease=0.3)
+    slot = [Limit("slots:a", 1, 0.0)]
+    held = take(store, slot)
+    server.say("CONFIG SET maxmemory 1")
+    gevent.sleep(0.6)
+    assert take(store, slot).denied == 0
+    store.settle(held.receipt, [0])
     store.close()
 
 
