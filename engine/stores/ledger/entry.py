@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     `source` is the counter of the tokens (see `values/usage.py`).
     Text is "" where there is none, and is cut after 256 characters.
 
-    An entry that was read from a journal may hold values of other types, until it is `repaired`.
+    An entry that was read from a journal may hold values out of bounds, until it is `repaired`.
     """
 
     id: str
@@ -72,6 +72,11 @@ _MAX_TEXT = 256
 _LAST_TIME = 253_402_300_799.0
 """The end of the year 9999."""
 _DEFAULTS = {"id": "", "time": 0.0} | Entry._field_defaults
+_JSON_TYPES = frozenset(
+    tuple(first_byte if name == "first_byte" else kind for name, kind in _TYPES.items())
+    for first_byte in (float, type(None))
+)
+"""The types of the values of an entry."""
 
 
 def entry_of(exchange: Exchange, currency: str) -> Entry:
@@ -141,7 +146,8 @@ def encode(entry: Entry) -> bytes:
 
 
 def decode(line: bytes) -> Entry | None:
-    """The entry of a line, or None for a line without an entry: torn, zeros, other content.
+    """The entry of a line, or None for a line without an entry: torn, zeros, other content. Values
+    of other types than the field's are repaired: SQLite would store them, or refuse all rows.
 
     Older versions wrote objects and fewer fields; newer ones may write more fields, at the end.
     """
@@ -156,7 +162,8 @@ def decode(line: bytes) -> Entry | None:
     count = len(Entry._fields)
     if len(row) != count:
         row = [*row, *[*_DEFAULTS.values()][len(row) :]][:count]
-    return Entry._make(row)
+    entry = Entry._make(row)
+    return entry if tuple(map(type, row)) in _JSON_TYPES else repaired(entry)
 
 
 def repaired(entry: Entry) -> Entry:

@@ -149,10 +149,10 @@ class Journal:
 
     def rotate(self, now: float | None = None) -> None:
         """Begin a new file with the next entry; with `now` only if this one is older than
-        `max_age`.
+        `max_age`, or than the clock, which was set back.
         """
         live = self.live
-        if live is None or (now is not None and now - live.created < self._max_age):
+        if live is None or (now is not None and 0 <= now - live.created < self._max_age):
             return
         self.rotated.append(live)
         self.live = None
@@ -169,7 +169,7 @@ class Journal:
 
     def _next_segment(self, now: float) -> Segment:
         """A new file; the current one if none can be created. Raises OSError without either."""
-        if self.live is None and now < self._next_create:
+        if self.live is None and now < self._next_create <= now + _CREATE_RETRY:
             raise OSError(errno.EIO, "no file can be created there")
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -123,7 +123,7 @@ class Shipper:
             self._release_rotated()
             return
         self._ship_own_files()
-        if now >= self._next_scan:
+        if not now < self._next_scan <= now + self._scan:  # beyond: the clock was set back
             self._next_scan = now + self._scan
             self._ship_unowned_files(now)
             self._fill(now)

@@ -82,6 +82,19 @@ def test_fields_that_an_older_program_did_not_write_get_their_default(line):
     assert decode(line) == Entry("req_1", 5.0)
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b'["req_1","late"]', Entry("req_1", 0.0)),
+        (b'["req_1",5,["a"],{"b":1},null]', Entry("req_1", 5.0)),
+        (b'["req_1",5.0,"a","b","c","d","e","200",7]', Entry("req_1", 5.0, *"abcde", 0, "")),
+    ],
+)
+def test_values_of_other_types_are_repaired(line, expected):
+    """SQLite would store a text as a number, and refuse all rows because of a list."""
+    assert decode(line) == expected
+
+
 def test_fields_that_a_newer_program_wrote_are_left_out():
     line = json.dumps([*ENTRY, "new", 7]).encode()
     assert decode(line) == ENTRY

@@ -170,12 +170,16 @@ def test_a_full_file_continues_where_no_other_can_be_created(tmp_path, monkeypat
     assert len(files(tmp_path)) > 1
 
 
+def full_disk(folder, when):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def test_a_full_disk_is_tried_once_a_second(tmp_path, monkeypatch):
     attempts, now = [], [0.0]
 
     def full(folder, when):
         attempts.append(when)
-        raise OSError(errno.ENOSPC, "No space left on device")
+        full_disk(folder, when)
 
     with monkeypatch.context() as patch:
         patch.setattr("engine.stores.ledger.journal.create", full)
@@ -189,6 +193,25 @@ def test_a_full_disk_is_tried_once_a_second(tmp_path, monkeypatch):
     now[0] = 9.0
     journal.append(entry(25))
     assert ids(tmp_path) == ["req_25"]
+
+
+def test_a_clock_that_is_set_back_loses_no_row(tmp_path, monkeypatch):
+    now = [2e9]
+    journal = Journal(tmp_path, clock=lambda: now[0])
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.stores.ledger.journal.create", full_disk)
+        journal.append(entry(1))
+    now[0] = 1e9
+    journal.append(entry(2))
+    assert ids(tmp_path) == ["req_2"]
+
+
+def test_a_file_from_the_future_is_old(tmp_path):
+    """The clock was set back: by its age it would never be closed, and deleted."""
+    journal = Journal(tmp_path, clock=lambda: 2e9)
+    journal.append(entry(1))
+    journal.rotate(1e9)
+    assert [segment.rows for segment in journal.rotated] == [1]
 
 
 def test_a_removed_folder_is_created_again(tmp_path):

@@ -243,6 +243,17 @@ def test_old_rows_are_deleted_once_an_hour(journal, table, clock, tmp_path):
     assert table.deletions[3:] == [1e9 + 3601 - 86_400.0]
 
 
+def test_a_clock_that_is_set_back_delays_nothing(journal, table, clock):
+    shipper = Shipper(journal, table, retention=86_400.0, clock=clock)
+    shipper.round()
+    clock.now -= 1e8
+    unowned_file(journal.folder, 1)
+    table.hours_to_fill = 1
+    shipper.round()
+    assert (len(table.rows), table.hours_to_fill) == (1, 0)
+    assert table.deletions[-1] == clock.now - 86_400.0
+
+
 def test_sums_of_old_rows_are_made_beside_the_shipping(journal, table, clock):
     shipper = Shipper(journal, table, clock=clock)
     table.hours_to_fill = 3
