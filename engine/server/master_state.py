@@ -61,12 +61,20 @@ class Publication:
         self._pid = os.getpid()
         self._lock: int | None = None
 
+    @property
+    def is_removed(self) -> bool:
+        """Whether what was published has been removed, as when the user has logged out and systemd
+        removes their files in /dev/shm."""
+        return self._lock is not None and not os.fstat(self._lock).st_nlink
+
     def publish(self, state: State) -> None:
         """Write the state. Raises OSError."""
-        if self._lock is None:
+        if self._lock is None or self.is_removed:
             runtime_dir.prepare(self._folder)
             self._remove_dead()
-            self._lock = self._take_lock()
+            before, self._lock = self._lock, self._take_lock()
+            if before is not None:
+                os.close(before)
         draft = self._folder / f"{_STATE.format(self._pid)}.new"
         draft.write_bytes(orjson.dumps(asdict(state)))
         draft.replace(self._folder / _STATE.format(self._pid))

@@ -25,6 +25,7 @@ from engine.server.worker_states import WorkerState
 from engine.source.child_process import release_memory, return_memory
 from engine.telemetry.health import ConfigStatus
 from engine.values.gc_pause import no_collection
+from engine.values.throttle import LogThrottle
 
 log = logging.getLogger("modelway")
 
@@ -59,6 +60,7 @@ class Plans:
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
         self._publication = Publication(folder)
+        self._throttle = LogThrottle()
         self._tried_hash = first.hash
         self._next_trial: Trial | None = None
         self._previous: tuple[Plan, State, dict[Path, str]] | None = None
@@ -70,12 +72,13 @@ class Plans:
         try:
             self._publication.publish(self.state)
         except OSError as error:
-            log.warning("the state of the served config cannot be published: %s", error)
+            self._throttle.log("the state of the served config cannot be published: %s", error)
 
     def report(self, workers: Sequence[WorkerState]) -> None:
-        """Publish the states of the workers, if they have changed. Those within a reload are
-        published with its result: until then nobody may read that it succeeded."""
-        if self.state.workers != tuple(workers):
+        """Publish the states of the workers, if they have changed or what was published has been
+        removed. Those within a reload are published with its result: until then nobody may read
+        that it succeeded."""
+        if self.state.workers != tuple(workers) or self._publication.is_removed:
             self.state = replace(self.state, workers=tuple(workers))
             if self._previous is None or self.stopping:
                 self.publish()

@@ -84,10 +84,13 @@ class SharedState:
 
     def release_dead_slots(self) -> None:
         """Set the cells of workers that ended to 0, and see the slots that could not be mapped when
-        they were added. Call it once a second."""
-        if self._slots.has_dead():
-            with self._locked():
-                self._slots.release_dead()
+        they were added. Call it once a second. If the folder was removed, they stay."""
+        try:
+            if self._slots.has_dead():
+                with self._locked():
+                    self._slots.release_dead()
+        except FileNotFoundError as error:
+            self._without_room(error)
 
     def close(self) -> None:
         """Give the slot and the tasks back. No number of this state may be used after that."""

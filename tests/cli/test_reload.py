@@ -35,7 +35,7 @@ def on_signal(plans):
 
     def register(**changes):
         def publish(*_):
-            plans.state = replace(plans.state, tried=plans.state.tried + 1, **changes)
+            plans.state = replace(plans.state, **{"tried": plans.state.tried + 1, **changes})
             plans.publish()
 
         signal.signal(signal.SIGHUP, publish)
@@ -48,6 +48,13 @@ def test_the_config_that_is_in_use_is_printed(on_signal):
     on_signal(hash="0123abcd")
     result = modelway("reload")
     assert (result.exit_code, result.stdout) == (0, "config 0123abcd is now in use\n")
+
+
+def test_a_clock_that_was_set_back_does_not_delay_the_answer(on_signal, plans):
+    plans.state = replace(plans.state, tried=plans.state.tried + 3600)
+    plans.publish()
+    on_signal(hash="0123abcd", tried=plans.state.tried - 3600)
+    assert modelway("reload").stdout == "config 0123abcd is now in use\n"
 
 
 def test_it_prints_the_state_of_each_worker(on_signal):

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 
 import pytest
 
@@ -83,6 +84,15 @@ def test_a_plan_whose_workers_do_not_boot_is_reverted(place, caplog):
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert state.error == "the journal cannot be kept"
     assert "the last good one is still served:\nthe journal cannot be kept" in caplog.text
+
+
+def test_what_was_removed_is_published_again(place):
+    place.plans.publish()
+    before = place.published()
+    shutil.rmtree(place.run)
+    assert read(place.run) is None
+    place.plans.report([])
+    assert place.published() == before
 
 
 @pytest.mark.parametrize("boots", [True, False])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Iterator
@@ -249,6 +250,18 @@ def test_without_descriptors_each_worker_does_a_task(workers, monkeypatch):
 
 def _no_descriptors(*_: object) -> int:
     raise OSError(24, "Too many open files")
+
+
+def test_a_removed_folder_is_logged_once_and_counts_go_on(workers, tmp_path, caplog):
+    records = [worker.record("a") for worker in workers]
+    assert [record.total(0) for record in records] == [0, 0]  # each has seen the other
+    shutil.rmtree(tmp_path / "machine")
+    for worker in workers:
+        worker.release_dead_slots()
+        worker.release_dead_slots()
+    records[0].add(0, 2)
+    assert records[1].total(0) == 2
+    assert caplog.text.count("no room for shared counters") == 2
 
 
 def test_the_folder_is_closed_to_others(workers, tmp_path):
