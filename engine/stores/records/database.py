@@ -7,6 +7,7 @@ microseconds; the driver of PostgreSQL waits in `select`, which gevent makes coo
 from __future__ import annotations
 
 import importlib
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +16,17 @@ from typing import Any, TypeVar
 from gevent import monkey
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, ExceptionContext
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from engine.stores.records.connector import SESSION_LIMITS, Connector
-from engine.stores.records.failures import READ_ONLY, BadUrl, DatabaseAway, failure
+from engine.stores.records.failures import (
+    READ_ONLY,
+    REMOVED_FILE,
+    BadUrl,
+    DatabaseAway,
+    failure,
+)
 from engine.stores.records.postgresql_url import display, parse_url, with_primary
 
 T = TypeVar("T")
@@ -181,6 +188,7 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
         raise BadUrl(
             "the records need a file that all workers share; write sqlite:///var/modelway.db"
         )
+    file, was_opened = str(url.database), False
     engine = create_engine(
         url,
         pool_size=pool,
@@ -190,11 +198,24 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def connected(connection: sqlite3.Connection, record: object) -> None:
+    def connected(connection: sqlite3.Connection, record: Any) -> None:
         # Not the driver but SQLAlchemy begins transactions.
         connection.isolation_level = None
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
+        nonlocal was_opened
+        was_opened, record.info["file"] = True, _inode(file)
+
+    @event.listens_for(engine, "do_connect")
+    def connect(*_: object) -> None:
+        if was_opened and _inode(file) is None:  # SQLite would make an empty one
+            raise sqlite3.OperationalError(REMOVED_FILE)
+
+    @event.listens_for(engine, "checkout")
+    def checked_out(connection: sqlite3.Connection, record: Any, proxy: object) -> None:
+        # SQLite goes on writing to a file that was replaced, where nobody sees the rows.
+        if record.info["file"] != _inode(file):
+            raise DisconnectionError
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -203,6 +224,15 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def _inode(file: str) -> tuple[int, int] | None:
+    """The identity of a file; None if it is missing."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _postgresql(url: URL, pool: int) -> Engine:

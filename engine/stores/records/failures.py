@@ -40,7 +40,11 @@ class DatabaseRefuses(RecordsError):
     """The database answers with an error that an operator must fix."""
 
 
+REMOVED_FILE = "the file was removed"
+"""The message of an error about a file of SQLite that was open."""
 _SQLITE = (
+    (REMOVED_FILE, "the file was removed: put a copy back, or start the gateway again, which "
+     "creates an empty one"),
     ("unable to open database file", "it cannot be opened: does its folder exist, and may this "
      "user write there?"),
     ("readonly database", "it cannot be written: this user needs to write the file and its folder"),
@@ -58,6 +62,8 @@ _POSTGRES = {
     "42703": "its tables are of another version",
     "53100": "its disk is full",
 }
+_TABLES_IN_THE_WAY = ("42P07", "42P17")
+"""PostgreSQL's SQLSTATEs of a table that exists, and of a partition that overlaps another."""
 READ_ONLY = "25006"
 """PostgreSQL's SQLSTATE of a write to a standby."""
 READ_ONLY_SESSION = "session is read-only"
@@ -85,13 +91,22 @@ def failure(error: DBAPIError | PoolTimeout, display_url: str) -> RecordsError:
     for code, reason in _POSTGRES.items():
         if state.startswith(code):
             return DatabaseRefuses(f"{display_url}: {reason}")
+    if state in _TABLES_IN_THE_WAY:
+        return DatabaseRefuses(
+            f"{display_url}: {_one_line(original)}: that table is in the way; rename it, or attach "
+            "it to `ledger` as the partition of its whole month"
+        )
     if state == READ_ONLY or READ_ONLY_SESSION in str(original):
         reason = "it can only be read: it is a standby, and no primary was found"
         return DatabaseAway(f"{display_url}: {reason}", stale=error.connection_invalidated)
-    reason = " ".join(str(original).split())[:300] or type(original).__name__
+    reason = _one_line(original) or type(original).__name__
     return DatabaseAway(
         f"{display_url} does not answer: {reason}", stale=error.connection_invalidated
     )
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).partition("\nLINE 1")[0].split())[:300]
 
 
 def _sqlite(message: str, display_url: str) -> RecordsError:

@@ -85,6 +85,20 @@ def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
     database.write(writing)
 
 
+def test_a_file_of_sqlite_that_was_replaced_is_opened_again(tmp_path):
+    """By a copy that was put back: the other file would take rows that nobody sees."""
+    file, copy = tmp_path / "x.db", tmp_path / "copy.db"
+    database, present = open_database(f"sqlite:///{file}"), "SELECT count(*) FROM copied"
+    database.write(lambda c: c.exec_driver_sql("CREATE TABLE first (id INTEGER)"))
+    other = open_database(f"sqlite:///{copy}")
+    other.write(lambda c: c.exec_driver_sql("CREATE TABLE copied (id INTEGER)"))
+    other.close()
+    copy.replace(file)
+    database.write(lambda c: c.exec_driver_sql("INSERT INTO copied VALUES (1)"))
+    assert database.read(lambda c: c.exec_driver_sql(present).scalar()) == 1
+    database.close()
+
+
 @pytest.mark.keeps("the PostgreSQL of all tests, started again")
 def test_a_broken_idle_connection_is_replaced(postgres):
     database = open_database(postgres.url)

@@ -85,6 +85,17 @@ def test_a_file_that_is_no_database_is_reported(tmp_path):
         upgrade(open_database(f"sqlite:///{tmp_path}/x.db"))
 
 
+def test_a_file_that_was_removed_is_reported_and_not_created(tmp_path):
+    file = tmp_path / "x.db"
+    database = open_database(f"sqlite:///{file}")
+    upgrade(database)
+    file.unlink()
+    for _ in range(2):
+        with pytest.raises(DatabaseRefuses, match="the file was removed: put a copy back"):
+            database.write(select_one)
+    assert not file.exists()
+
+
 def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(DatabaseRefuses, match="does its folder exist"):
         open_database(f"sqlite:///{tmp_path}/nowhere/x.db").read(select_one)

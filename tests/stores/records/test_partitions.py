@@ -8,6 +8,7 @@ from sqlalchemy import inspect, text
 
 from engine.stores.ledger.entry import Entry, repaired
 from engine.stores.records.database import open_database
+from engine.stores.records.failures import DatabaseRefuses
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.partitions import create_months, drop_months
 from engine.stores.records.usage import RowsRefused, UsageTable
@@ -77,6 +78,20 @@ def test_processes_that_make_a_month_at_once_make_it_once(database):
         thread.join()
     assert sum(new) == 5
     assert months(database) == ["ledger_2128_06"]
+
+
+def test_a_table_with_the_name_of_a_month_is_named(database):
+    """As one that was detached, which another row of its month comes after."""
+    table = UsageTable(database)
+    table.insert([Entry("old", 4e9)])
+    database.write(
+        lambda c: c.exec_driver_sql("ALTER TABLE ledger DETACH PARTITION ledger_2096_10")
+    )
+    words = '"ledger_2096_10" already exists: .* rename it, or attach it'
+    with pytest.raises(DatabaseRefuses, match=words):
+        table.insert([Entry("late", 4e9)])
+    database.write(lambda c: c.exec_driver_sql("ALTER TABLE ledger_2096_10 RENAME TO october_2096"))
+    assert table.insert([Entry("late", 4e9)]) == 1
 
 
 def test_a_time_without_a_month_is_at_fault(database):
