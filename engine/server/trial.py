@@ -26,6 +26,8 @@ SECONDS = 60.0
 """How long planning and starting a config may take."""
 
 _MOST_SHOWN = 5
+_ENDING = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
+"""Signals that end a process, besides SIGINT, for which Python has a handler."""
 
 Boot = Callable[[Plan, Path], str]
 """Starts a plan without serving it, and returns a warning, or "". It may write into the folder,
@@ -54,7 +56,7 @@ def try_out(
     other thread may run. Ends soon after `stop` returns True."""
     try:
         with (
-            _exit_on_sigterm(),
+            _exit_on_signals(),
             TemporaryDirectory(
                 prefix="modelway-boot-", dir=runtime_dir.base(), ignore_cleanup_errors=True
             ) as name,
@@ -70,18 +72,18 @@ def try_out(
 
 
 @contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Where SIGTERM has its default action, exit instead, so that the child and the folder are
-    removed. A master has a handler."""
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(128 + sig))
+def _exit_on_signals() -> Iterator[None]:
+    """Where a signal that ends a process has its default action, exit instead, so that the child
+    and the folder are removed. A master has handlers."""
+    is_main = threading.current_thread() is threading.main_thread()
+    signals = [sig for sig in _ENDING if is_main and signal.getsignal(sig) is signal.SIG_DFL]
+    for sig in signals:
+        signal.signal(sig, lambda number, frame: sys.exit(128 + number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for sig in signals:
+            signal.signal(sig, signal.SIG_DFL)
 
 
 def _try_out(

@@ -245,9 +245,17 @@ def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(deployment: Deployment
         os.killpg(deployment.running.process.pid, 0)
 
 
-@pytest.mark.parametrize("command", [["serve"], ["check", "--boot"]], ids=["serve", "check"])
+@pytest.mark.parametrize(
+    ("command", "sig"),
+    [
+        (["serve"], signal.SIGTERM),
+        (["serve"], signal.SIGQUIT),
+        (["serve"], signal.SIGHUP),
+        (["check", "--boot"], signal.SIGTERM),
+    ],
+)
 def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
-    tmp_path: Path, upstream: Recorder, command: list[str]
+    tmp_path: Path, upstream: Recorder, command: list[str], sig: signal.Signals
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         text = project(tmp_path, upstream.url, {"chat": "[]"}, more=records_at(silent))
@@ -264,8 +272,8 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
         try:
             silent.settimeout(20.0)
             with silent.accept()[0]:  # from the trial, which waits for an answer now
-                process.terminate()
-                assert process.wait(20.0) == 128 + signal.SIGTERM
+                process.send_signal(sig)
+                assert process.wait(20.0) == 128 + sig
             with pytest.raises(ProcessLookupError):
                 os.killpg(process.pid, 0)
         finally:
