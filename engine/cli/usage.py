@@ -106,7 +106,7 @@ def command(
     with open_records(location) as records:
         rows = totals(records, by, selection, time_zone)
         report = UsageReport(by, selection, rows, _unshipped(records, location))
-        if (deleted := deleted_before(records)) > selection.since:
+        if (deleted := deleted_before(records)) > max(selection.since, 0.0):
             deleted_text = datetime.fromtimestamp(deleted, time_zone).isoformat(" ", "minutes")
             click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
         if not rows:

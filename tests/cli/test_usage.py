@@ -146,6 +146,7 @@ def test_days_and_months_are_those_of_a_time_zone(folder, monkeypatch):
 
 def test_a_report_says_that_older_rows_were_deleted(folder):
     assert "deleted" not in run().stderr
+    assert "deleted" not in run("--since", "1960-01-01").stderr
     database = open_database(f"sqlite:///{folder}/usage.db")
     UsageTable(database).delete_before(datetime(2026, 2, 3, 4, tzinfo=UTC).timestamp(), 1000)
     database.close()

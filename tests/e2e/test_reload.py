@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -186,8 +187,16 @@ def metrics_of(deployment: Deployment) -> Path:
 
 
 def hidden(folder: Path) -> Path:
-    """Rename the folder during the block."""
-    return folder.rename(folder.with_name(f"hidden-{folder.name}"))
+    """Rename a folder, and put a file in its place, so that it cannot be made again."""
+    away = folder.rename(folder.with_name(f"hidden-{folder.name}"))
+    folder.touch()
+    return away
+
+
+def put_back(away: Path, folder: Path) -> None:
+    """Undo `hidden`."""
+    folder.unlink()
+    away.rename(folder)
 
 
 def test_a_config_that_cannot_be_started_changes_nothing(deployment: Deployment) -> None:
@@ -216,11 +225,11 @@ def test_workers_that_do_not_boot_give_way_to_those_before(deployment: Deploymen
     with traffic(deployment.running.port, chat("chat")) as callers:
         result = modelway("reload", "-c", deployment.config)
     assert result.returncode == 1
-    assert "No such file or directory" in result.stderr
+    assert "File exists" in result.stderr
     assert (deployment.state().hash, deployment.state().loaded) == (before.hash, before.loaded)
     assert set(deployment.running.workers()) == workers
     assert (callers.lost, set(callers.ids)) == (0, {200})
-    away.rename(metrics)
+    put_back(away, metrics)
     deployment.hup()
     until(lambda: deployment.status("new") == 200, "the new config")
 
@@ -281,6 +290,18 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+def test_folders_in_memory_that_were_removed_are_made_again(deployment: Deployment) -> None:
+    """As systemd does when the user has logged out."""
+    metrics, run = metrics_of(deployment), runtime_directory(deployment.config)
+    shutil.rmtree(metrics)
+    shutil.rmtree(run)
+    until(lambda: read(run) is not None, "the published state")
+    deployment.edit(*NEW)
+    assert modelway("reload", "-c", deployment.config).returncode == 0
+    assert deployment.status("new") == 200
+    assert "Traceback" not in deployment.running.output()
+
+
 def test_a_worker_that_cannot_boot_does_not_end_the_gateway(deployment: Deployment) -> None:
     metrics = metrics_of(deployment)
     away = hidden(metrics)
@@ -292,7 +313,7 @@ def test_a_worker_that_cannot_boot_does_not_end_the_gateway(deployment: Deployme
     )
     assert deployment.status("one") == 200
     os.kill(second, signal.SIGKILL)
-    away.rename(metrics)
+    put_back(away, metrics)
     until(lambda: len(deployment.running.workers()) == 2, "other workers")
     assert deployment.status("one") == 200
 

@@ -26,16 +26,18 @@ def folder_of(master: int, base: Path | None = None) -> Path:
     base = base or runtime_dir.base()
     _remove_stale(base)
     folder = base / f"modelway-metrics-{os.getuid()}-{master}-{_start_time(master)}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to another user")
+    _make(folder)
     return folder
 
 
 class Slot:
-    """A number in a folder that no other running process has. Create it after the fork."""
+    """A number in a folder that no other running process has. Create it after the fork.
+
+    A folder that was removed, as systemd does in /dev/shm when a user has logged out, is made
+    again: no worker could start without it. Raises OSError."""
 
     def __init__(self, folder: Path) -> None:
+        _make(folder)
         self.folder = folder
         for number in range(_MAX_SLOTS):
             fd = _lock(folder, number)
@@ -65,6 +67,12 @@ def remove_gauges(folder: Path, number: int) -> None:
     """Remove the gauges of a slot."""
     for path in folder.glob(f"gauge_live*_{number}.*"):
         path.unlink(missing_ok=True)
+
+
+def _make(folder: Path) -> None:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to another user")
 
 
 def _lock(folder: Path, number: int) -> int | None:

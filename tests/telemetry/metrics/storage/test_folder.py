@@ -47,6 +47,13 @@ def test_a_folder_of_another_user_is_refused(tmp_path):
         folder_of(os.getpid(), tmp_path)
 
 
+def test_a_slot_makes_a_folder_that_was_removed(tmp_path):
+    folder = folder_of(os.getpid(), tmp_path)
+    folder.rmdir()
+    Slot(folder).close()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
 def test_slots_are_locked_in_order_and_reused(tmp_path):
     first, second = Slot(tmp_path), Slot(tmp_path)
     assert (first.number, second.number) == (0, 1)
