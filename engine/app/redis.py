@@ -24,6 +24,7 @@ def redis_options(stores: Stores) -> RedisOptions:
         timeout=stores.counters_timeout,
         away_after=redis.away_after,
         connections=redis.connections,
+        prefix=redis.prefix,
         ca=redis.tls.ca,
         certificate=redis.tls.certificate,
         key=redis.tls.key,

@@ -38,10 +38,12 @@ class SentinelLogin:
 
 @dataclass(frozen=True, slots=True)
 class RedisConfig:
-    """Connections to the servers of the counters. `away_after` is in seconds."""
+    """Connections to the servers of the counters, and the `prefix` of their keys. `away_after` is
+    in seconds."""
 
     away_after: float = default("stores.redis.away_after")
     connections: int = default("stores.redis.connections")
+    prefix: str = default("stores.redis.prefix")
     tls: RedisTls = RedisTls()
     sentinel: SentinelLogin = SentinelLogin()
 

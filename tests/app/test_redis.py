@@ -13,6 +13,7 @@ def test_every_key_of_redis_is_an_option():
     redis = RedisConfig(
         away_after=3.0,
         connections=4,
+        prefix="staging",
         tls=RedisTls("/ca.pem", "/a.pem", "/a.key"),
         sentinel=SentinelLogin("gateway", "x"),
     )
@@ -20,6 +21,7 @@ def test_every_key_of_redis_is_an_option():
         timeout=1.5,
         away_after=3.0,
         connections=4,
+        prefix="staging",
         ca="/ca.pem",
         certificate="/a.pem",
         key="/a.key",

@@ -54,6 +54,13 @@ def test_a_store_that_is_not_supported_is_an_error_at_its_value(entry):
     assert read_errors(f"stores: {{{entry}}}\n") == [(4, column, "MW104")]
 
 
+@pytest.mark.parametrize("prefix", ["a{b}", "*", "", "x" * 65, "a b"])
+def test_a_prefix_of_keys_has_only_characters_without_a_meaning_in_redis(prefix):
+    text = "stores: {counters: 'redis://h', redis: {prefix: "
+    assert read_errors(f"{text}'{prefix}'}}}}\n") == [(4, len(text) + 1, "MW104")]
+    assert stores("counters: 'redis://h', redis: {prefix: a.b-c_d:1}").redis.prefix == "a.b-c_d:1"
+
+
 def test_the_time_after_which_redis_is_away_is_bounded():
     text = "counters: 'redis://h', redis: {away_after: "
     assert read_errors(f"stores: {{{text}61s}}}}\n") == [(4, len(text) + 10, "MW104")]

@@ -312,6 +312,7 @@ CHANGES = [
 """Each is told, and guards no less in either direction."""
 ELSEWHERE = [
     ("stores.journal",),
+    ("stores.redis.prefix",),
     ("stores.redis.tls.key",),
     ("stores.redis.sentinel.user",),
     ("routes.0.model.also",),
@@ -377,6 +378,10 @@ def test_an_equally_strong_value_is_reported_in_both_directions(levels_of, path,
 
 def test_another_journal_leaves_rows_behind_in_either_direction(levels_of):
     assert levels_of("stores.journal", None, "var/other") == ({"weaker"}, {"weaker"})
+
+
+def test_another_prefix_of_redis_begins_all_limits_again_in_either_direction(levels_of):
+    assert levels_of("stores.redis.prefix", None, "other") == ({"weaker"}, {"weaker"})
 
 
 def test_the_month_of_another_time_zone_guards_no_less(levels_of):

@@ -33,17 +33,28 @@ _SENTINEL_PORT = 26379
 @dataclass(frozen=True, slots=True)
 class RedisOptions:
     """Options that are not in a URL. `timeout` and `away_after` are seconds (see `CallDeadlines`),
-    `connections` is the largest number of a worker to each server. `ca`, `certificate` and `key`
-    are files in PEM for TLS; `sentinel_user` and `sentinel_password` log in to Sentinels."""
+    `connections` is the largest number of a worker to each server. `prefix` begins all keys. `ca`,
+    `certificate` and `key` are files in PEM for TLS; `sentinel_user` and `sentinel_password` log in
+    to Sentinels."""
 
     timeout: float = 5.0
     away_after: float = 2.0
     connections: int = 50
+    prefix: str = "modelway"
     ca: str | None = None
     certificate: str | None = None
     key: str | None = None
     sentinel_user: str | None = None
     sentinel_password: str | None = None
+
+    @property
+    def tag(self) -> str:
+        """The hash tag of all keys in a server, which is no node of a cluster."""
+        return f"{{{self.prefix}}}"
+
+    def tag_of(self, partition: int) -> str:
+        """The hash tag of the keys of a partition in a cluster."""
+        return f"{{{self.prefix}:{partition}}}"
 
 
 DEFAULTS = RedisOptions()

@@ -39,7 +39,6 @@ from engine.stores.counters.redis.connection import (
     read,
 )
 from engine.stores.counters.redis.deadlines import CallDeadlines, Late
-from engine.stores.counters.redis.scripts import DATASET_KEY
 from engine.stores.counters.redis.server import RedisServer
 from engine.values.counters import CountersAway
 from engine.values.periodic import PeriodicTask
@@ -68,6 +67,7 @@ class RedisClient:
         self, server: RedisServer, options: RedisOptions, dataset: Dataset | None = None
     ) -> None:
         self._server, self._dataset, self.name = server, dataset, server.name
+        self._tag = options.tag
         self.back_at = -math.inf if dataset is None else dataset.lost_at
         self._deadlines = CallDeadlines(options.timeout, options.away_after)
         self._idle: list[Any] = []
@@ -169,7 +169,7 @@ class RedisClient:
         """Connect, and check whether the server still has its counters."""
         connection.connect()
         if self._dataset is not None:
-            answer = exchange(connection, dataset_command(DATASET_KEY))
+            answer = exchange(connection, dataset_command(self._tag))
             if self._dataset.update(answer):
                 self.back_at = self._dataset.lost_at
                 log.warning("counters: %s has lost its counters", self.name)

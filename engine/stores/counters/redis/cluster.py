@@ -62,7 +62,7 @@ class ClusterCounters:
         clock: Callable[[], int] | None = None,
     ) -> None:
         self._nodes = ClusterNodes(parse(url, options), options)
-        self._lease, self._folder, self._clock = lease, folder, clock
+        self._options, self._lease, self._folder, self._clock = options, lease, folder, clock
         self.partitions: dict[int, Partition] = {}
 
     def ping(self) -> None:
@@ -123,7 +123,7 @@ class ClusterCounters:
     def _partition(self, number: int) -> Partition:
         partition = self.partitions.get(number)
         if partition is None:
-            tag = f"{{modelway:{number}}}"
+            tag = self._options.tag_of(number)
             client = SlotClient(self._nodes, tag, self._folder)
             partition = Partition(client, tag=tag, lease=self._lease, clock=self._clock)
             self.partitions[number] = partition

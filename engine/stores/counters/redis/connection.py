@@ -73,9 +73,9 @@ def _read_in_time(connection: Any, asking: bool) -> Any:
         return connection.read_response(timeout=0.001)
 
 
-def dataset_command(key: str) -> Command:
-    """The command that reads the id of the data in the slot of `key`, for `Dataset.update`."""
-    return ("EVAL", DATASET_ID, 1, key, os.urandom(8).hex())
+def dataset_command(tag: str) -> Command:
+    """The command that reads the id of the data in the slot of a hash tag, for `Dataset.update`."""
+    return ("EVAL", DATASET_ID, 1, f"{tag}:mark", os.urandom(8).hex())
 
 
 class Dataset:

@@ -27,11 +27,11 @@ class RedisCounters(Partition):
         clock: Callable[[], int] | None = None,
     ) -> None:
         client = client_of(parse(url, options), options, folder)
-        super().__init__(client, lease=lease, clock=clock)
+        super().__init__(client, tag=options.tag, lease=lease, clock=clock)
 
 
 def client_of(address: Address, options: RedisOptions, folder: Path | None = None) -> RedisClient:
     """The client of one server: a fixed one, or the current master of Sentinels."""
     is_fixed = address.kind == "server"
     server = FixedServer(address.endpoints[0]) if is_fixed else SentinelMaster(address)
-    return RedisClient(server, options, Dataset(server.name, folder))
+    return RedisClient(server, options, Dataset(f"{server.name} {options.tag}", folder))

@@ -23,11 +23,8 @@ from engine.values.calendar import Calendar, CalendarWindows
 from engine.values.counters import SLOT_RETRY, CountersAway, Limit, TakeResult
 
 LEASE = 30.0
-TAG = "{modelway}"
-"""The hash tag of all keys, except in a cluster."""
 _RENEWALS = 500
 """The largest number of leases in one renewal command."""
-
 
 _Location = tuple[str, int | Calendar, int]
 """The Redis key of a limit, its tick in microseconds (0 for slots) or calendar, and its amount."""
@@ -77,7 +74,7 @@ class Partition:
         self,
         client: PartitionClient,
         *,
-        tag: str = TAG,
+        tag: str,
         lease: float = LEASE,
         clock: Callable[[], int] | None = None,
     ) -> None:

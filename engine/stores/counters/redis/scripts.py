@@ -270,12 +270,11 @@ the change, as in `calendars.correct`; for slots 0, the lease, and their number.
 RENEW = _script(_RENEW)
 """KEYS: slots. ARGV: clock, microseconds of a lease, the leases to renew."""
 
-DATASET_KEY = "{modelway}:mark"
 DATASET_ID = """
 if redis.call('SETNX', KEYS[1], ARGV[1]) == 1 then return ARGV[1] end
 return redis.call('GET', KEYS[1])
 """
 """Returns the id of the server's data, after storing the given one if there is none. A different id
-than before means that the data was lost. KEYS: DATASET_KEY. ARGV: a random id."""
+than before means that the data was lost. KEYS: the mark of the hash tag. ARGV: a random id."""
 
 SCRIPTS = {script.sha: script for script in (TAKE, SETTLE, RENEW)}

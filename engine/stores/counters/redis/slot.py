@@ -34,7 +34,7 @@ class SlotClient:
     def __init__(self, nodes: ClusterNodes, tag: str, folder: Path | None) -> None:
         self._nodes, self._slot = nodes, key_slot(tag.encode())
         self.name = f"{nodes.name}, slot {self._slot}"
-        self._mark = f"{tag}:mark"
+        self._tag = tag
         self._dataset = Dataset(f"{nodes.name} {tag}", folder)
         self._node: RedisClient | None = None
         self._verified: tuple[RedisClient, int] | None = None
@@ -76,7 +76,7 @@ class SlotClient:
     def _verify(self, node: RedisClient, generation: int) -> None:
         """Check that the node has the data. If it does not answer, `lost_at` stays at now."""
         try:
-            answer = self._call(dataset_command(self._mark), True, None)
+            answer = self._call(dataset_command(self._tag), True, None)
         except CountersAway as error:
             log.debug("counters: %s", error)
             return

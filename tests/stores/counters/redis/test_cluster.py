@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.stores.counters.redis.address import RedisOptions
 from engine.stores.counters.redis.cluster import ClusterCounters
 from engine.values import counters
 from engine.values.counters import CountersAway
@@ -35,6 +36,16 @@ def test_a_refusal_has_the_states_of_all_limits(cluster, store):
     assert result.remaining[1:] == [0, 4]
     assert [reset > 0 for reset in result.resets] == [True] * 3
     assert [wait > 0 for wait in result.waits] == [False, True, False]
+
+
+def test_gateways_with_other_prefixes_share_nothing(cluster):
+    for name in ("test", "live"):
+        store = ClusterCounters(cluster.url, RedisOptions(prefix=name))
+        limits = [rate(cluster.sharer_at(0), 3)]
+        assert [take(store, limits).denied for _ in range(4)] == [None] * 3 + [0]
+        keys = b"".join(master.say("KEYS *") for master in cluster.masters)
+        assert b"\r\n{%s:" % name.encode() in keys
+        store.close()
 
 
 def test_costs_are_settled_on_every_node(cluster, store):

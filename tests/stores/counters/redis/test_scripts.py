@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from engine.stores.counters.redis.address import RedisOptions
 from engine.stores.counters.redis.counters import RedisCounters
-from engine.stores.counters.redis.scripts import DATASET_KEY, TAKE
+from engine.stores.counters.redis.scripts import TAKE
 from engine.values.calendar import Calendar
 from tests.support.counters import RATE, Limit, client_at, take, wait_for_corrections
 
@@ -29,12 +30,23 @@ def test_every_key_expires_and_has_the_same_hash_tag(server):
     take(store, [*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
     store.close()
     keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
-    keys.remove(DATASET_KEY.encode())
+    keys.remove(b"{modelway}:mark")
     assert len(keys) == 5
     for key in keys:
         assert key.startswith(b"{modelway}:")
         life = int(server.say(f"PTTL {key.decode()}")[1:])
         assert 0 < life < 96 * 86400 * 1000, key
+
+
+def test_gateways_with_other_prefixes_share_nothing(server):
+    stores = [RedisCounters(server.url, RedisOptions(prefix=name)) for name in ("test", "live")]
+    for store in stores:
+        assert [take(store, [Limit("rate:a", 5, 3600.0)]).denied for _ in range(6)] == [
+            None
+        ] * 5 + [0]
+        store.close()
+    keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
+    assert {key.partition(b":")[0] for key in keys} == {b"{test}", b"{live}"}
 
 
 def test_the_sha_of_a_script_is_the_servers(server):
