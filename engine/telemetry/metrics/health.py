@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
@@ -39,15 +40,21 @@ class WatchedTarget(Protocol):
 def health_collector(
     targets: Callable[[], Iterable[WatchedTarget]], clock: Callable[[], float]
 ) -> Collector:
-    """The states of the targets that this worker uses, and the ejections that it decided."""
+    """The states of the targets that this worker uses, and the ejections that it decided.
+
+    The ejections of targets with equal labels are one sample: `a/b` is the entry `a/b` as well as
+    the model `b` of the entry `a`."""
 
     def collect() -> Iterator[Sample]:
         now = clock()
+        ejections: Counter[tuple[str, ...]] = Counter()
         for target in targets():
             labels = (target.upstream, target.name)
             yield HEALTH, labels, target.level(now)
             for reason, count in target.ejections.items():
                 if count:
-                    yield EJECTIONS, (*labels, reason), count
+                    ejections[*labels, reason] += count
+        for labels_of_reason, count in ejections.items():
+            yield EJECTIONS, labels_of_reason, count
 
     return collect
