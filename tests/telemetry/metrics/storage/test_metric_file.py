@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.mmap_dict import MmapedDict
@@ -121,3 +124,50 @@ def test_a_worker_takes_a_file_over_without_room(small_memory: Path) -> None:
     following.numbers[place] = 7.0
     following.close()
     assert [value for key, value, *_ in read_file(str(path)) if key == "key 2999"] == [7.0]
+
+
+def test_a_full_file_has_a_word_more_for_the_uncounted(file: MetricFile, path: Path) -> None:
+    file.open(["x" * ((1 << 14) - 8 - 21)])  # a record of all of the first size
+    file.numbers[UNCOUNTED] += 1.0
+    assert [(value, time) for _, value, time, _ in read_file(str(path))] == [(0.0, 0.0)]
+
+
+def test_a_record_is_complete_before_it_is_in_use(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys_by_write = []
+
+    class ReadAtEachWrite(mmap.mmap):
+        def __setitem__(self, *args: Any) -> None:
+            super().__setitem__(*args)
+            keys_by_write.append([key for key, *_ in read_file(str(path))])
+
+    monkeypatch.setattr(mmap, "mmap", ReadAtEachWrite)
+    file = MetricFile(path)
+    file.open(["a", "bc"])
+    file.close()
+    assert keys_by_write == [[], [], ["a"], ["a"], ["a", "bc"]]
+
+
+def test_a_large_file_seldom_grows(file: MetricFile, path: Path) -> None:
+    sizes = set()
+    for number in range(200):
+        file.open([f"key {number}" + "x" * 20_000])
+        sizes.add(path.stat().st_size)
+    assert len(sizes) < 50
+    assert path.stat().st_size < 1.2 * 200 * 20_000
+
+
+def test_a_key_of_an_earlier_worker_is_forgotten_as_well(path: Path) -> None:
+    keys = [f"key {number}" for number in range(1000)]
+    earlier_file = MetricFile(path)
+    places = earlier_file.open(keys)
+    earlier_file.close()
+    tracemalloc.start()
+    file = MetricFile(path)
+    file.open(keys[:1])
+    all_keys = tracemalloc.get_traced_memory()[0]
+    assert file.open(keys[1:]) == places[1:]
+    assert tracemalloc.get_traced_memory()[0] < all_keys / 2
+    tracemalloc.stop()
+    file.close()
