@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 from prometheus_client.mmap_dict import MmapedDict
 
@@ -160,14 +161,45 @@ def test_gauges_that_are_not_kept_leave_the_page_and_return(cells, tmp_path):
     assert counted(tmp_path, "modelway_requests_total")
 
 
+def test_the_last_gauge_of_a_file_leaves_the_page_and_returns(cells, tmp_path):
+    states, page = cells.numbers(STATE), MetricsPage()
+    places = [states.place((target,)) for target in "ab"]
+    assert page.text(tmp_path).count(b"modelway_state{") == 2
+    cells.keep_gauges({states: {places[0]}})
+    assert page.text(tmp_path).count(b"modelway_state{") == 1
+    assert states.place(("b",)) == places[1]
+    assert page.text(tmp_path).count(b"modelway_state{") == 2
+
+
+def test_gauges_that_all_stay_are_not_written_anew(cells, tmp_path):
+    states = cells.numbers(STATE)
+    for kept in ("a", "ab"):
+        places = {states.place((target,)) for target in kept}
+        file = (tmp_path / "gauge_livemax_0.db").stat().st_ino
+        cells.keep_gauges({states: places})
+        assert (tmp_path / "gauge_livemax_0.db").stat().st_ino == file
+
+
 def test_gauges_that_come_and_go_take_no_room_for_ever(cells, tmp_path):
     states = cells.numbers(STATE)
+    states.place(("first",))
+    descriptors = len(os.listdir("/proc/self/fd"))
     for number in range(3000):
         place = states.place((f"10.0.{number // 250}.{number % 250}",))
         cells.keep_gauges({states: {place}})
     assert (tmp_path / "gauge_livemax_0.db").stat().st_size == 16384
     assert [*tmp_path.iterdir()] == [tmp_path / "gauge_livemax_0.db"]
     assert len(states) == 1
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
+
+
+def test_without_room_no_file_stays_open(cells, full):
+    descriptors = len(os.listdir("/proc/self/fd"))
+    full()
+    for _ in range(3):
+        cells.add(REQUESTS, ("a",), 1.0)
+        cells.retry()
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
 
 
 def test_without_room_gauges_stay_until_there_is_some(cells, full, tmp_path, monkeypatch, caplog):
@@ -184,6 +216,7 @@ def test_without_room_gauges_stay_until_there_is_some(cells, full, tmp_path, mon
         'modelway_state{target="b"}': 1.0,
     }
     assert len(calls) == len(caplog.records) == 1
+    assert [*tmp_path.iterdir()] == [tmp_path / "gauge_livemax_0.db"]
     monkeypatch.undo()
     cells.retry()
     cells.keep_gauges(kept)
