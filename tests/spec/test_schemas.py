@@ -262,6 +262,18 @@ def test_openapi_keywords_apply_in_every_file(tmp_path: Path, version: str) -> N
     assert not documents.is_valid({})
 
 
+@BOTH
+def test_a_property_may_be_read_only_by_another_file(tmp_path: Path, version: str) -> None:
+    documents = compiled(
+        tmp_path,
+        version,
+        "a: {$ref: '#/components/schemas/A'}\n"
+        "components: {schemas: {A: {required: [id], properties: {id: {$ref: 'one.yaml#/Id'}}}}}\n",
+        one="Id: {type: string, readOnly: true}\n",
+    )
+    assert documents.is_valid({})
+
+
 def test_a_folder_of_any_name_holds_schemas(tmp_path: Path) -> None:
     folder = tmp_path / "Ünder %20 #1 {x}"
     folder.mkdir()

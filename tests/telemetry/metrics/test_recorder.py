@@ -7,6 +7,7 @@ import os
 import signal
 
 import gevent
+from gevent.event import Event
 
 from engine.exchange.record import Outcome, Traffic
 from engine.telemetry.metrics import health, process, requests, stores, upstreams
@@ -290,4 +291,14 @@ def test_series_without_room_are_counted_once_there_is_some(tmp_path, monkeypatc
     assert values(recorder, "modelway_ledger_rows_lost_total") == {(): 3.0}
     assert values(recorder, "modelway_workers") == {(): 1.0}
     assert caplog.text.count("no room for metrics") == len(caplog.records) == 1
+    recorder.close()
+
+
+def test_series_without_room_are_tried_again_in_the_background(tmp_path, monkeypatch):
+    tried = Event()
+    monkeypatch.setattr(MetricsRecorder, "retry", lambda recorder, now: tried.set())
+    monkeypatch.setattr("engine.telemetry.metrics.recorder.INTERVAL", 0.001)
+    recorder = MetricsRecorder(tmp_path)
+    recorder.start()
+    assert tried.wait(10.0)
     recorder.close()
