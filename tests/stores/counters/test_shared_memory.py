@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+import lmdb
 import pytest
 
 from engine.stores.counters.memory import MemoryCounters
@@ -140,6 +141,16 @@ def test_the_file_of_locks_is_reserved_before_it_is_written(path):
     memory = SharedMemory(path, 1 << 20)
     status = (path / "lock.mdb").stat()
     assert (status.st_size, status.st_blocks * 512) == (8192, 8192)
+    memory.close()
+
+
+def test_a_database_that_is_open_keeps_its_locks(path):
+    """A process that closes a file releases all of its POSIX locks on it."""
+    memory = SharedMemory(path, 1 << 20)
+    inode = (path / "lock.mdb").stat().st_ino
+    with pytest.raises(lmdb.Error, match="already open"):
+        SharedMemory(path, 1 << 20)
+    assert f":{inode} " in Path("/proc/locks").read_text()
     memory.close()
 
 
