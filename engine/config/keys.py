@@ -110,17 +110,17 @@ def values(
 ) -> Iterator[tuple[Path, Any, Key | None]]:
     """The values of `key` and its descendants whose annotation has this member, and those of
     unknown names beside them (with None as key), each with its path. `value` may be of any type."""
-    found: list[tuple[Path, Any, Key | None]] = []
-    _collect(value, key, member, at, found)
-    return iter(found)
+    results: list[tuple[Path, Any, Key | None]] = []
+    _collect(value, key, member, at, results)
+    return iter(results)
 
 
 def _collect(
-    value: Any, key: Key, member: str, at: Path, found: list[tuple[Path, Any, Key | None]]
+    value: Any, key: Key, member: str, at: Path, results: list[tuple[Path, Any, Key | None]]
 ) -> None:
-    """Append to `found` what `values` yields."""
+    """Append to `results` what `values` yields."""
     if member in key.notes:
-        found.append((at, value, key))
+        results.append((at, value, key))
     if isinstance(value, dict):
         entries: Any = value.items()
     elif isinstance(value, list):
@@ -130,9 +130,9 @@ def _collect(
     for step, entry in entries:
         child = key.child(step)
         if child is None:
-            found.append(((*at, step), entry, None))
+            results.append(((*at, step), entry, None))
         elif member in child.members:
-            _collect(entry, child, member, (*at, step), found)
+            _collect(entry, child, member, (*at, step), results)
 
 
 def _key(schema: Mapping[str, Any], at: Path, root_schema: Mapping[str, Any]) -> Key:

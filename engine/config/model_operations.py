@@ -94,7 +94,7 @@ class ModelOperations:
         counterparts: Counterparts = _NO_LANGUAGES,
         path_suffixes: Mapping[str, str] = _NO_SUFFIXES,
     ) -> None:
-        self._made_of = models, upstreams
+        self._config_models = models
         self._upstreams = upstreams
         self._path_suffixes = path_suffixes
         self.all = tuple(operations)
@@ -128,11 +128,9 @@ class ModelOperations:
         self._groups: dict[str, int] = {}
         self._served: dict[tuple[int, Kind], bool] = {}
 
-    def is_made_of(
-        self, models: Mapping[str, Model], upstreams: Mapping[str, UpstreamConfig]
-    ) -> bool:
-        """Whether it was made of these very mappings."""
-        return self._made_of[0] is models and self._made_of[1] is upstreams
+    def is_of(self, models: Mapping[str, Model], upstreams: Mapping[str, UpstreamConfig]) -> bool:
+        """Whether it was made of these mappings, by identity."""
+        return self._config_models is models and self._upstreams is upstreams
 
     def of(self, entry: str) -> tuple[ModelOperation, ...]:
         """The operations of an entry, in the order of the routes."""

@@ -119,7 +119,7 @@ class Plan:
         """The operations of each model: those of the time when the plan was made, unless its models
         or upstreams were replaced since."""
         config, known = self.config, self.operations
-        if known is not None and known.is_made_of(config.models, config.upstreams):
+        if known is not None and known.is_of(config.models, config.upstreams):
             return known
         return model_operations(config, self.by_model)
 

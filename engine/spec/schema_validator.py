@@ -52,8 +52,8 @@ class SchemaValidator:
         self._is_proven = False
 
     def prove(self, *, known: bool = False) -> None:
-        """Compile the schema if it never was. Raises ValueError for a broken schema. If it is
-        `known` to be none, it is compiled only if no other must be freed for it."""
+        """Compile the schema if it never was. Raises ValueError for a broken schema. One that is
+        `known` not to be broken is compiled only if no other must be freed for it."""
         if not self._is_proven and not (known and len(_compiled) >= MOST_COMPILED):
             self.compile()
 

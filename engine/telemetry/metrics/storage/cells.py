@@ -98,34 +98,34 @@ class Cells:
             file.is_full = False
         return bool(full)
 
-    def keep_gauges(self, kept: Mapping[Numbers, Set[int]]) -> None:
-        """Remove the gauges at other places than those to keep of each metric. Their files are
-        replaced by others without them; without room they stay until `retry`."""
+    def keep_gauges(self, places: Mapping[Numbers, Set[int]]) -> None:
+        """Remove the gauges at other places than these of each metric. Their files are replaced by
+        others without them; without room they stay until `retry`."""
         gauges: dict[str, list[Numbers]] = {}
         for table in self._tables.values():
             if table.metric.kind == "gauge" and isinstance(table, Numbers) and len(table):
                 gauges.setdefault(_kind(table.metric), []).append(table)
         for kind, tables in gauges.items():
-            fewer = any(len(kept.get(table, ())) < len(table) for table in tables)
+            fewer = any(len(places.get(table, ())) < len(table) for table in tables)
             if fewer and not self._files[kind].is_full:
-                self._replace(kind, {table: kept.get(table, frozenset()) for table in tables})
+                self._replace(kind, {table: places.get(table, frozenset()) for table in tables})
 
-    def _replace(self, kind: str, kept: Mapping[Numbers, Set[int]]) -> None:
+    def _replace(self, kind: str, places: Mapping[Numbers, Set[int]]) -> None:
         """Replace a file of gauges by one with the numbers at these places."""
         former, path = self._files[kind], self._path(kind)
         new = path.with_suffix(".new")
         new.unlink(missing_ok=True)  # of a worker that was killed
         file = MetricFile(new)
         try:
-            places = {table: table.copy(file, kept[table]) for table in kept}
+            copies = {table: table.copy(file, places[table]) for table in places}
             file.move(path)
         except OSError as error:
             file.close()
             new.unlink(missing_ok=True)
-            self.without_room(former, next(iter(kept)).metric, error)
+            self.without_room(former, next(iter(places)).metric, error)
             return
-        for table in kept:
-            table.move(file, places[table])
+        for table in copies:
+            table.move(file, copies[table])
         self._files[kind] = file
         former.close()
 

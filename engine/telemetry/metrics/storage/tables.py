@@ -107,15 +107,15 @@ class Numbers(Table):
             return UNCOUNTED
         return place
 
-    def copy(self, file: MetricFile, kept: Set[int]) -> dict[Labels, int]:
-        """Copy the numbers at the places `kept` to another file of gauges, and return their places
-        there. Raises OSError without room."""
-        former = {labels: place for labels, place in self._places.items() if place in kept}
+    def copy(self, file: MetricFile, places: Set[int]) -> dict[Labels, int]:
+        """Copy the numbers at these places to another file of gauges, and return the places of the
+        copies. Raises OSError without room."""
+        former = {labels: place for labels, place in self._places.items() if place in places}
         name, names = self.metric.name, self.metric.labels
-        places = file.open([self._key((name, names, labels), self._help) for labels in former])
-        for place, number in zip(places, former.values(), strict=True):
-            file.numbers[place] = self._file.numbers[number]
-        return dict(zip(former, places, strict=True))
+        copies = file.open([self._key((name, names, labels), self._help) for labels in former])
+        for place, former_place in zip(copies, former.values(), strict=True):
+            file.numbers[place] = self._file.numbers[former_place]
+        return dict(zip(former, copies, strict=True))
 
     def move(self, file: MetricFile, places: dict[Labels, int]) -> None:
         """Use another file from now on, and these places in it."""
