@@ -45,8 +45,7 @@ class Key:
 
     def child(self, step: str | int) -> Key | None:
         """The key of an entry of the value; None for a name that the schema does not know."""
-        other = self.children.get(ENTRY)
-        return other if step == ENTRY else self.children.get(step, other)  # type: ignore[arg-type]
+        return self.children.get(step, self.children.get(ENTRY))  # type: ignore[arg-type]
 
     def all(self) -> Iterator[Key]:
         """This key and all its descendants."""

@@ -43,6 +43,12 @@ def test_an_exception_is_raised_here() -> None:
         run_in_child(divmod, 1, 0)
 
 
+def test_a_result_is_written_in_as_many_parts_as_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = posix.write
+    monkeypatch.setattr(posix, "write", lambda file, data: write(file, bytes(data[:7])))
+    assert run_in_child(os.getpid) != os.getpid()
+
+
 def test_a_result_that_cannot_be_pickled_is_computed_here() -> None:
     function = run_in_child(lambda: lambda: os.getpid())  # noqa: PLW0108 - it cannot be pickled
     assert function() == os.getpid()
