@@ -55,7 +55,8 @@ class Candidates:
     """
 
     # Empty for most requests, so each is made at its first use.
-    _little_left: deque[Target] | None = None  # of the current group
+    _rest: Iterator[Target] | None = None  # of `_waiting`, after one that was put back
+    _little_left: deque[Target] | None = None  # by group
     _asked_last: deque[Target] | None = None
     _full: list[Target] | None = None
     _full_gates: set[Gate] | None = None  # had no free place at the last check
@@ -91,12 +92,13 @@ class Candidates:
         while True:
             if candidate := self.next_unattempted():
                 return candidate
-            if not self._little_left:
+            deferred = self._little_left or self._asked_last
+            if not deferred:
                 break
-            if candidate := self._first_of(self._little_left):
+            target = deferred.popleft()
+            self._passed.append(target)
+            if candidate := self._candidate(target, 0):
                 return candidate
-        if self._asked_last and (candidate := self._first_of(self._asked_last)):
-            return candidate
         while self._full:
             if candidate := self._after_queues(self._full):
                 return candidate
@@ -107,8 +109,8 @@ class Candidates:
 
     def next_unattempted(self, *, of_group: bool = True) -> Candidate | None:
         """The next target without an attempt that is not deferred and can be attempted at once;
-        None without any. It is none `of_group` if the targets of a group are over, and some of it
-        have little left. May be called while another attempt runs."""
+        None without any. With `of_group` it is not of the next group while targets of the current
+        one have little left and wait. May be called while another attempt runs."""
         now: float | None = None  # one time for all targets, which are compared with each other
         for target in self._waiting:
             if target.state.conditions:
@@ -116,7 +118,8 @@ class Candidates:
                     now = self._clock()
                 deferred = self._little_left
                 if deferred and of_group and deferred[0].entry != target.entry:
-                    self._waiting = chain([target], self._waiting)  # of the next group
+                    self._rest = self._rest or self._waiting
+                    self._waiting = chain([target], self._rest)  # of the next group
                     return None
                 if place := target.state.place(now):
                     self._defer(target, place)
@@ -134,15 +137,6 @@ class Candidates:
         else:
             self._asked_last = self._asked_last or deque()
             self._asked_last.append(target)
-
-    def _first_of(self, deferred: deque[Target]) -> Candidate | None:
-        """The first of deferred targets that can be attempted; those before it are removed, too."""
-        while deferred:
-            target = deferred.popleft()
-            self._passed.append(target)
-            if candidate := self._candidate(target, 0):
-                return candidate
-        return None
 
     def hold_places(self, candidate: Candidate) -> Places | None:
         """Take the places for a candidate with bounds, after a wait if none is free; None if none

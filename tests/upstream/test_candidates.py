@@ -77,6 +77,25 @@ def test_a_second_attempt_beside_the_first_does_not_use_up_what_is_left_of_a_lim
     assert attempted(of, 2) == [b, None]
 
 
+def of_entry(entry: str, *places: int) -> list[Target]:
+    """Targets of a model, with their places."""
+    targets = []
+    for number, place in enumerate(places):
+        each_target = target(Client(), name=f"{entry}{number}", retry=Retry(attempts=1))
+        each_target.state.conditions = (Place(place),)
+        targets.append(replace(each_target, entry=entry))
+    return targets
+
+
+def test_the_order_within_a_group_is_kept_after_a_second_attempt_of_it_beside_another() -> None:
+    a0, a1 = of_entry("a", FIRST, AFTER_GROUP)
+    b0, b1, b2 = of_entry("b", AFTER_GROUP, FIRST, FIRST)
+    of = candidates(a0, a1, b0, b1, b2, carries=lambda target: target is not a1)
+    first, beside = of.next(), of.next_unattempted(of_group=False)
+    assert [each and each.target for each in (first, beside)] == [a0, b1]
+    assert attempted(of, 3) == [b2, b0, None]
+
+
 def test_a_retry_waits_and_a_first_attempt_does_not() -> None:
     of = candidates(target(Client(), retry=Retry(attempts=2)))
     first, second = of.next(), of.next()

@@ -13,6 +13,7 @@ from redis.exceptions import (
     ClusterDownError,
     MasterDownError,
     MovedError,
+    NoPermissionError,
     NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
@@ -49,11 +50,12 @@ NOT_SERVED = (AskError, TryAgainError, ClusterDownError)
 """Answers that become `NotServed`; MovedError is an AskError."""
 _REFUSALS = (
     *(*NOT_SERVED, NoScriptError, OutOfMemoryError, ReadOnlyError),
-    *(AuthenticationError, BusyLoadingError),
+    *(AuthenticationError, BusyLoadingError, NoPermissionError),
 )
-_REFUSAL = re.compile(r"^BUSY |\b(OOM|READONLY|MISCONF|NOREPLICAS)\b|has no permissions to")
-"""Errors without a class, and those of scripts in Redis before version 7. A script that lacks a
-permission fails in its middle, and with another text."""
+_REFUSAL = re.compile(r"^BUSY |\b(OOM|READONLY|MISCONF|NOREPLICAS)\b")
+"""Errors without a class, and those of scripts in Redis before version 7."""
+_IN_SCRIPT = "ACL failure in script"
+"""Redis 7.2 and later: a script lacks a permission, and may have written before."""
 
 
 class PartitionClient(Protocol):
@@ -108,7 +110,11 @@ def is_no_master(error: ResponseError) -> bool:
 def is_refusal(error: BaseException) -> bool:
     """Whether the server executed nothing. In some states, such as with a full memory, it refuses
     the first write of a script, so that all or none of its writes are executed."""
-    return isinstance(error, _REFUSALS) or _REFUSAL.search(str(error)) is not None
+    if _IN_SCRIPT in str(error):
+        return False
+    if isinstance(error, _REFUSALS):
+        return True
+    return isinstance(error, ResponseError) and _REFUSAL.search(str(error)) is not None
 
 
 def reason_of(error: Exception) -> str:

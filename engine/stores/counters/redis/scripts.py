@@ -134,6 +134,8 @@ end
 
 -- The corrections of KEYS[first] and the following; their arguments begin at ARGV[arg].
 local function correct_all(first, arg, now)
+  -- A server with a full memory refuses HINCRBY, but not after another write.
+  if first <= #KEYS and ARGV[arg] ~= '0' then redis.call('HDEL', KEYS[first], '') end
   for i = first, #KEYS do
     correct(KEYS[i], ARGV[arg], ARGV[arg + 1], tonumber(ARGV[arg + 2]), now)
     arg = arg + 3
