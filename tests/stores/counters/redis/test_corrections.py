@@ -14,6 +14,7 @@ from engine.stores.counters.redis.client import RedisClient
 from engine.stores.counters.redis.counters import RedisCounters
 from engine.stores.counters.redis.deadlines import Late
 from engine.stores.counters.redis.scripts import RENEW, TAKE
+from engine.values.calendar import Calendar
 from engine.values.counters import CountersAway
 from tests.support.counters import RATE, Limit, take, wait_for_corrections
 from tests.support.redis_faults import back, break_next_answer
@@ -36,7 +37,6 @@ def test_corrections_wait_until_the_server_is_back(server, monkeypatch):
 
 
 REFUSALS = {
-    "full memory": ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
     "a replica": ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
     "no replicas": ("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0"),
     "no permission": ("ACL SETUSER default -evalsha", "ACL SETUSER default +evalsha"),
@@ -87,6 +87,24 @@ def test_corrections_whose_refusal_is_late_count_later(server, monkeypatch):
             gevent.sleep(0.01)
         while take(store, [wide[0]._replace(cost=0)]).remaining != [500]:
             gevent.sleep(0.01)
+    store.close()
+
+
+@pytest.mark.parametrize("window", [3600.0, Calendar("month")])
+def test_corrections_are_counted_in_a_full_memory(server, window):
+    """They let neither slots nor takes of slots wait."""
+    store = RedisCounters(server.url)
+    wide, slot = [Limit("rate:wide", 1000, window)], [Limit("slots:a", 1, 0.0)]
+    carried, sent = (take(store, wide).receipt for _ in range(2))
+    held = take(store, slot)
+    server.say("CONFIG SET maxmemory 1")
+    store.settle(carried, [500])
+    store.settle(held.receipt, [0])
+    assert take(store, slot).denied is None
+    store.settle(sent, [100])
+    wait_for_corrections(store)
+    server.say("CONFIG SET maxmemory 0")
+    assert take(store, wide).remaining == [1000 - 500 - 100 - 1]
     store.close()
 
 
