@@ -47,9 +47,11 @@ class Slot:
         remove_gauges(folder, number)
 
     def close(self) -> None:
-        """Release the slot: its gauges are removed, its counters and histograms remain."""
+        """Release the slot: its gauges are removed, its counters and histograms remain. If the
+        folder was removed, the number in the new one is another process's."""
         if self._fd >= 0:
-            remove_gauges(self.folder, self.number)
+            if os.fstat(self._fd).st_nlink:
+                remove_gauges(self.folder, self.number)
             os.close(self._fd)
             self._fd = -1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -52,6 +53,20 @@ def test_a_slot_makes_a_folder_that_was_removed(tmp_path):
     folder.rmdir()
     Slot(folder).close()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_slot_of_a_folder_that_was_removed_leaves_the_gauges_in_the_new_one(tmp_path):
+    folder = folder_of(os.getpid(), tmp_path)
+    former = Slot(folder)
+    shutil.rmtree(folder)
+    slot = Slot(folder)
+    assert slot.number == former.number
+    gauge = folder / f"gauge_livesum_{slot.number}.db"
+    gauge.touch()
+    former.close()
+    assert gauge.exists()
+    slot.close()
+    assert not gauge.exists()
 
 
 def test_slots_are_locked_in_order_and_reused(tmp_path):
