@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -49,6 +50,18 @@ def other_master(folder: Path) -> Iterator[int]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "run"
+
+
+def test_what_was_removed_is_published_again_with_one_lock(folder: Path) -> None:
+    publication, state = Publication(folder), State(os.getpid(), "a", 1.0, 2.0)
+    publication.publish(state)
+    count = len(os.listdir("/proc/self/fd"))
+    for _ in range(2):
+        shutil.rmtree(folder)
+        assert publication.is_removed
+        publication.publish(state)
+        assert (read(folder), publication.is_removed) == (state, False)
+    assert len(os.listdir("/proc/self/fd")) == count
 
 
 def test_a_published_state_is_read_back(folder: Path) -> None:

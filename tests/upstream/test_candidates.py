@@ -17,7 +17,7 @@ from engine.upstream.admission.gate import Gate, GateConfig
 from engine.upstream.candidates import MAX_QUEUES, Candidates
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target
-from engine.upstream.target_state import AFTER_GROUP, FIRST
+from engine.upstream.target_state import AFTER_GROUP, FIRST, LAST
 from engine.values.admission import NORMAL, Figures
 from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
@@ -75,6 +75,13 @@ def test_a_second_attempt_beside_the_first_does_not_use_up_what_is_left_of_a_lim
     assert beside is not None
     assert [first.target, beside.target] == [a, c]
     assert attempted(of, 2) == [b, None]
+
+
+@each("place", [AFTER_GROUP, LAST])
+def test_a_target_that_was_asked_late_is_attempted_again(place: int) -> None:
+    late = target(Client(), name="a", retry=Retry(attempts=2))
+    late.state.conditions = (Place(place),)
+    assert attempted(candidates(late), 3) == [late, late, None]
 
 
 def of_entry(entry: str, *places: int) -> list[Target]:

@@ -22,6 +22,7 @@ from engine.upstream.forward import Forward
 from engine.upstream.hedge import SAMPLES, HedgeDelay, LatencyWindow
 from engine.upstream.route_headers import RouteHeaders
 from engine.upstream.target import Target
+from engine.upstream.target_state import AFTER_GROUP, FIRST
 from engine.values.errors import GatewayError
 from tests.support.admission import QueueInProcess
 from tests.support.documents import exchange
@@ -88,6 +89,24 @@ def test_a_slow_attempt_gets_a_second_one_which_the_caller_gets():
     assert (record.upstream, record.attempt_count) == ("quick", 2)
     assert record.reached_upstream
     assert record.first_byte is not None
+
+
+class Place:
+    """A condition that always gives the same place."""
+
+    def __init__(self, place: int) -> None:
+        self._place = place
+
+    def place(self, now: float) -> int:
+        return self._place
+
+
+def test_a_second_attempt_goes_to_a_fallback_rather_than_to_a_target_with_little_left():
+    request, first, little, fallback = chat(), slow(), quick("little"), quick("fallback")
+    little.state.conditions = (Place(AFTER_GROUP),)
+    fallback.state.conditions = (Place(FIRST),)
+    assert hedged(request, first, little, replace(fallback, entry="fallback")).status == 200
+    assert failures(request) == [("slow", "cancelled"), ("fallback", "")]
 
 
 def test_a_quick_attempt_gets_no_second_one():

@@ -154,6 +154,18 @@ def test_addresses_of_a_near_network_are_used_if_there_are_no_others(
     assert hosts_of(lookup(server).addresses(NAME, 80)) == ["10.0.0.1"]
 
 
+@pytest.mark.usefixtures("soon")
+def test_near_addresses_stay_in_use_without_an_answer(
+    server: DnsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dns_lookup, "has_route", lambda address: address.host != "2001:db8::1")
+    server.records[NAME, "AAAA"] = ["fd00::1"]
+    names = lookup(server)
+    names.addresses(NAME, 80)
+    server.silent = frozenset({"AAAA"})
+    assert hosts_of(names.addresses(NAME, 80)) == ["fd00::1"]
+
+
 # --- services
 
 
