@@ -11,6 +11,7 @@ from engine.spec.document import misspelt_keys, structure
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.load import load, repair
 from engine.spec.document.node import METHODS, Library, Node
+from engine.spec.document.references import remove_lost
 from engine.spec.document.removed_parts import breach_of, breaches_by_path
 from engine.spec.document.repairs import path_keys
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
@@ -141,6 +142,8 @@ def _load_and_repair(
     misspelt_keys.check(library, findings)
     repair(library, findings)
     structure.check(library, findings)
+    while findings.unsorted and not findings.errors and remove_lost(library, findings):
+        structure.check(library, findings)
     return None if findings.errors else library
 
 

@@ -59,6 +59,30 @@ def references(node: Node) -> Iterator[Node]:
             )
 
 
+def remove_lost(library: Library, findings: Findings) -> bool:
+    """Remove every `$ref` whose target has been removed from the document since, each with a
+    warning and a breach of the library. Returns whether there was any."""
+    lost = [
+        at
+        for uri, file in library.files.items()
+        for at in references(Node(library, uri, (), file.value))
+        if not _has_target(at)
+    ]
+    for at in lost:
+        pointer = at.value.pop("$ref").partition("#")[2]
+        message = f"the target of '#{pointer}' has been removed"
+        _breach(at, "MW202", message, "correct the target: another warning names it", findings)
+    return bool(lost)
+
+
+def _has_target(node: Node) -> bool:
+    try:
+        node.library.at(*target_of(node.value["$ref"], node.uri))
+    except KeyError:
+        return False
+    return True
+
+
 def _make_absolute(library: Library) -> None:
     """Make every `$ref` an absolute URI, so that schemas can be compiled outside their file."""
     for uri, file in library.files.items():

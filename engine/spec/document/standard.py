@@ -20,6 +20,7 @@ import jsonschema_rs
 from engine.source.problem import Findings, Level, Path
 from engine.spec.document.node import METHODS, Library, declared_parameters
 from engine.spec.document.repairs.path_keys import read
+from engine.spec.document.structure import HALF_CHARACTER, half_character
 from engine.spec.path_templates import variables
 
 _MOST = 50
@@ -29,10 +30,13 @@ _LONGEST = 200
 def breaches(library: Library, findings: Findings) -> None:
     """Note every breach, at most fifty."""
     plain = library.unpacked()
-    count = 0
-    for error in islice(_validator(plain.is_30).iter_errors(plain.document.value), _MOST):
-        _note(library, tuple(error.instance_path), _message(error), findings)
-        count += 1
+    value, count = plain.document.value, 0
+    try:
+        for error in islice(_validator(plain.is_30).iter_errors(value), _MOST):
+            _note(library, tuple(error.instance_path), _message(error), findings)
+            count += 1
+    except UnicodeEncodeError:
+        _note(library, half_character(value), HALF_CHARACTER[0], findings)
     for path, words in islice(_undeclared(plain), _MOST - count):
         _note(library, path, words, findings)
 

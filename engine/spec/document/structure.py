@@ -8,6 +8,7 @@ a schema may be a reference.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path as FilePath
@@ -25,6 +26,9 @@ _META_31 = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 _NAMING = frozenset({"properties", "schemas", "parameters", "requestBodies", "securitySchemes"})
 _ROUNDS = 20
+_HALF = re.compile("[\ud800-\udfff]")
+HALF_CHARACTER = "half of a surrogate pair, which is no character", "write the whole character"
+"""The message and hint for a text that no JSON in UTF-8 can have."""
 
 
 _TEXT: Schema = {"type": "string"}
@@ -68,8 +72,36 @@ _OUTLINE = {name: _object_schema(name) for name in OBJECTS if name != "schema"}
 def check(library: Library, findings: Findings) -> None:
     """Remove parts that do not match the outline, each with a warning and a breach of the library.
 
-    A mismatch at the top of the document is an error.
+    A mismatch at the top of the document is an error, and so is half of a surrogate pair where the
+    outline describes the text.
     """
+    try:
+        _check(library, findings)
+    except UnicodeEncodeError:
+        path = half_character(library.document.value)
+        findings.error(library.source(library.root, path), path, "MW204", *HALF_CHARACTER)
+
+
+def half_character(value: Any) -> Path:
+    """The path of the first mapping or value with half of a surrogate pair as a name or text."""
+    stack: list[tuple[Path, Any]] = [((), value)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, dict | list):
+            entries = [*(value.items() if isinstance(value, dict) else enumerate(value))]
+            if any(_has_half(key) for key, _ in entries):
+                return path
+            stack += [((*path, key), child) for key, child in reversed(entries)]
+        elif _has_half(value):
+            return path
+    return ()
+
+
+def _has_half(text: Any) -> bool:
+    return isinstance(text, str) and _HALF.search(text) is not None
+
+
+def _check(library: Library, findings: Findings) -> None:
     validator = _validator(library.is_30)
     document = library.document
     removed: set[Path] = set()

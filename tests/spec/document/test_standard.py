@@ -40,6 +40,7 @@ def test_a_document_that_keeps_the_standard_has_none(tmp_path: Path, version: st
         {"paths": {"x": {}}},
         {"unknown": 1},
         {"servers": "x"},
+        {"\ud800": 1},
     ],
 )
 def test_a_breach_is_a_warning(tmp_path: Path, version: str, change: dict[str, Any]) -> None:

@@ -66,3 +66,47 @@ def test_a_broken_schema_is_a_problem(tmp_path: Path, version: str, schema: Any)
         paths={"/x": {"post": get(requestBody=body)}, "/y": {"get": get("y", parameters=declared)}},
     )
     assert warning_codes(tmp_path, value) == ["MW204", "MW204"]
+
+
+@each("pointer", ["/components/schemas/B/items", "/components/schemas/C"])
+def test_a_reference_to_a_removed_part_is_removed_as_well(tmp_path: Path, pointer: str) -> None:
+    schemas = {
+        "A": {"properties": {"readOnly": {"$ref": f"#{pointer}"}}},
+        "B": {"items": -1},
+        "C": {"$ref": "#/components/schemas/B/items"},
+    }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}
+    paths = {"/x": {"post": get("x", requestBody={"content": content})}, "/y": {"get": get("y")}}
+    specification, problems = read(tmp_path, document(paths=paths, components={"schemas": schemas}))
+    assert specification is not None
+    assert [*specification.operations] == ["y"]
+    assert {problem.code for problem in problems} == {"MW202", "MW204", "MW209"}
+
+
+HALF = "\ud800"
+
+
+@each(
+    "change",
+    [
+        {"components": {"schemas": {"A": {"properties": {HALF: {}}}}}},
+        {"components": {"schemas": {"A": {"pattern": HALF}}}},
+        {"components": {"schemas": {"A": {"type": HALF}}}},
+        {"paths": {f"/{HALF}": {"get": get("x")}}},
+    ],
+)
+def test_half_of_a_surrogate_pair_is_an_error_at_its_place(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    specification, problems = read(tmp_path, document(**change))
+    assert specification is None
+    assert [(problem.code, problem.message) for problem in problems] == [
+        ("MW204", "half of a surrogate pair, which is no character")
+    ]
+
+
+def test_half_of_a_surrogate_pair_in_a_description_is_read(tmp_path: Path) -> None:
+    paths = {"/x": {"get": get("x", description=HALF)}}
+    specification, problems = read(tmp_path, document(paths=paths))
+    assert specification is not None
+    assert problems == []
