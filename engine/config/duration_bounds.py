@@ -5,11 +5,11 @@ A message names the bound, never the value, which may be a secret from `${...}`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from engine.config import keys
-from engine.config.keys import Key
 from engine.source.problem import Findings, Path, Source
 from engine.values import units
 
@@ -18,25 +18,26 @@ def check(value: Any, source: Source, findings: Findings) -> list[Path]:
     """Note the durations of a gateway.yaml that are out of bounds. Returns their paths."""
     breaches: list[Path] = []
     for at, text, key in keys.values(value, keys.root(), "bounds"):
-        if key is not None and isinstance(text, str) and (bound := _bound(text, key)):
-            message, hint = f"'{at[-1]}' must be {bound}", f"write {_example(key)}"
+        if key is not None and isinstance(text, str) and (bound := breach(text, key.schema)):
+            message, hint = f"'{at[-1]}' must be {bound}", f"write {example(key.schema)}"
             findings.error(source, at, "MW104", message, hint)
             breaches.append(at)
     return breaches
 
 
-def _bound(text: str, key: Key) -> str:
-    """The bound that a duration breaks, "" for none. The schema reports texts that are no
-    duration."""
-    least, most = key.notes["bounds"]
+def breach(text: str, schema: Mapping[str, Any]) -> str:
+    """The bound of a key's schema that a duration breaks, as `1ms or more`; "" for none, and for a
+    text that is no duration."""
+    least, most = schema.get(keys.ANNOTATION, {}).get("bounds", (None, None))
     with suppress(ValueError):
         seconds = units.seconds(text)
-        if seconds < units.seconds(least):
+        if least is not None and seconds < units.seconds(least):
             return f"{least} or more"
         if most is not None and seconds > units.seconds(most):
             return f"{most} or less"
     return ""
 
 
-def _example(key: Key) -> str:
-    return str(key.schema.get("examples", [key.schema["default"]])[0])
+def example(schema: Mapping[str, Any]) -> str:
+    """A duration that a key may have."""
+    return str(schema.get("examples", [schema["default"]])[0])

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.config import likely_value
+from engine.config import duration_bounds, likely_value
 from engine.config.keys import ANNOTATION
 from engine.config.likely_value import flag, plain
 from engine.source.suggestion import near
@@ -192,6 +192,8 @@ def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
         return _form(schema)
     if re.search(pattern, duration) is None:
         return f"above zero: {_form(schema)}"
+    if duration_bounds.breach(duration, schema):
+        return f"write {duration_bounds.example(schema)}"
     units = ", or another unit: ms, m, h, d" if is_number and takes_ms else ""
     return f"write {duration}{units}"
 
