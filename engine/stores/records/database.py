@@ -227,11 +227,13 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
 
 
 def _inode(file: str) -> tuple[int, int] | None:
-    """The identity of a file; None if it is missing."""
+    """The identity of a file; None if it is missing, -1 if it cannot be seen."""
     try:
         status = os.stat(file)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError:  # SQLite, which cannot open it either, has the message
+        return -1, -1
     return status.st_dev, status.st_ino
 
 

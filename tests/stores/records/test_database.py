@@ -7,6 +7,7 @@ import threading
 import psycopg
 import pytest
 
+from engine.stores.records import database as database_module
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import BadUrl, DatabaseAway
 from engine.stores.records.migrate import upgrade
@@ -96,6 +97,18 @@ def test_a_file_of_sqlite_that_was_replaced_is_opened_again(tmp_path):
     copy.replace(file)
     database.write(lambda c: c.exec_driver_sql("INSERT INTO copied VALUES (1)"))
     assert database.read(lambda c: c.exec_driver_sql(present).scalar()) == 1
+    database.close()
+
+
+def test_a_file_of_sqlite_that_cannot_be_seen_is_not_a_removed_one(tmp_path, monkeypatch):
+    database = open_database(f"sqlite:///{tmp_path / 'x.db'}")
+    assert database.read(lambda c: c.exec_driver_sql("SELECT 1").scalar()) == 1
+
+    def refused(path: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(database_module.os, "stat", refused)
+    assert database.read(lambda c: c.exec_driver_sql("SELECT 1").scalar()) == 1
     database.close()
 
 

@@ -129,8 +129,7 @@ class CorrectionQueue:
             except CountersAway as error:
                 self._wake.set()  # send the rest in the next iteration
                 log.debug("counters: %s", error)
-                if isinstance(error, Unsent):
-                    gevent.sleep(RETRY_DELAY)
+                gevent.sleep(RETRY_DELAY)
 
     def _renew(self) -> None:
         with self._sending:  # a slot released meanwhile is sent after its renewal

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import gevent
 import pytest
+from gevent.event import Event
 from redis import Connection
 
 from engine.stores.counters.redis import corrections
 from engine.stores.counters.redis.call import Unsent
 from engine.stores.counters.redis.client import RedisClient
+from engine.stores.counters.redis.corrections import BATCH_DELAY, RETRY_DELAY, CorrectionQueue
 from engine.stores.counters.redis.counters import RedisCounters
 from engine.stores.counters.redis.deadlines import Late
 from engine.stores.counters.redis.scripts import RENEW, TAKE
@@ -214,3 +217,37 @@ def test_after_a_lost_answer_only_releases_of_slots_are_sent_again(server, monke
     back(store.ping)
     store.close()
     assert take(RedisCounters(server.url), RATE).remaining == [10 - 1 - 2 - 2]
+
+
+class Failing:
+    """A client of which each call fails after it was sent."""
+
+    lost_at = back_at = 0.0
+    name = "failing"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def raise_if_away(self) -> None:
+        """Is not away."""
+
+    def call(self, command: Any, **options: Any) -> Any:
+        self.calls += 1
+        raise CountersAway("an error in the middle of a script")
+
+
+def test_there_is_a_pause_after_each_failure(monkeypatch):
+    client, pauses, tried_again = Failing(), list[float](), Event()
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if client.calls == 2:
+            tried_again.set()
+            gevent.sleep(3600)
+
+    monkeypatch.setattr(corrections, "gevent", SimpleNamespace(sleep=pause, spawn=gevent.spawn))
+    queue = CorrectionQueue(client, lambda: iter([("EVALSHA",)]), 0.01, lambda: 0)
+    queue.start()
+    assert tried_again.wait(10)
+    assert pauses == [RETRY_DELAY, BATCH_DELAY, RETRY_DELAY]
+    queue.close()
