@@ -177,7 +177,9 @@ def test_a_child_has_no_signal_handlers_of_its_parent() -> None:
 
 def test_a_child_ends_soon_after_stop(tmp_path: Path) -> None:
     def write_and_hang() -> None:
-        (tmp_path / "pid").write_text(str(os.getpid()))
+        draft = tmp_path / "draft"
+        draft.write_text(str(os.getpid()))
+        draft.replace(tmp_path / "pid")
         hang()
 
     with pytest.raises(ChildFailed, match="was cancelled"):
