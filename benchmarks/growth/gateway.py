@@ -22,6 +22,8 @@ from tests.support.running import environment
 
 PAIRS = 100
 """The pairs of a route and a model that are asked for again and again."""
+FIRST_FRESH = 100
+"""The number of the first token that was never used."""
 
 
 def modelway(*arguments: str | Path, folder: Path) -> subprocess.Popen[bytes]:
@@ -54,7 +56,7 @@ class RunningGateway:
     def __post_init__(self) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port)
         self.worker = workers(self.process.pid)[0]
-        self.fresh = itertools.count(100)
+        self.fresh = itertools.count(FIRST_FRESH)
         self.pairs = [self.size.near_pair(self.dice) for _ in range(PAIRS)]
         self.spread_pairs = [self.size.pair(self.dice) for _ in range(PAIRS)]
         for pair in (self.pairs + self.spread_pairs) * 10:  # until both targets were asked
