@@ -277,6 +277,8 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             start_new_session=True,
+            # Where tests run in the background, it is ignored, and a child inherits that.
+            preexec_fn=lambda: signal.signal(sig, signal.SIG_DFL),
         )
         try:
             silent.settimeout(20.0)
