@@ -83,6 +83,19 @@ def test_a_reference_to_a_removed_part_is_removed_as_well(tmp_path: Path, pointe
     assert {problem.code for problem in problems} == {"MW202", "MW204", "MW209"}
 
 
+def test_what_a_removed_reference_leaves_is_checked_again(tmp_path: Path) -> None:
+    parameters = [{"$ref": "#/components/parameters/P"}]
+    paths = {"/x": {"get": get("x", parameters=parameters)}, "/y": {"get": get("y")}}
+    components = {"parameters": {"P": {"name": 5, "in": "query"}}}
+    specification, problems = read(tmp_path, document(paths=paths, components=components))
+    assert specification is not None
+    assert [*specification.operations] == ["y"]
+    assert {problem.code for problem in problems} == {"MW202", "MW204", "MW209"}
+    assert specification.node(specification.operations["y"]).value == get("y")
+    path = specification.library.document.get("paths").get("/x").get("get")
+    assert path.get("parameters").value == []
+
+
 HALF = "\ud800"
 
 

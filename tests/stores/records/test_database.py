@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -107,7 +108,7 @@ def test_a_file_of_sqlite_that_cannot_be_seen_is_not_a_removed_one(tmp_path, mon
     def refused(path: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(database_module.os, "stat", refused)
+    monkeypatch.setattr(database_module, "os", SimpleNamespace(stat=refused))
     assert database.read(lambda c: c.exec_driver_sql("SELECT 1").scalar()) == 1
     database.close()
 
