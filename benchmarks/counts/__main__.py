@@ -1,4 +1,8 @@
-"""The command: count, and compare or record."""
+"""The command: count, and compare or record.
+
+The record holds bytecodes only: they are the same on every machine, whatever else it does.
+Instructions depend on libraries and compilers, so they are compared within one run.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 
-from benchmarks.counts.alike import difference, surroundings
-from benchmarks.counts.verdict import Verdict, judge_all
+from benchmarks.counts.verdict import judge, judge_all
 
 _HERE = Path(__file__).resolve().parent
+_ROOT = _HERE.parents[1]
 _RECORD = _HERE.parent / "counts.json"
 _RUN = "benchmarks.counts.run"
 _VALGRIND = ["valgrind", "-q", "--tool=callgrind", "--instr-atstart=no"]
@@ -27,13 +30,17 @@ class Missing(Exception):
     """Instructions cannot be counted here; `str` says why."""
 
 
-def bytecodes() -> dict[str, int]:
-    """Steps of the interpreter in the engine."""
-    return _run([sys.executable, "-m", _RUN, "bytecodes"])
+def bytecodes(root: Path = _ROOT) -> dict[str, int]:
+    """Steps of the interpreter in the engine of the checkout at `root`."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _run([sys.executable, "-m", _RUN, "bytecodes"], folder, root)
 
 
-def instructions(module: str = _RUN, *arguments: str) -> dict[str, int]:
-    """Instructions, by callgrind, of the workload that a module runs. Raises Missing."""
+def instructions(module: str = _RUN, *arguments: str, root: Path = _ROOT) -> dict[str, int]:
+    """Instructions, by callgrind, of the workload that a module of the checkout at `root` runs.
+
+    Raises Missing.
+    """
     missing = [tool for tool in _NEEDED if shutil.which(tool) is None]
     if missing:
         raise Missing(f"there is no {' and no '.join(missing)}")
@@ -44,11 +51,11 @@ def instructions(module: str = _RUN, *arguments: str) -> dict[str, int]:
         if process.returncode:
             raise Missing(f"marks.c does not compile: {process.stderr.strip()[:200]}")
         command = [sys.executable, "-m", module, "instructions", library, *arguments]
-        return _run([*_VALGRIND, *command], folder)
+        return _run([*_VALGRIND, *command], folder, root)
 
 
-def _run(command: list[str], folder: str | None = None) -> dict[str, int]:
-    paths = [str(_HERE.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+def _run(command: list[str], folder: str, root: Path) -> dict[str, int]:
+    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0"}
     process = subprocess.run(
         command, cwd=folder, env=environ, capture_output=True, text=True, check=False
@@ -59,45 +66,42 @@ def _run(command: list[str], folder: str | None = None) -> dict[str, int]:
     return counts
 
 
-def compare(record: dict[str, Any]) -> list[Verdict]:
-    """What there is to say of this Python's counts beside the record."""
-    if not record:
-        return [Verdict("no record of this Python: nothing is compared", True)]
-    verdicts = judge_all("bytecodes", record["bytecodes"], bytecodes())
-    recorded = record["instructions"]
-    try:
-        why = difference(recorded["with"], surroundings()) if shutil.which("valgrind") else ""
-        if why:
-            raise Missing(f"the record is of another installation: {why}")
-        verdicts += judge_all("instructions", recorded, instructions())
-    except Missing as missing:
-        verdicts.append(Verdict(f"instructions: not compared, as {missing}", True))
-    return verdicts
-
-
 @click.command()
 @click.option("--write", is_flag=True, help="Renew the record of this Python.")
-def main(write: bool) -> None:
+@click.option(
+    "--against",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
+    help="Compare with another checkout instead, instructions included.",
+)
+def main(write: bool, against: Path | None) -> None:
     """Count what a request and an event take, and compare with the record."""
+    if against is not None:
+        _compare_checkouts(against)
+        return
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     records = json.loads(_RECORD.read_text()) if _RECORD.exists() else {}
     if write:
-        try:
-            instruction_counts = instructions()
-        except Missing as missing:
-            raise click.ClickException(str(missing)) from missing
-        record = {
-            "bytecodes": bytecodes(),
-            "instructions": {**instruction_counts, "with": surroundings()},
-        }
-        records[python] = record
+        records[python] = bytecodes()
         _RECORD.write_text(json.dumps(dict(sorted(records.items())), indent=2) + "\n")
-        return
-    verdicts = compare(records.get(python, {}))
-    for verdict in verdicts:
-        click.echo(verdict.text)
-    if not all(verdict.good for verdict in verdicts):
-        raise SystemExit(1)
+    elif python not in records:
+        click.echo("no record of this Python: nothing is compared")
+    else:
+        verdicts = judge_all(records[python], bytecodes())
+        for verdict in verdicts:
+            click.echo(verdict.text)
+        if not all(verdict.good for verdict in verdicts):
+            raise SystemExit(1)
+
+
+def _compare_checkouts(other: Path) -> None:
+    """Print the counts of this checkout beside those of another."""
+    try:
+        for kind, count in (("bytecodes", bytecodes), ("instructions", instructions)):
+            before, now = count(root=other), count()
+            for unit, number in before.items():
+                click.echo(judge(f"{kind} per {unit}", number, now[unit]).text)
+    except Missing as missing:
+        raise click.ClickException(str(missing)) from missing
 
 
 if __name__ == "__main__":

@@ -28,5 +28,5 @@ def judge(name: str, recorded: float, now: float) -> Verdict:
     return Verdict(text, not grew)
 
 
-def judge_all(kind: str, recorded: Mapping[str, float], now: Mapping[str, float]) -> list[Verdict]:
-    return [judge(f"{kind} per {unit}", recorded[unit], now[unit]) for unit in ("request", "event")]
+def judge_all(recorded: Mapping[str, float], now: Mapping[str, float]) -> list[Verdict]:
+    return [judge(f"bytecodes per {unit}", recorded[unit], now[unit]) for unit in recorded]

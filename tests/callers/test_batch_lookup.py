@@ -7,8 +7,7 @@ import pytest
 from gevent.event import Event
 
 from engine.callers.batch_lookup import Batches
-
-PATIENCE = 20.0
+from tests.support.waiting import PATIENCE
 
 
 class Store:

@@ -170,7 +170,7 @@ def test_a_chat(front: Front, client: openai.OpenAI) -> None:
     holds(row, model_asked="gpt-4o", model_served="gpt-4o", upstream="openai", attempts=1)
     holds(row, outcome="complete", input=7, output=4, source="upstream", stream=False)
     holds(row, cost=57_500, currency="EUR")  # 7 at 2.50 and 4 at 10 for a million
-    assert 0 < row["first_byte"] <= row["duration"] < 20
+    assert 0 < row["first_byte"] <= row["duration"]
     assert row["bytes_in"] > len(MESSAGE)
     assert row["bytes_out"] > len(MESSAGE)
 

@@ -123,18 +123,16 @@ def test_an_interruption_in_the_middle(client: OpenAI) -> None:
         connection.conversation.item.create(item=message(LONG))
         connection.response.create()
         until(connection, "response.output_text.delta")
-        cancelled = time.monotonic()
         connection.response.cancel()
         events = until(connection, "response.done")
-        seconds = time.monotonic() - cancelled
         response = events[-1].response
         assert (response.status, response.status_details.reason) == (
             "cancelled",
             "client_cancelled",
         )
-        assert LONG.startswith(response.output[0].content[0].text)
-        # Without the cancel the reply would take twenty seconds.
-        assert seconds < 10
+        text = response.output[0].content[0].text
+        assert LONG.startswith(text)
+        assert len(text) < len(LONG)
         assert text_turn(connection, "again")[-1].response.output[0].content[0].text == "again"
 
 

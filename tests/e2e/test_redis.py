@@ -13,7 +13,7 @@ import pytest
 
 from tests.support import redis_server
 from tests.support.crowd import crowd, traffic
-from tests.support.recording import SOON, Recorder, Wire, answer, assert_refused, recorder
+from tests.support.recording import Recorder, Wire, answer, assert_refused, recorder
 from tests.support.redis_server import RedisServer
 from tests.support.running import Running, gateway
 from tests.support.small import COMPLETION, chat, project
@@ -84,13 +84,13 @@ def test_redis_goes_away_and_comes_back(
         wires = [stack.enter_context(Wire(front.port)) for _ in range(6)]
         until(lambda: counted(wires) == {True}, "limits")
         redis.pause()
-        times = [away(wire, expected) for _ in range(10) for wire in wires]
-        assert max(times) < TIMEOUT + SOON, sorted(times)[-5:]
+        for wire in 10 * wires:
+            assert_uncounted(wire, expected)
         redis.go_on()
         until(lambda: counted(wires) == {True}, "limits again, after a pause")
         redis.kill()
-        times = [away(wire, expected) for _ in range(10) for wire in wires]
-        assert max(times) < TIMEOUT + SOON, sorted(times)[-5:]
+        for wire in 10 * wires:
+            assert_uncounted(wire, expected)
         redis.start()
         until(lambda: counted(wires) == {True}, "limits again, after a restart")
         assert 1 <= front.output().count("the counters are unavailable") <= 2, (
@@ -99,10 +99,6 @@ def test_redis_goes_away_and_comes_back(
         does = "pass uncounted" if how == "allow" else "are refused"
         assert f"requests with limits {does}" in front.output()
         assert "Traceback" not in front.output()
-
-
-TIMEOUT = 2.0
-"""Seconds that a request waits for a Redis that does not answer."""
 
 
 def counted(wires: list[Wire]) -> set[bool]:
@@ -114,18 +110,15 @@ def counted(wires: list[Wire]) -> set[bool]:
     return states
 
 
-def away(wire: Wire, status: int) -> float:
-    """Seconds of a request during an outage of Redis."""
-    start = time.monotonic()
+def assert_uncounted(wire: Wire, status: int) -> None:
+    """Assert that a request is answered during an outage of Redis, which never answers."""
     wire.send(chat())
     response = wire.answer("POST")
-    seconds = time.monotonic() - start
     assert response.status == status
     assert not response.values("x-ratelimit-limit-requests")
     if status == 503:
         assert_refused(response, 503, "counters_unavailable")
         assert response.value("retry-after") == "1"
-    return seconds
 
 
 def test_a_gateway_begins_without_redis(
@@ -135,7 +128,8 @@ def test_a_gateway_begins_without_redis(
     with ExitStack() as stack:
         front = serve(stack, tmp_path / "one", upstream, redis, ", on_store_failure: allow")
         wires = [stack.enter_context(Wire(front.port)) for _ in range(4)]
-        assert [away(wire, 200) < TIMEOUT + SOON for wire in wires] == [True] * 4
+        for wire in wires:
+            assert_uncounted(wire, 200)
         redis.start()
         until(lambda: counted(wires) == {True}, "limits, once Redis is there")
 

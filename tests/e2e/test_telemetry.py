@@ -186,7 +186,7 @@ def test_a_session_is_one_line_with_what_passed(platform: Platform):
 
     (entry,) = until(sessions, "the session's line")
     assert (entry["messages_in"], entry["messages_out"] >= 2) == (1, True)
-    assert 0 < entry["seconds"] < PATIENCE
+    assert entry["seconds"] > 0
 
 
 # Times

@@ -13,6 +13,7 @@ from engine.exchange.record import Outcome
 from engine.values.errors import AbortConnection, AbortReason, GatewayError, Malformed
 from tests.support.endpoints import ANTHROPIC, GEMINI, OPENAI, Gateway, fail, ok, raising
 from tests.support.exchanges import new_exchange
+from tests.support.waiting import PATIENCE
 
 
 def test_an_exchange_is_open_until_its_end():
@@ -77,7 +78,7 @@ def record_of(handler):
 def test_every_end_is_observed_once(handler, status, outcome, code):
     record = record_of(handler)
     assert (record.status, record.outcome, record.code) == (status, outcome, code)
-    assert 0 <= record.gateway_time <= record.duration < 5
+    assert 0 <= record.gateway_time <= record.duration
 
 
 def test_a_beginning_that_cannot_be_noted_is_logged_and_the_request_goes_on(caplog):
@@ -96,7 +97,7 @@ def test_a_request_that_waits_when_its_worker_ends_is_answered_503_in_its_dialec
     gevent.sleep(0)
     assert gateway.lifecycle.open == 1
     gateway.lifecycle.interrupt()
-    body = orjson.loads(waiting.get(timeout=5))
+    body = orjson.loads(waiting.get(timeout=PATIENCE))
     assert dialect.is_error(body)
     assert "Send it again" in body["error"]["message"]
     assert (gateway.status, gateway.results) == (503, [(503, "shutdown", "shutting_down")])
@@ -118,7 +119,7 @@ def test_an_exchange_that_is_about_to_end_is_cut_only_by_the_second_call():
     gevent.sleep(0)
     assert (gateway.lifecycle.open, len(called)) == (1, 1)
     gateway.lifecycle.interrupt()
-    ending.join(5)
+    ending.join(PATIENCE)
     assert (gateway.lifecycle.open, gateway.results) == (0, [(200, "complete", "")])
 
 
@@ -136,7 +137,7 @@ def test_a_stream_that_its_caller_does_not_take_is_cut_as_shutdown():
     sending = gevent.spawn(send)
     gevent.sleep(0)
     gateway.lifecycle.interrupt()
-    sending.join(5)
+    sending.join(PATIENCE)
     assert gateway.results == [(200, "shutdown", "")]
 
 

@@ -10,6 +10,7 @@ import gevent.socket
 import pytest
 
 from engine.server.caller_socket import CallerSocket, end_input, linger
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_a_socket_whose_input_is_ended_is_read_to_its_end(pair: tuple[Any, Any])
     reader = gevent.spawn(lambda: [near.recv(9), near.recv(9)])
     gevent.sleep(0.01)  # it waits for more
     end_input(near)
-    assert reader.get(timeout=5) == [b"a", b""]
+    assert reader.get(timeout=PATIENCE) == [b"a", b""]
     near.sendall(b"b")
     assert far.recv(9) == b"b"
 
@@ -94,4 +95,4 @@ def test_a_socket_that_lingers_reads_to_the_callers_end(pair: tuple[Any, Any]) -
     assert far.recv(9) == b""
     assert not lingering.ready()
     far.close()
-    lingering.get(timeout=5)
+    lingering.get(timeout=PATIENCE)

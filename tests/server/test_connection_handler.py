@@ -16,6 +16,7 @@ from engine.server.environ import SchemeHeaders
 from engine.server.http1.request import Limits
 from engine.server.listener import IdleConnections
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from tests.support.waiting import PATIENCE
 
 GET = b"GET /%d HTTP/1.1\r\nHost: h\r\n\r\n"
 LOG = logging.getLogger("gunicorn.error")
@@ -72,14 +73,14 @@ class Connection:
             self.far.sendall(piece)
         self.far.shutdown(1)
         answers = b""
-        with gevent.Timeout(5):
+        with gevent.Timeout(PATIENCE):
             while piece := self.far.recv(65_536):
                 answers += piece
         return answers
 
     def close(self) -> None:
         self.far.close()
-        self.serving.join(5)
+        self.serving.join(PATIENCE)
         assert len(self.idle) == 0
 
 

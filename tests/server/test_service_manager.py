@@ -7,6 +7,7 @@ import tempfile
 import pytest
 
 from engine.server.service_manager import ServiceManager
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -16,7 +17,7 @@ def systemd(request, tmp_path, monkeypatch):
         name = f"{folder}/notify" if request.param == "path" else f"@modelway-{tmp_path}"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
             sock.bind(name.replace("@", "\0"))
-            sock.settimeout(5)
+            sock.settimeout(PATIENCE)
             monkeypatch.setenv("NOTIFY_SOCKET", name)
             yield sock
 

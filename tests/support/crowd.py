@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-PATIENCE = 20.0
-"""Seconds until an answer that does not come counts as failed."""
+from tests.support.waiting import PATIENCE
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _ID = re.compile(rb"\r\nx-request-id: *(\S+)", re.IGNORECASE)

@@ -47,6 +47,7 @@ from benchmarks.counts.house import CONFIG, TOKEN, House  # noqa: E402
 from engine.exchange.exchange import RequestRecord  # noqa: E402
 from engine.upstream.client.dial_order import DialOrder  # noqa: E402
 from tests.support.peer import CLOSE, RESET, Peer, Step, read_request, reset, serving  # noqa: E402
+from tests.support.waiting import PATIENCE  # noqa: E402
 
 _MORE = """\
   first-byte:
@@ -115,7 +116,6 @@ WAYS = {
     "asked in no HTTP": Way([], request=b"nonsense\r\n\r\n"),
 }
 _TIMES = 3
-_PATIENCE = 20.0
 
 
 class _Stage:
@@ -170,7 +170,7 @@ class _Stage:
         if way.leaves:
             gevent.sleep(0.05)
             caller.close()
-        with gevent.Timeout(_PATIENCE):
+        with gevent.Timeout(PATIENCE):
             while len(self.outcomes) == before:
                 gevent.sleep(0.005)
         caller.close()

@@ -15,7 +15,7 @@ from engine.upstream.client.response import UpstreamResponse
 from tests.support.peer import Handler, Peer, serving
 
 SHORT = 0.05
-LONG = 5.0
+LONG = 50.0
 
 
 @contextmanager

@@ -21,8 +21,8 @@ from typing import Any
 import gevent
 import pytest
 
-PATIENCE = 20.0
-"""Seconds that threads, processes and sockets may take to end after a test."""
+from tests.support.waiting import PATIENCE
+
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 """Processes that Python starts once, on first use, and keeps."""
 

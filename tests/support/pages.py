@@ -28,6 +28,18 @@ LAST = "[...document.querySelectorAll('.turn.model')].at(-1)"
 IDLE = "document.getElementById('send').textContent === 'Send'"
 """Whether no reply is under way, in JavaScript."""
 
+CONVERSATION = (
+    "Promise.all([import('/console/page/playground/transcript.js'),"
+    " import('/console/page/playground/reply.js')]).then(([{question, Answer}, {Reply}]) => {"
+    "for (let n = 0; n < 100; n++) {"
+    " question({text: 'question ' + n, images: []}, () => 0);"
+    " const answer = new Answer({model: 'm'}, () => 0);"
+    " answer.reply = new Reply(() => 0);"
+    " answer.reply.write('# Head\\n\\ntext **b** `c`\\n\\n```js\\nx = 1;\\n```\\n'.repeat(5));"
+    " answer.reply.end(); answer.end(); } })"
+)
+"""Adds two hundred turns to a page, in JavaScript."""
+
 _PRICES = """
 prices:
   gpt-4o: {input: 2.5, output: 10, cached_input: 1.25}

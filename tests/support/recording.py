@@ -16,11 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-PATIENCE = 20.0
-"""Seconds until a response or event that does not come is a failure."""
-
-SOON = 5.0
-"""Seconds within which something that waits for nothing happens, also on a busy machine."""
+from tests.support.waiting import PATIENCE
 
 Headers = list[tuple[str, str]]
 
@@ -202,6 +198,9 @@ class Wire:
         return self
 
     def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._stream.close()
         self.sock.close()
 

@@ -24,10 +24,7 @@ import yaml
 from engine.config.keys import default
 from engine.values.caller import digest
 from tests.support.ports import free_port
-from tests.support.waiting import until
-
-PATIENCE = 30.0
-"""Seconds until a process that does not answer counts as failed."""
+from tests.support.waiting import PATIENCE, until
 
 ALL = "mw-" + "a" * 64
 """A token for every model."""

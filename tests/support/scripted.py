@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import queue
 import socket
 import struct
 import threading
@@ -67,23 +66,22 @@ def in_turn(*speaks: Speak) -> Speak:
 
 
 class Leaving:
-    """Sends some bytes, then waits, and records when the other side closes."""
+    """Sends some bytes, then waits, and notes that the other side closes."""
 
     def __init__(self, *steps: bytes) -> None:
         self._steps = steps
-        self._moments: queue.Queue[float] = queue.Queue()
-        self.arrived = threading.Event()
+        self.arrived, self._closed = threading.Event(), threading.Event()
 
     def __call__(self, received: ReceivedRequest, sock: socket.socket) -> None:
         self.arrived.set()
         for step in self._steps:
             sock.sendall(step)
         until_it_leaves(sock)
-        self._moments.put(time.monotonic())
+        self._closed.set()
 
-    def seconds_after(self, moment: float) -> float:
-        """Seconds from a time.monotonic() until the other side closed."""
-        return self._moments.get(timeout=PATIENCE) - moment
+    def is_left(self) -> bool:
+        """Wait until the other side closes; False if it does not."""
+        return self._closed.wait(PATIENCE)
 
 
 def until_it_leaves(sock: socket.socket) -> None:

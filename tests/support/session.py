@@ -13,8 +13,7 @@ from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.session import Session, SessionLimits, Sessions
 from tests.support.frames import Peer
-
-PATIENCE = 10.0
+from tests.support.waiting import PATIENCE
 
 
 class Between(NamedTuple):

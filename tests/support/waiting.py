@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-PATIENCE = 20.0
-"""Seconds until a condition that does not hold is a failure."""
+PATIENCE = 50.0
+"""Seconds until a condition that does not hold is a failure. Long, as other programs may take all
+processors; shorter than the default timeouts of upstreams, which must not be what fulfils it."""
 
 
 def until(

@@ -3,6 +3,7 @@
 import gevent
 
 from engine.telemetry.batch import MAX_ITEMS, Batch
+from tests.support.waiting import PATIENCE
 
 
 def test_a_single_item_is_passed_on_in_the_next_loop_turn():
@@ -26,7 +27,7 @@ def test_following_items_are_passed_on_together():
         batch.add(number)
     gevent.sleep(0)
     assert batches == [[0]]
-    with gevent.Timeout(5):
+    with gevent.Timeout(PATIENCE):
         while len(batches) < 2:
             gevent.sleep(0.001)
     assert batches == [[0], [1, 2, 3, 4]]

@@ -23,6 +23,7 @@ from tests.support.admission import QueueInProcess
 from tests.support.clock import Clock
 from tests.support.each import each
 from tests.support.upstreams import Client, target
+from tests.support.waiting import PATIENCE
 
 KEYS = [HeaderCredential("header", "authorization", key) for key in ("Bearer aaaa", "Bearer bbbb")]
 
@@ -219,7 +220,7 @@ def test_a_request_waits_for_a_place_where_all_targets_are_full() -> None:
     waiting = gevent.spawn(of.next)
     gevent.sleep(0.02)
     a.gates[0].release(1.0)
-    candidate = waiting.get(timeout=5)
+    candidate = waiting.get(timeout=PATIENCE)
     assert candidate is not None
     assert candidate.target is a
     assert record.queue_time == record.wait_time > 0
@@ -230,7 +231,7 @@ def test_a_place_that_becomes_free_at_the_second_target_is_taken() -> None:
     waiting = gevent.spawn(candidates(a, b, c).next)
     gevent.sleep(0.001)
     b.gates[0].release(1.0)
-    candidate = waiting.get(timeout=5)
+    candidate = waiting.get(timeout=PATIENCE)
     assert candidate is not None
     assert candidate.target is b
     assert [target.gates[0].figures() for target in (a, b, c)] == [Figures(1, 0)] * 3
@@ -244,7 +245,7 @@ def test_after_a_failure_there_the_other_full_targets_are_waited_for() -> None:
     for freed in (b, a):
         freed.gates[0].release(1.0)
         gevent.sleep(0.001)
-    assert waiting.get(timeout=5) == [b, a]
+    assert waiting.get(timeout=PATIENCE) == [b, a]
 
 
 def test_a_request_waits_in_eight_queues_at_once() -> None:
@@ -254,7 +255,7 @@ def test_a_request_waits_in_eight_queues_at_once() -> None:
     gevent.sleep(0.001)
     queues = [target.gates[0].figures().waiting for target in targets]
     assert queues == [1] * MAX_QUEUES + [0, 0]
-    with gevent.Timeout(5):
+    with gevent.Timeout(PATIENCE):
         while not targets[-1].gates[0].figures().waiting:
             gevent.sleep(0.001)
     waiting.kill()
@@ -326,7 +327,7 @@ def test_the_429_of_a_request_that_was_shed_says_so() -> None:
     low = gevent.spawn(of.next)
     gevent.sleep(0)
     high = gevent.spawn(only.gates[0].wait, NORMAL, 5.0)
-    assert low.get(timeout=5) is None
+    assert low.get(timeout=PATIENCE) is None
     assert "one of higher priority took the place" in of.unavailable().message
     high.kill()
 
@@ -354,7 +355,7 @@ def test_a_target_that_went_out_during_the_wait_is_not_attempted_and_its_place_i
     gevent.sleep(0)
     only.state.failed("5xx", 0.0)
     only.gates[0].release(1.0)
-    assert waiting.get(timeout=5) is None
+    assert waiting.get(timeout=PATIENCE) is None
     assert in_flight(only) == 0
 
 
@@ -403,6 +404,6 @@ def test_a_higher_rank_is_admitted_first() -> None:
     high = gevent.spawn(candidates(only, rank=NORMAL + 1).next)
     gevent.sleep(0)
     only.gates[0].release(1.0)
-    assert high.get(timeout=5) is not None
+    assert high.get(timeout=PATIENCE) is not None
     assert not low.ready()
     low.kill()

@@ -19,8 +19,7 @@ from engine.upstream.client.failures import IdleTimeout
 from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.values.errors import AbortConnection
-
-PATIENCE = 20.0
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture(autouse=True)

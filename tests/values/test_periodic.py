@@ -6,6 +6,7 @@ import gevent
 from gevent.event import Event
 
 from engine.values.periodic import PeriodicTask
+from tests.support.waiting import PATIENCE
 
 
 def test_the_first_call_is_immediate_and_each_call_sets_the_next_wait() -> None:
@@ -20,7 +21,7 @@ def test_the_first_call_is_immediate_and_each_call_sets_the_next_wait() -> None:
 
     background = PeriodicTask(work, 7.0)
     background.start()
-    assert third.wait(5)
+    assert third.wait(PATIENCE)
     background.stop(1.0)
     assert waited[:3] == [7.0, 0.001, 0.002]
 
@@ -34,8 +35,8 @@ def test_stop_interrupts_a_wait() -> None:
 
     background = PeriodicTask(work, 1.0)
     background.start()
-    assert running.wait(5)
-    with gevent.Timeout(5):
+    assert running.wait(PATIENCE)
+    with gevent.Timeout(PATIENCE):
         background.stop(60.0)
 
 
@@ -52,7 +53,7 @@ def test_stop_kills_a_running_call_after_its_timeout() -> None:
 
     background = PeriodicTask(work, 1.0)
     background.start()
-    assert running.wait(5)
+    assert running.wait(PATIENCE)
     background.stop(0.01)
     assert cut.is_set()
 
@@ -68,7 +69,7 @@ def test_run_on_stop_calls_it_a_last_time() -> None:
 
     background = PeriodicTask(work, 1.0, run_on_stop=True)
     background.start()
-    assert running.wait(5)
+    assert running.wait(PATIENCE)
     background.stop(5.0)
     assert waited == [1.0, 3600.0]
 
@@ -88,7 +89,7 @@ def test_an_exception_of_the_last_call_is_logged(caplog) -> None:
 
     background = PeriodicTask(work, 1.0, run_on_stop=True)
     background.start()
-    assert running.wait(5)
+    assert running.wait(PATIENCE)
     background.stop(5.0)
     assert "the last run of a periodic task failed" in caplog.text
     assert "the collector is gone" in caplog.text

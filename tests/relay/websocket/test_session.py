@@ -507,7 +507,7 @@ def test_what_passed_is_counted():
     traffic = between.traffic
     assert (traffic.sent.messages, traffic.received.bytes) == (2, 6)
     assert traffic.usage == Usage(input=5, output=6)
-    assert 0 < traffic.seconds < PATIENCE
+    assert traffic.seconds > 0
 
 
 def test_a_killed_session_leaves_no_greenlet_on_a_blocked_side(capfd):

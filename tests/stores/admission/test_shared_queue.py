@@ -11,8 +11,7 @@ import pytest
 from engine.stores.admission.shared_queue import QueueFolder
 from engine.values.admission import NORMAL, Figures, Served
 from tests.support.counters import folder, workers
-
-PATIENCE = 10.0
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from engine.telemetry.tracing.exporter import Exporter, ExportResult
 from tests.support import waiting
+from tests.support.waiting import PATIENCE
 
 
 class Collector:
@@ -125,7 +126,7 @@ def test_closing_does_not_wait_for_a_silent_collector():
     exporting.start()
     exporting.add([1])
     gevent.sleep(0.02)
-    with gevent.Timeout(5):
+    with gevent.Timeout(PATIENCE):
         exporting.close(timeout=0.05)
     assert exporting.lost_spans == 1
 

@@ -11,6 +11,7 @@ from gevent import GreenletExit
 from engine.upstream.admission.gate import Gate, GateConfig, Wait
 from engine.values.admission import NORMAL, Figures
 from tests.support.admission import QueueInProcess
+from tests.support.waiting import PATIENCE
 
 LOW, HIGH = NORMAL - 1, NORMAL + 1
 
@@ -51,7 +52,7 @@ def test_who_waits_gets_the_place_that_is_given_back(gate):
     gate.try_enter(NORMAL)
     greenlet = waiting(gate)
     gate.release(0.1)
-    assert greenlet.get(timeout=5) is Wait.ADMITTED
+    assert greenlet.get(timeout=PATIENCE) is Wait.ADMITTED
     assert gate.figures() == Figures(1, 0)
 
 
@@ -61,7 +62,7 @@ def test_a_place_that_another_worker_gives_back_is_noticed(gate, queue):
     queue.holder = 1
     greenlet = waiting(gate)
     queue.state.release(2)
-    assert greenlet.get(timeout=5) is Wait.ADMITTED
+    assert greenlet.get(timeout=PATIENCE) is Wait.ADMITTED
 
 
 def test_a_full_queue_refuses_at_once(gate):
@@ -75,10 +76,10 @@ def test_a_full_queue_sheds_a_lower_priority(gate):
     gate.try_enter(NORMAL)
     first, last = waiting(gate, LOW), waiting(gate, LOW)
     high = gevent.spawn(gate.wait, HIGH, 5.0)
-    assert last.get(timeout=5) is Wait.SHED
+    assert last.get(timeout=PATIENCE) is Wait.SHED
     assert not first.ready()
     gate.release(0.1)
-    assert high.get(timeout=5) is Wait.ADMITTED
+    assert high.get(timeout=PATIENCE) is Wait.ADMITTED
     gevent.killall([first])
 
 
@@ -100,7 +101,7 @@ def test_a_ticket_whose_time_is_over_is_no_shed_one(queue):
     gate.try_enter(NORMAL)
     greenlet = waiting(gate)
     now[0], queue.now = 106.0, 106 * 10**6
-    assert greenlet.get(timeout=5) is Wait.TIMEOUT
+    assert greenlet.get(timeout=PATIENCE) is Wait.TIMEOUT
 
 
 def test_a_request_without_time_does_not_wait(gate):
@@ -121,7 +122,7 @@ def test_who_leaves_after_he_was_admitted_passes_the_place_on(gate):
     leaving, following = waiting(gate), waiting(gate)
     leaving.kill(GreenletExit, block=False)
     gate.release(0.1)
-    assert following.get(timeout=5) is Wait.ADMITTED
+    assert following.get(timeout=PATIENCE) is Wait.ADMITTED
     assert gate.figures() == Figures(1, 0)
 
 
@@ -132,7 +133,7 @@ def test_ends_of_waits_and_their_seconds_are_counted(queue):
     greenlet = waiting(gate)
     now[0] = 2.0
     gate.release(1.0)
-    greenlet.get(timeout=5)
+    greenlet.get(timeout=PATIENCE)
     gate.wait(NORMAL, 0.0)
     assert gate.results == {Wait.ADMITTED: 1, Wait.FULL: 1, Wait.SHED: 0, Wait.TIMEOUT: 0}
     assert gate.waited == 2.0

@@ -16,6 +16,7 @@ from engine.upstream.admission.places import (
 )
 from engine.values.admission import NORMAL, Figures
 from tests.support.admission import QueueInProcess
+from tests.support.waiting import PATIENCE
 
 
 def gate(bound: int, size: int = 0, wait: float = 5.0) -> Gate:
@@ -55,7 +56,7 @@ def test_places_are_waited_for_one_after_another():
     greenlet = gevent.spawn(wait_for_places, gates, NORMAL, 5.0)
     gevent.sleep(0)
     first.release()
-    assert isinstance(greenlet.get(timeout=5), Places)
+    assert isinstance(greenlet.get(timeout=PATIENCE), Places)
     assert in_flight(*gates) == [1, 1]
 
 
@@ -88,7 +89,7 @@ def test_one_time_counts_for_all_gates():
     now[0] = 3.0
     first.release()
     with pytest.raises(NoPlace, match="full"):
-        greenlet.get(timeout=5)
+        greenlet.get(timeout=PATIENCE)
 
 
 def taken(*gates: Gate) -> list[Places]:
@@ -99,7 +100,7 @@ def taken(*gates: Gate) -> list[Places]:
 def waiting(*gates: Gate, rank: int = NORMAL) -> gevent.Greenlet:
     """A greenlet that waits in the queues of all the gates."""
     greenlet = gevent.spawn(wait_for_any, [[gate] for gate in gates], rank, 5.0)
-    with gevent.Timeout(5):
+    with gevent.Timeout(PATIENCE):
         while not any(gate.figures().waiting for gate in gates):
             gevent.sleep(0)
     return greenlet
@@ -116,7 +117,7 @@ def test_the_first_place_to_become_free_is_taken_wherever_it_is(freed):
     held = taken(*gates)
     greenlet = waiting(*gates)
     held[freed].release()
-    index, _ = greenlet.get(timeout=5)
+    index, _ = greenlet.get(timeout=PATIENCE)
     assert index == freed
     unused(*gates)
 
@@ -135,7 +136,7 @@ def test_of_two_places_that_become_free_at_once_one_is_given_back():
     greenlet = waiting(*gates)
     for places in held:
         places.release()
-    greenlet.get(timeout=5)
+    greenlet.get(timeout=PATIENCE)
     gevent.sleep(0)
     assert sorted(in_flight(*gates)) == [0, 1]
 
@@ -148,8 +149,8 @@ def test_a_place_that_is_given_back_goes_to_the_next_in_that_queue():
     gevent.sleep(0)
     for places in held:
         places.release()
-    first.get(timeout=5)
-    gevent.wait(following, timeout=5, count=1)
+    first.get(timeout=PATIENCE)
+    gevent.wait(following, timeout=PATIENCE, count=1)
     assert [greenlet.ready() for greenlet in following].count(True) == 1
     assert in_flight(*gates) == [1, 1]
     gevent.killall(following)
@@ -162,10 +163,10 @@ def test_who_came_first_is_served_first_in_each_queue():
     gevent.sleep(0)
     later = waiting(*gates)
     held[1].release()
-    assert earlier.get(timeout=5) is Wait.ADMITTED
+    assert earlier.get(timeout=PATIENCE) is Wait.ADMITTED
     assert not later.ready()
     gates[1].release(0.1)
-    index, _ = later.get(timeout=5)
+    index, _ = later.get(timeout=PATIENCE)
     assert index == 1
 
 
@@ -197,7 +198,7 @@ def test_who_is_shed_from_one_queue_waits_on_in_the_others():
     high = gevent.spawn(gates[0].wait, NORMAL, 5.0)
     gevent.sleep(0)
     held[1].release()
-    index, _ = low.get(timeout=5)
+    index, _ = low.get(timeout=PATIENCE)
     assert index == 1
     high.kill()
     unused(*gates)

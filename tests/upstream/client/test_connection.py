@@ -26,6 +26,7 @@ from engine.upstream.client.failures import (
 )
 from engine.upstream.client.http1 import ResponseParser
 from tests.support.peer import OK
+from tests.support.waiting import PATIENCE
 
 SHORT, LONG = 0.05, 20.0
 
@@ -163,7 +164,7 @@ def test_closing_wakes_a_greenlet_that_receives() -> None:
     connection.close()
     connection.close()
     with pytest.raises(Reset):
-        reader.get(timeout=5)
+        reader.get(timeout=PATIENCE)
     far.close()
 
 

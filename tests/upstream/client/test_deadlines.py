@@ -21,6 +21,7 @@ from engine.upstream.client.failures import (
     TotalTimeout,
 )
 from tests.support.clock import Clock
+from tests.support.waiting import PATIENCE
 
 SHORT = 0.03
 
@@ -111,7 +112,7 @@ def test_cancelling_raises_the_error_in_the_greenlet_that_waits(pair: tuple[Any,
     gevent.sleep(0)
     timer.cancel(OSError("closed"))
     with pytest.raises(OSError, match="closed"):
-        greenlet.get(timeout=5)
+        greenlet.get(timeout=PATIENCE)
 
 
 def test_cancelling_does_not_reach_a_greenlet_whose_wait_has_ended(pair: tuple[Any, Any]) -> None:
@@ -170,7 +171,7 @@ def test_a_watch_does_not_wake_its_greenlet_for_each_arrival(pair: tuple[Any, An
         assert not greenlet.ready()
         far.sendall(byte)
         gevent.sleep(SHORT)
-    greenlet.get(timeout=5)
+    greenlet.get(timeout=PATIENCE)
     assert received == [b"a", b"b", b"."]
     assert set(where) == {gevent.get_hub()}
 
@@ -184,13 +185,13 @@ def test_a_watch_raises_what_its_function_raises(pair: tuple[Any, Any]) -> None:
     greenlet = watch(DeadlineTimer(), near, arrived)
     far.sendall(b"x")
     with pytest.raises(LookupError):
-        greenlet.get(timeout=5)
+        greenlet.get(timeout=PATIENCE)
 
 
 def test_a_watch_ends_after_its_time_limit(pair: tuple[Any, Any]) -> None:
     greenlet = watch(DeadlineTimer(), pair[0], lambda: True, SHORT)
     with pytest.raises(IdleTimeout):
-        greenlet.get(timeout=5)
+        greenlet.get(timeout=PATIENCE)
 
 
 def test_a_watch_asks_for_the_time_that_is_left_when_its_time_is_over(
@@ -214,7 +215,7 @@ def test_cancelling_a_watch_raises_the_error(pair: tuple[Any, Any]) -> None:
     greenlet = watch(timer, pair[0], lambda: True)
     timer.cancel(OSError("closed"))
     with pytest.raises(OSError, match="closed"):
-        greenlet.get(timeout=5)
+        greenlet.get(timeout=PATIENCE)
 
 
 def test_after_the_watch_nothing_is_called(pair: tuple[Any, Any]) -> None:

@@ -34,6 +34,7 @@ from tests.support.peer import (
     server_context,
     serving,
 )
+from tests.support.waiting import PATIENCE
 
 QUICK = Timeouts(connect=SHORT)
 
@@ -375,7 +376,7 @@ def test_tls_idle_timeout_and_cancel(authority: Authority) -> None:
         gevent.sleep(0)
         response.close()
         with pytest.raises(Cancelled):
-            reader.get(timeout=5)
+            reader.get(timeout=PATIENCE)
 
 
 # --- proxies
