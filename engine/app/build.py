@@ -14,13 +14,16 @@ from engine.app.own_pages import OwnPages
 from engine.app.parts import MOST_MADE, Parts, WrapStages, identity, is_observed, parts_of
 from engine.app.route_handler import responder_of
 from engine.app.stores import open_shared, services_of
+from engine.callers.revocation import sweep
 from engine.console.pages import pages as console_pages
 from engine.credentials.interface.credential import OpenCredential
 from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.edge.router import Application, Resource, application
+from engine.exchange.exchange import Exchange
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
+from engine.relay.websocket.ending import token_revoked
 from engine.stages.report import mismatches
 from engine.telemetry.metrics.admission import queue_collector
 from engine.telemetry.metrics.health import health_collector
@@ -77,6 +80,7 @@ def build(
     _add_collectors(parts)
     if parts.services.background:
         parts.health.start()
+        _end_revoked(parts)
     return app
 
 
@@ -115,6 +119,23 @@ def _connect_to_server(app: Application, parts: Parts) -> None:
     if parts.services.health is not None:
         app.leaving = parts.services.health.stop
         parts.services.health.details_of["targets"] = parts.health.report
+
+
+def _end_revoked(parts: Parts) -> None:
+    """End the open requests of tokens that are revoked or expire, from now on."""
+    validity, lifecycle = parts.services.token_validity, parts.lifecycle
+    if validity is None:
+        return
+
+    def end(exchange: Exchange) -> None:
+        if exchange.traffic is None:
+            lifecycle.revoke(exchange)
+        else:
+            parts.sessions.end(exchange.traffic, token_revoked())
+
+    task = sweep(lifecycle.open_exchanges, validity, end)
+    task.start()
+    parts.services.closing.append(lambda: task.stop(_DRAIN_SECONDS))
 
 
 def _interrupt(parts: Parts) -> None:

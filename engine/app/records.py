@@ -14,7 +14,6 @@ from engine.app.telemetry import WorkerTelemetry
 from engine.callers.cache import TokenCache
 from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
-from engine.exchange.services import Lookup
 from engine.plan.route import CannotConnect
 from engine.stores.ledger.entry import cancelled_entries, entry_of
 from engine.stores.ledger.journal import Journal, JournalError
@@ -48,7 +47,7 @@ def prepare(url: str, journal: Path) -> str:
     return ""
 
 
-def token_cache(config: Config, url: str, telemetry: WorkerTelemetry) -> Lookup:
+def token_cache(config: Config, url: str, telemetry: WorkerTelemetry) -> TokenCache:
     """The lookup of tokens, in the config and in the database."""
     database = open_database(url, busy=0.05)
     telemetry.closing.append(database.close)

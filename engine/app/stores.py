@@ -5,6 +5,7 @@ Modules that a deployment does not use are not imported.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path as FilePath
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine import policies
 from engine.app.telemetry import WorkerTelemetry
+from engine.callers.revocation import EndedTokens, TokenValidity
 from engine.config.config import Config
 from engine.config.default_prices import default_prices
 from engine.config.routes import Policy
@@ -32,6 +34,7 @@ from engine.values.price import Prices
 from engine.values.runtime_dir import NoWritableFolder, runtime_directory
 
 if TYPE_CHECKING:
+    from engine.callers.cache import TokenCache
     from engine.stores.counters.fallback import SharedCounters
     from engine.stores.counters.memory import MemoryCounters
 
@@ -52,18 +55,22 @@ def prepare(config: Config) -> str:
     return records.prepare(config.stores.records, config.stores.journal)
 
 
-def services_of(plan: Plan, telemetry: WorkerTelemetry | None = None) -> Services:
+def services_of(
+    plan: Plan, telemetry: WorkerTelemetry | None = None, ended: EndedTokens = dict
+) -> Services:
     """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
 
-    `telemetry` has the logs and metrics of the worker; the stores add to it.
+    `telemetry` has the logs and metrics of the worker; the stores add to it. `ended` returns the
+    tokens of the config that have been removed from its files since.
     """
     config, telemetry = plan.config, telemetry or WorkerTelemetry()
     tokens: Lookup = config.tokens
+    recorded: TokenCache | None = None
     observers, closing = telemetry.observers, telemetry.closing
     if config.stores.records is not None:
         from engine.app import records
 
-        tokens = records.token_cache(config, config.stores.records, telemetry)
+        tokens = recorded = records.token_cache(config, config.stores.records, telemetry)
         observers.append(records.ledger(config, config.stores.records, telemetry))
     begin: Observer | None = None
     if config.telemetry.traces is not None:
@@ -76,6 +83,7 @@ def services_of(plan: Plan, telemetry: WorkerTelemetry | None = None) -> Service
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=Prices(config.prices, default_prices(config)),
         currency=config.currency,
+        token_validity=_token_validity(config, recorded, ended),
         begin=begin,
         observers=observers,
         proxies=config.server.trusted_proxies,
@@ -87,6 +95,14 @@ def services_of(plan: Plan, telemetry: WorkerTelemetry | None = None) -> Service
         background=telemetry.background,
         closing=closing,
     )
+
+
+def _token_validity(
+    config: Config, recorded: TokenCache | None, ended: EndedTokens
+) -> TokenValidity | None:
+    if not config.stores.end_revoked:
+        return None
+    return TokenValidity(config.tokens, recorded, config.stores.token_ttl, ended, time.time)
 
 
 def _machine_state(config: Config, telemetry: WorkerTelemetry) -> MachineState:

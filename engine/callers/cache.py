@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import gevent
@@ -96,6 +96,26 @@ class TokenCache:
         if entry.error:
             raise _invalid_record(entry.error)
         return entry.caller
+
+    def refresh(self, digests: Collection[str], max_age: float) -> dict[str, Caller | None]:
+        """What the records say of these digests, looked up again if that is older than `max_age`
+        seconds; None for an unknown token. Digests that cannot be looked up have their last entry;
+        those without one, and those of an invalid record, are left out.
+        """
+        if self._backoff.is_over():
+            old = [digest for digest in digests if not self._is_younger(digest, max_age)]
+            for result in [self._batches.start(digest) for digest in old]:
+                result.get()
+        entries = ((digest, self._entry(digest)) for digest in digests)
+        return {d: entry.caller for d, entry in entries if entry is not None and not entry.error}
+
+    def _entry(self, digest: str) -> _Entry | None:
+        entry = self._callers.get(digest)
+        return entry if entry is not None else self._no_callers.get(digest)
+
+    def _is_younger(self, digest: str, age: float) -> bool:
+        entry = self._entry(digest)
+        return entry is not None and self._clock() - entry.time < age
 
     def _fresh(self, digest: str) -> _Entry | None:
         """An entry that is younger than `ttl`."""

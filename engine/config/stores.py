@@ -63,6 +63,7 @@ class Stores:
     machines: int = default("stores.machines")
     redis: RedisConfig = RedisConfig()
     token_ttl: float = default("stores.token_ttl")
+    end_revoked: bool = default("stores.end_revoked")
     journal: FilePath = FilePath(default("stores.journal"))
     retention: float | None = None
 

@@ -19,13 +19,13 @@ from engine.edge.request_body import RequestBodyReader
 from engine.edge.response import common_headers, has_body, send
 from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, new_request_id
+from engine.exchange.interruption import interruption
 from engine.exchange.record import Outcome
 from engine.values.errors import (
     AbortConnection,
     AbortReason,
     GatewayError,
     Malformed,
-    shutting_down,
 )
 
 Responder = Callable[..., None]
@@ -36,6 +36,7 @@ _ABORT_OUTCOMES = {
     AbortReason.CALLER_LEFT: Outcome.CALLER_LEFT,
     AbortReason.RESPONSE_BROKE_OFF: Outcome.UPSTREAM_CUT,
     AbortReason.SHUTDOWN: Outcome.SHUTDOWN,
+    AbortReason.REVOKED: Outcome.REVOKED,
 }
 
 
@@ -128,13 +129,14 @@ def answer_errors(exchange: Exchange, following: Handler) -> Response:
         _record_abort(exchange, error.reason)
         exchange.end()
         raise
-    except GreenletExit:  # the worker ends
+    except GreenletExit as cause:  # the worker ends, or the token does
+        outcome, _, refused = interruption(cause)
         if exchange.traffic is not None:
-            exchange.record.end(101, Outcome.SHUTDOWN)
+            exchange.record.end(101, outcome)
             raise
         exchange.connection.close_after()
-        response = refusal(shutting_down(), exchange)
-        exchange.record.outcome = Outcome.SHUTDOWN
+        response = refusal(refused, exchange)
+        exchange.record.outcome = outcome
         return response
     except Exception:
         log.exception("request %s failed", exchange.request_id)

@@ -1,4 +1,4 @@
-"""The open exchanges of a worker: calls observers at begin and end, interrupts them at shutdown."""
+"""The open exchanges of a worker: calls observers at begin and end, and interrupts them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import gevent
 from gevent import GreenletExit
 
 from engine.exchange.exchange import Exchange, Handler, Observer, Response
+from engine.exchange.interruption import TokenRevoked
 from engine.exchange.record import Outcome
 
 log = logging.getLogger("modelway")
@@ -34,6 +35,7 @@ class RequestLifecycle:
     ) -> None:
         self._open: dict[Exchange, Any] = {}  # with its greenlet
         self._interrupted = False
+        self._revoked: set[Exchange] = set()
         self._observers = observers
         self._clock = clock
         self._begin = begin
@@ -42,6 +44,10 @@ class RequestLifecycle:
     def open(self) -> int:
         """The number of open exchanges."""
         return len(self._open)
+
+    def open_exchanges(self) -> list[Exchange]:
+        """The open exchanges, oldest first."""
+        return list(self._open)
 
     def observe(self, exchange: Exchange, following: Handler) -> Response:
         """The stage that enters an exchange."""
@@ -63,8 +69,12 @@ class RequestLifecycle:
 
     def _leave(self, exchange: Exchange) -> None:
         self._open.pop(exchange, None)
-        if self._interrupted and not exchange.record.outcome:
-            exchange.record.outcome = Outcome.SHUTDOWN
+        if not exchange.record.outcome:
+            if exchange in self._revoked:
+                exchange.record.outcome = Outcome.REVOKED
+            elif self._interrupted:
+                exchange.record.outcome = Outcome.SHUTDOWN
+        self._revoked.discard(exchange)
         exchange.record.close(time.monotonic())
         for observer in self._observers:
             try:
@@ -88,15 +98,24 @@ class RequestLifecycle:
         force, self._interrupted = self._interrupted, True
         run = gevent.get_hub().loop.run_callback
         for exchange in self._open:
-            run(self._interrupt, exchange, force)
+            run(self._interrupt, exchange, GreenletExit, force)
 
-    def _interrupt(self, exchange: Exchange, force: bool) -> None:
-        """Raise GreenletExit in the greenlet of an open exchange. Runs in the event loop, while all
+    def revoke(self, exchange: Exchange) -> None:
+        """End an open exchange, because its token is no longer valid. Returns at once.
+
+        As `interrupt`, with 401 for a waiting request, and the outcome `revoked`.
+        """
+        if exchange in self._open and not exchange.record.outcome:
+            self._revoked.add(exchange)
+            gevent.get_hub().loop.run_callback(self._interrupt, exchange, TokenRevoked, False)
+
+    def _interrupt(self, exchange: Exchange, cause: type[GreenletExit], force: bool) -> None:
+        """Raise `cause` in the greenlet of an open exchange. Runs in the event loop, while all
         greenlets wait."""
         greenlet = self._open.get(exchange)
         is_ending = bool(exchange.record.outcome) or exchange.traffic is not None
         if greenlet is not None and (force or not is_ending):
-            greenlet.throw(GreenletExit)
+            greenlet.throw(cause)
 
     def drain(self, seconds: float) -> None:
         """Wait until no exchange is open, for at most `seconds`."""

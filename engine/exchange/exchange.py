@@ -47,6 +47,8 @@ class Exchange:
     `environ` is the WSGI environ. `operation` is the operation's id, `spec.operationId`; `dialect`
     is the caller's, set before any stage runs.
 
+    `token` is the digest of the token by which `caller` was found, "" without one.
+
     `receive(max_body)` reads the body. `value` is the parsed body, a JSON value or the fields of a
     form, MISSING if it was not parsed; `parts` are the fields of a multipart body. `edits` are the
     gateway's changes to the body: start, end, new bytes.
@@ -74,6 +76,7 @@ class Exchange:
     value: object = MISSING
     parts: Sequence[Part] = ()
     caller: Caller | None = None
+    token: str = ""
     model: str = ""
     model_span: tuple[int, int] | None = None
     model_copies: Sequence[tuple[int, int, str]] = ()

@@ -21,6 +21,8 @@ class Outcome(StrEnum):
     """The upstream's response ended too early, after its first content."""
     SHUTDOWN = "shutdown"
     """The worker stopped before the response was complete."""
+    REVOKED = "revoked"
+    """The caller's token was revoked or expired before the response was complete."""
     REFUSED = "refused"
     """Status 4xx."""
     FAILED = "failed"

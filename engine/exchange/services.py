@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -26,6 +26,20 @@ class Lookup(Protocol):
     """Finds callers by the digest of their token; None for an unknown one."""
 
     def get(self, digest: str, /) -> Caller | None: ...
+
+
+class TokenValidity(Protocol):
+    """Says which tokens are no longer valid (`engine.callers.revocation.TokenValidity`).
+
+    `interval` is the time in seconds between two calls of `revoked`.
+    """
+
+    @property
+    def interval(self) -> float: ...
+
+    def revoked(self, digests: Collection[str]) -> Collection[str]:
+        """Those of the digests whose tokens are revoked or expired."""
+        ...
 
 
 class HealthCheck(Protocol):
@@ -72,6 +86,9 @@ class Services:
     `allow_uncounted` lets requests pass while the counters are unavailable. `prices` are in
     `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
+    `token_validity` says which tokens of open requests are no longer valid; None if those requests
+    go on.
+
     `begin` is called when an exchange begins, `observers` when it has ended. `collectors` sample
     the gauges, `page` returns the text of all metrics, None without metrics; `health` says whether
     the worker is ready. `queues` are the admission queues of upstreams, None if none has a limit.
@@ -88,6 +105,7 @@ class Services:
     allow_uncounted: bool = True
     prices: Prices = field(default_factory=Prices)
     currency: str = "USD"
+    token_validity: TokenValidity | None = None
     begin: Observer | None = None
     observers: Sequence[Observer] = ()
     proxies: tuple[Network, ...] = ()

@@ -92,7 +92,8 @@ class Publication:
         for lock in self._folder.glob(_LOCK.format("*")):
             if not _is_held(lock):
                 lock.unlink(missing_ok=True)
-                lock.with_suffix(".json").unlink(missing_ok=True)
+                for suffix in (".json", ".tokens"):
+                    lock.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def _read(file: Path) -> State | None:

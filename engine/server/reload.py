@@ -15,6 +15,7 @@ from pathlib import Path
 
 from engine.edge.router import Application
 from engine.plan.route import Plan, PlanResult
+from engine.server.ended_tokens import EndedTokens
 from engine.server.gunicorn_application import GunicornApplication
 from engine.server.listen_addresses import listen_addresses, why_unavailable
 from engine.server.listening_sockets import NO_SOCKETS, PassedSockets
@@ -60,6 +61,7 @@ class Plans:
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
         self._publication = Publication(folder)
+        self._ended_tokens = EndedTokens(folder, self.plan.config.tokens)
         self._throttle = LogThrottle()
         self._tried_hash = first.hash
         self._next_trial: Trial | None = None
@@ -126,13 +128,15 @@ class Plans:
         """Build the application of a worker, in its process, and free the memory of the previous
         plan there. Raises CannotConnect."""
         self._previous = None
-        return serving(self.plan, folder, ConfigStatus(source=self.status))
+        status = ConfigStatus(source=self.status)
+        return serving(self.plan, folder, status, ended=self._ended_tokens.read)
 
     def confirm(self) -> None:
         """The new plan is served."""
         self._previous = None
         log.warning("config %s is now served", self.state.hash)
         self.publish()
+        self._ended_tokens.publish(self.plan.config.tokens)
         release_memory()
 
     def revert(self, reason: str) -> None:

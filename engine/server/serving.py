@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.app.build import build
 from engine.app.stores import services_of
 from engine.app.telemetry import telemetry_of
+from engine.callers.revocation import EndedTokens
 from engine.edge.router import Application
 from engine.plan.route import Plan
 from engine.telemetry.health import ConfigStatus
@@ -28,14 +29,19 @@ def metrics_folder(plan: Plan, master: int) -> Path | None:
 
 
 def serving(
-    plan: Plan, folder: Path | None, status: ConfigStatus, loggers: Sequence[str] = LOGGERS
+    plan: Plan,
+    folder: Path | None,
+    status: ConfigStatus,
+    loggers: Sequence[str] = LOGGERS,
+    ended: EndedTokens = dict,
 ) -> Application:
     """The application of one worker, made in its process, after the fork. Raises CannotConnect.
 
-    `status` describes the config that is served; `loggers` are the names of loggers to configure.
+    `status` describes the config that is served; `loggers` are the names of loggers to configure;
+    `ended` returns the tokens that a later config has removed.
     """
     with no_collection(keep=True):  # later collections skip these objects as well
         telemetry = telemetry_of(plan.config, folder, loggers, status=status)
-        app = build(plan, services_of(plan, telemetry))
+        app = build(plan, services_of(plan, telemetry, ended))
     gc.set_threshold(*_GARBAGE)
     return app

@@ -179,12 +179,14 @@ def _caller(
         if len(secret) > _MAX_TOKEN:
             continue
         # By digest: timing reveals SHA-256 values only, which a caller cannot choose.
-        caller = services.tokens.get(digest(secret))
+        token = digest(secret)
+        caller = services.tokens.get(token)
         if caller is None:
             continue
         if caller.expires is not None and services.clock() >= caller.expires:
             expired = True
             continue
+        exchange.token = token
         return caller
     if expired:
         message = "The token has expired or was revoked. Ask the platform's operator for a new one."

@@ -11,6 +11,7 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
+from engine.exchange.interruption import interruption
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
 from engine.relay.sse import EventFilter, NotAnEvent
@@ -32,7 +33,6 @@ from engine.values.errors import (
     AbortReason,
     EventTooLarge,
     GatewayError,
-    shutting_down,
 )
 
 _ERROR = b'"error"'
@@ -107,9 +107,9 @@ def _relay_bytes(
         raise AbortConnection(
             AbortReason.RESPONSE_BROKE_OFF, failure.words
         ) from failure.without_traceback()
-    except GreenletExit:
-        exchange.record.outcome = Outcome.SHUTDOWN
-        raise AbortConnection(AbortReason.SHUTDOWN) from None
+    except GreenletExit as cause:
+        exchange.record.outcome, reason, _ = interruption(cause)
+        raise AbortConnection(reason) from None
     finally:
         watch.close()
         exchange.record.response_end = time.monotonic()
@@ -155,11 +155,11 @@ class _EventStream:
             yield self._broke_off(failure)
             cause = failure.with_traceback(None)  # which refers to this stream
             raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(cause)) from cause
-        except GreenletExit:
-            self._exchange.record.outcome = Outcome.SHUTDOWN
-            document = self._dialect.error(shutting_down(), self._exchange.request_id)
+        except GreenletExit as cause:
+            self._exchange.record.outcome, reason, error = interruption(cause)
+            document = self._dialect.error(error, self._exchange.request_id)
             yield self._dialect.error_event(orjson.dumps(document))
-            raise AbortConnection(AbortReason.SHUTDOWN) from None
+            raise AbortConnection(reason) from None
         finally:
             self._watch.close()
             self._exchange.record.response_end = time.monotonic()

@@ -84,12 +84,12 @@ def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
         raise AbortConnection(AbortReason.SESSION_ENDED, "the session failed") from error
 
 
-def _error_writer(exchange: Exchange, dialect: Dialect) -> Callable[[str], bytes] | None:
+def _error_writer(exchange: Exchange, dialect: Dialect) -> Callable[[GatewayError], bytes] | None:
     """Writes the dialect's error message of a session; None for a dialect that has none."""
     write, request_id = dialect.socket_error, exchange.request_id
     if write is None:
         return None
-    return lambda message: write(GatewayError(502, "upstream_error", message), request_id)
+    return lambda error: write(error, request_id)
 
 
 def _send(sock: Any, head: bytes) -> None:

@@ -49,6 +49,7 @@ class AbortReason(StrEnum):
     RESPONSE_BROKE_OFF = "the response broke off"
     """The rest of the response cannot be sent: its source failed."""
     SHUTDOWN = "the worker ends"
+    REVOKED = "the token was revoked or has expired"
     SESSION_ENDED = "the WebSocket session ended"
     """The connection carried WebSocket frames: no HTTP response may follow on it."""
 
@@ -73,6 +74,17 @@ def shutting_down() -> GatewayError:
         "This gateway is restarting and ended the request before its answer was complete. "
         "Send it again.",
         headers=[("retry-after", "1")],
+    )
+
+
+def token_ended() -> GatewayError:
+    """401: the token was revoked or expired before the answer was complete."""
+    return GatewayError(
+        401,
+        "invalid_api_key",
+        "The token has expired or was revoked, so this gateway ended the request before its answer "
+        "was complete. Ask the platform's operator for a new token.",
+        headers=[("www-authenticate", "Bearer")],
     )
 
 

@@ -70,6 +70,7 @@ def record_of(handler):
         (raising(AbortConnection(AbortReason.CALLER_LEFT)), 499, "caller_left", ""),
         (raising(AbortConnection(AbortReason.RESPONSE_BROKE_OFF)), 499, "upstream_cut", ""),
         (raising(AbortConnection(AbortReason.SHUTDOWN)), 499, "shutdown", ""),
+        (raising(AbortConnection(AbortReason.REVOKED)), 499, "revoked", ""),
         (raising(AbortConnection(AbortReason.SESSION_ENDED)), 101, "complete", ""),
         (raising(ZeroDivisionError()), 500, "failed", "internal_error"),
         (lambda exchange: Response(200, [], iter([b"a"])), 200, "caller_left", ""),  # nobody read
@@ -139,6 +140,40 @@ def test_a_stream_that_its_caller_does_not_take_is_cut_as_shutdown():
     gateway.lifecycle.interrupt()
     sending.join(PATIENCE)
     assert gateway.results == [(200, "shutdown", "")]
+
+
+@pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
+def test_a_request_that_waits_when_its_token_is_revoked_is_answered_401_in_its_dialect(dialect):
+    gateway = Gateway(lambda exchange: gevent.sleep(60), dialect)
+    waiting = gevent.spawn(lambda: b"".join(gateway.post()))
+    gevent.sleep(0)
+    (exchange,) = gateway.lifecycle.open_exchanges()
+    gateway.lifecycle.revoke(exchange)
+    body = orjson.loads(waiting.get(timeout=5))
+    assert dialect.is_error(body)
+    assert "has expired or was revoked" in body["error"]["message"]
+    assert (gateway.status, gateway.results) == (401, [(401, "revoked", "invalid_api_key")])
+    gateway.lifecycle.revoke(exchange)  # it has ended: nothing happens
+    assert gateway.lifecycle.open == 0
+
+
+def test_a_stream_that_its_caller_does_not_take_is_cut_as_revoked():
+    gateway = Gateway(lambda exchange: Response(200, [], iter([b"a", b"b"])))
+
+    def send():
+        body = gateway.post()
+        try:
+            for _ in body:
+                gevent.sleep(60)  # the caller's socket is full
+        finally:
+            body.close()
+
+    sending = gevent.spawn(send)
+    gevent.sleep(0)
+    (exchange,) = gateway.lifecycle.open_exchanges()
+    gateway.lifecycle.revoke(exchange)
+    sending.join(5)
+    assert gateway.results == [(200, "revoked", "")]
 
 
 def test_drain_waits_for_the_last_exchange_up_to_its_timeout():

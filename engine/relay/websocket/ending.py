@@ -10,6 +10,7 @@ The law, as sent to the caller / to the upstream:
                                   1009
     idle or too long              1001 / 1001
     the worker stops              1012 / 1012
+    the token is revoked          the error event and 1008 / 1001
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from websockets.frames import Close
 
 from engine.exchange.record import Outcome
 from engine.relay.websocket.frames import Violation
+from engine.values.errors import GatewayError, token_ended
 
 ABNORMAL = 1006
 _CLOSE_TIMEOUT = 2.0
@@ -29,12 +31,12 @@ _DISCONNECT_TIMEOUT = 0.5
 
 class Ending(NamedTuple):
     """The close frames for the two sides, the `timeout` of the closing handshakes in seconds, and
-    the failure of the upstream, as a sentence for the caller. `outcome` is for the record."""
+    the `error` that is sent to the caller first. `outcome` is for the record."""
 
     caller: Close
     upstream: Close
     timeout: float = _CLOSE_TIMEOUT
-    failure: str = ""
+    error: GatewayError | None = None
     outcome: Outcome = Outcome.COMPLETE
 
 
@@ -47,6 +49,13 @@ def restart() -> Ending:
     """The worker stops."""
     close = Close(1012, "the gateway restarts; connect again")
     return Ending(close, close, _RESTART_TIMEOUT, outcome=Outcome.SHUTDOWN)
+
+
+def token_revoked() -> Ending:
+    """The caller's token was revoked or has expired."""
+    to_caller = Close(1008, "the token was revoked or has expired")
+    to_upstream = Close(1001, "the caller may not go on")
+    return Ending(to_caller, to_upstream, error=token_ended(), outcome=Outcome.REVOKED)
 
 
 def close_received(close: Close | None) -> Ending:
@@ -81,7 +90,8 @@ def upstream_violation(violation: Violation) -> Ending:
 
 
 def _upstream_failed(caller: Close, upstream: Close, failure: str) -> Ending:
-    return Ending(caller, upstream, failure=failure, outcome=Outcome.UPSTREAM_CUT)
+    error = GatewayError(502, "upstream_error", failure)
+    return Ending(caller, upstream, error=error, outcome=Outcome.UPSTREAM_CUT)
 
 
 def _code_for_peer(violation: Violation) -> int:

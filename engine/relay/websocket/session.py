@@ -24,6 +24,7 @@ from engine.relay.websocket.channel import Channel, PeerDisconnected, Stopped
 from engine.relay.websocket.ending import Ending
 from engine.relay.websocket.frames import Violation, sendable
 from engine.relay.websocket.traffic import ReadUsage, TrafficReader
+from engine.values.errors import GatewayError
 from engine.values.token_bucket import TokenBucket
 
 CHECK_INTERVAL = 0.5
@@ -47,9 +48,9 @@ class SessionLimits(NamedTuple):
 class Session:
     """Two channels and the relay between them. `run` returns when both are closed.
 
-    `error` makes the message that reports a failure of the upstream to the caller, `usage` reads
+    `error` makes the message that reports an error to the caller, `usage` reads
     usage from the upstream's messages, `redact` removes credentials from those that may report an
-    error.
+    error. `traffic` counts what is relayed.
     """
 
     def __init__(
@@ -59,14 +60,14 @@ class Session:
         limits: SessionLimits,
         traffic: Traffic,
         *,
-        error: Callable[[str], bytes] | None = None,
+        error: Callable[[GatewayError], bytes] | None = None,
         usage: ReadUsage | None = None,
         redact: Callable[[bytes], bytes] | None = None,
     ) -> None:
         self._caller = caller
         self._upstream = upstream
         self._limits = limits
-        self._traffic = traffic
+        self.traffic = traffic
         self._error = error
         self._usage = usage
         self._redact = redact
@@ -77,7 +78,7 @@ class Session:
 
     def run(self) -> None:
         """Relay until one side ends the session, or `end` is called."""
-        caller, upstream, traffic = self._caller, self._upstream, self._traffic
+        caller, upstream, traffic = self._caller, self._upstream, self.traffic
         received = TrafficReader(traffic.received, self._usage)
         upstream_relay = gevent.spawn(self._relay, upstream, caller, received)
         try:
@@ -101,8 +102,8 @@ class Session:
         """End the session, unless it is already ending, and wake the greenlets that wait."""
         if self._ending is None:
             self._ending = end
-            self._traffic.code = sendable(end.caller).code
-            self._traffic.outcome = end.outcome
+            self.traffic.code = sendable(end.caller).code
+            self.traffic.outcome = end.outcome
             self._caller.stop()
             self._upstream.stop()
 
@@ -198,8 +199,8 @@ class Session:
         """Close both sides at the same time."""
         end, caller, upstream = self._ending, self._caller, self._upstream
         assert end is not None
-        if end.failure and self._error is not None and not caller.in_message:
-            caller.send(TEXT, self._error(end.failure))
+        if end.error is not None and self._error is not None and not caller.in_message:
+            caller.send(TEXT, self._error(end.error))
         caller.close(end.caller)
         upstream.close(end.upstream)
         upstream_close = gevent.spawn(upstream.finish, end.timeout)
@@ -239,6 +240,12 @@ class Sessions:
         self._stopping = True
         for session in list(self._open):
             session.end(ending.restart())
+
+    def end(self, traffic: Traffic, end: Ending) -> None:
+        """End the session that counts in `traffic`, if it is open."""
+        for session in list(self._open):
+            if session.traffic is traffic:
+                session.end(end)
 
     def _check(self) -> None:
         while self._open:

@@ -23,7 +23,7 @@ REQUESTS = counter(
     "modelway_requests_total",
     "operation model upstream status outcome",
     "Requests that ended. status is its class (2xx); outcome complete, caller_left, upstream_cut, "
-    "shutdown, refused or failed; model the requested one.",
+    "shutdown, revoked, refused or failed; model the requested one.",
 )
 DURATION = histogram(
     "modelway_request_duration_seconds",

@@ -24,7 +24,7 @@ _METHODS = frozenset(
     {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"}
 )
 _MAX_MODEL_NAME = 256
-_BROKEN = (Outcome.UPSTREAM_CUT, Outcome.SHUTDOWN)
+_BROKEN = (Outcome.UPSTREAM_CUT, Outcome.SHUTDOWN, Outcome.REVOKED)
 """Outcomes of responses that broke off after their head."""
 
 

@@ -152,6 +152,7 @@ GUARDS = [
     ("stores.machines", 3, None),
     ("stores.redis.tls.ca", "identity.pem", None),
     ("stores.token_ttl", None, "10m"),
+    ("stores.end_revoked", None, False),
     ("stores.retention", None, "1d"),
     ("stores.retention", "90d", "1d"),
     ("telemetry.access_log.format", None, "off"),

@@ -11,6 +11,7 @@ TOO_LARGE = Violation(1009, "the message has over 100 bytes")
 NOT_UTF8 = Violation(1007, "a text is not UTF-8")
 CASES = {
     "same": (ending.close_both(4000, "bye"), 4000, 4000, Outcome.COMPLETE),
+    "token revoked": (ending.token_revoked(), 1008, 1001, Outcome.REVOKED),
     "restart": (ending.restart(), 1012, 1012, Outcome.SHUTDOWN),
     "a close with a code": (ending.close_received(Close(1001, "")), 1001, 1001, Outcome.COMPLETE),
     "a close without a code": (ending.close_received(None), 1006, 1006, Outcome.COMPLETE),
@@ -41,12 +42,18 @@ def test_close_codes_and_outcome(name):
     ],
 )
 def test_the_error_event_names_the_failure_of_the_upstream(end, words):
-    assert words in end.failure
+    assert words in end.error.message
+    assert (end.error.status, end.error.code) == (502, "upstream_error")
+
+
+def test_a_revoked_token_is_an_error_of_the_caller():
+    end = ending.token_revoked()
+    assert (end.error.status, end.error.code) == (401, "invalid_api_key")
 
 
 @pytest.mark.parametrize("end", [ending.restart(), ending.caller_violation(NOT_UTF8)])
 def test_other_endings_have_no_failure_of_the_upstream(end):
-    assert end.failure == ""
+    assert end.error is None
 
 
 def test_a_violation_is_reported_to_the_side_that_broke_the_protocol():

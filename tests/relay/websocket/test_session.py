@@ -324,7 +324,7 @@ def test_a_caller_who_leaves_while_the_upstream_takes_nothing_is_noticed():
 
 @pytest.mark.parametrize("how", ["end", "half"])
 def test_a_caller_gets_an_error_event_when_the_upstream_disconnects(how):
-    with session(error=lambda words: f"error: {words}".encode()) as between:
+    with session(error=lambda error: f"error: {error.message}".encode()) as between:
         hang_up(between.upstream.sock, how)
         message = between.caller.next()
         assert message == RawFrame(
@@ -343,11 +343,26 @@ def test_an_api_without_words_for_errors_closes_only():
 
 
 def test_no_error_event_is_put_into_the_middle_of_a_message():
-    with session(error=lambda words: b"error") as between:
+    with session(error=lambda error: b"error") as between:
         between.upstream.send(TEXT, b"be", fin=False)
         assert between.caller.next().data == b"be"
         between.upstream.sock.close()
         assert between.caller.closed() == (1011, "the upstream left")
+
+
+def test_a_session_ends_when_its_token_is_revoked_and_the_others_go_on():
+    with session(error=lambda error: error.code.encode()) as between:
+        between.sessions.end(Traffic(), ending.token_revoked())  # another session's
+        between.caller.send(TEXT, b"hi")
+        assert between.upstream.next().data == b"hi"
+        between.sessions.end(between.traffic, ending.token_revoked())
+        assert between.caller.next().data == b"invalid_api_key"
+        assert between.caller.closed() == (1008, "the token was revoked or has expired")
+        assert between.upstream.closed()[0] == 1001
+        between.caller.close(1008)
+        between.upstream.close(1001)
+        between.over()
+        assert (between.traffic.outcome, between.traffic.code) == ("revoked", 1008)
 
 
 BREACHES = {
@@ -380,7 +395,7 @@ BREACHES = {
 @pytest.mark.parametrize("case", BREACHES)
 def test_a_violation_closes_both_sides_with_their_codes(case, way):
     make, code, passed = BREACHES[case]
-    with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
+    with session(SessionLimits(max_message=1000), error=lambda error: b"error") as between:
         here, there = ends(between, way)
         here.sock.sendall(make(here.mask))
         code_sent, words = here.closed()
@@ -578,7 +593,7 @@ NOISE = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(noise=NOISE)
 def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
-    with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
+    with session(SessionLimits(max_message=1000), error=lambda error: b"error") as between:
         here, there = ends(between, way)
         for data in noise:
             here.sock.sendall(data)

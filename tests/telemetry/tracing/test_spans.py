@@ -169,7 +169,7 @@ def test_a_stream_has_its_time_to_the_first_chunk():
     assert span.attributes["gen_ai.response.time_to_first_chunk"] == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("outcome", ["upstream_cut", "shutdown"])
+@pytest.mark.parametrize("outcome", ["upstream_cut", "shutdown", "revoked"])
 def test_a_broken_response_is_an_error_of_both_spans(outcome):
     request, child = spans(exchange(attempt(), stream=True, outcome=outcome))
     assert request.attributes["error.type"] == child.attributes["error.type"] == outcome

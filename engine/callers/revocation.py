@@ -1,0 +1,97 @@
+"""Tokens of open exchanges that are no longer valid, and the sweep that ends those exchanges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Protocol
+
+from engine.exchange import services
+from engine.exchange.exchange import Exchange
+from engine.values.caller import Caller
+from engine.values.periodic import PeriodicTask
+
+_PART_OF_TTL = 0.4
+"""The age of a lookup, and the interval of the sweep, as parts of `token_ttl`: with the interval's
+jitter of 20 % both together are shorter than it."""
+
+_SHORTEST = 0.2
+"""The least interval of the sweep in seconds."""
+
+REMOVED = 0.0
+"""The end of a token that a later config no longer has."""
+
+_NEVER = float("inf")
+
+EndedTokens = Callable[[], Mapping[str, float]]
+"""Returns the digests of config tokens that a later config has removed, or lets expire earlier,
+each with the end of its validity in Unix seconds."""
+
+
+class RecordedTokens(Protocol):
+    """The tokens of the records (`engine.callers.cache.TokenCache`)."""
+
+    def refresh(self, digests: Collection[str], max_age: float) -> Mapping[str, Caller | None]: ...
+
+
+class TokenValidity:
+    """Says which tokens are revoked or expired. What cannot be looked up is not revoked."""
+
+    def __init__(
+        self,
+        configured: Mapping[str, Caller],
+        records: RecordedTokens | None,
+        ttl: float,
+        ended: EndedTokens,
+        clock: Callable[[], float],
+    ) -> None:
+        self._configured = configured
+        self._records = records
+        self._ended = ended
+        self._clock = clock
+        self.interval = max(ttl * _PART_OF_TTL, _SHORTEST)
+
+    def revoked(self, digests: Collection[str]) -> set[str]:
+        """Those of the digests whose tokens are no longer valid."""
+        ended, now = self._ended(), self._clock()
+        revoked: set[str] = set()
+        recorded: list[str] = []
+        for digest in digests:
+            caller = self._configured.get(digest)
+            if caller is None or ended.get(digest) == REMOVED:
+                recorded.append(digest)
+            elif _has_ended(caller, now) or ended.get(digest, _NEVER) <= now:
+                revoked.add(digest)
+        return revoked | self._revoked_in_records(recorded, now)
+
+    def _revoked_in_records(self, digests: Collection[str], now: float) -> set[str]:
+        """Those that the records do not know, or know as revoked or expired. While they cannot be
+        read, only those that were in the config."""
+        if self._records is None or not digests:
+            return set(digests)
+        callers = self._records.refresh(digests, self.interval)
+        unknown = {d for d in digests if d not in callers and d in self._configured}
+        return unknown | {digest for digest, caller in callers.items() if _has_ended(caller, now)}
+
+
+def sweep(
+    exchanges: Callable[[], Iterable[Exchange]],
+    validity: services.TokenValidity,
+    end: Callable[[Exchange], None],
+) -> PeriodicTask:
+    """A task that ends the open exchanges whose token is no longer valid."""
+
+    def run(_: float) -> float:
+        by_token: dict[str, list[Exchange]] = {}
+        for exchange in exchanges():
+            if exchange.token:
+                by_token.setdefault(exchange.token, []).append(exchange)
+        for digest in validity.revoked(by_token) if by_token else ():
+            for exchange in by_token[digest]:
+                end(exchange)
+        return validity.interval
+
+    return PeriodicTask(run, validity.interval)
+
+
+def _has_ended(caller: Caller | None, now: float) -> bool:
+    return caller is None or (caller.expires is not None and caller.expires <= now)

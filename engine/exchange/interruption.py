@@ -1,0 +1,33 @@
+"""Why the gateway ends an open exchange, raised in its greenlet.
+
+`GreenletExit` itself: the worker ends. `TokenRevoked`: the caller's token is no longer valid.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gevent import GreenletExit
+
+from engine.exchange.record import Outcome
+from engine.values.errors import AbortReason, GatewayError, shutting_down, token_ended
+
+
+class TokenRevoked(GreenletExit):
+    """The token of the exchange was revoked, or has expired."""
+
+
+class Interruption(NamedTuple):
+    """How an interrupted exchange ends: the outcome for its record, why its connection is closed,
+    and the error for the caller."""
+
+    outcome: Outcome
+    reason: AbortReason
+    error: GatewayError
+
+
+def interruption(cause: GreenletExit) -> Interruption:
+    """How an exchange ends in whose greenlet `cause` was raised."""
+    if isinstance(cause, TokenRevoked):
+        return Interruption(Outcome.REVOKED, AbortReason.REVOKED, token_ended())
+    return Interruption(Outcome.SHUTDOWN, AbortReason.SHUTDOWN, shutting_down())
