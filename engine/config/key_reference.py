@@ -41,6 +41,7 @@ def markdown(root: Key) -> str:
         if entry is not None and not entry.children:
             entry = None
         described += f" {_entries(section)}." if entry is not None else ""
+        described = described.replace("<", "&lt;")
         rows = [_row(key, len(section.path) + (entry is not None)) for key in _rows(section)]
         parts.append("\n".join([f"## {name}", "", described, "", _TABLE, *rows, ""]))
     return "\n".join(parts)

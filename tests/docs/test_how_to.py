@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
 def test_page(file, folder, monkeypatch):
     page = Page.read(file.read_text("utf-8"))
-    assert "gateway.yaml" in page.files, 'mark the config: "```yaml gateway.yaml"'
+    assert "gateway.yaml" in page.files, 'mark the config: ```yaml title="gateway.yaml"'
     page.write(folder)
     for variable in page.variables:
         monkeypatch.setenv(variable, "example")
@@ -69,7 +69,8 @@ def test_output_of_a_command(output, text, expected):
 
 def test_files_and_commands_of_a_page():
     text = (
-        "Words.\n```yaml a/b.yaml\nx: ${Y}\n```\n```console\n$ modelway check -c 'a b'\nfine\n```\n"
+        'Words.\n```yaml title="a/b.yaml"\nx: ${Y}\n```\n'
+        "```console\n$ modelway check -c 'a b'\nfine\n```\n"
     )
     page = Page.read(text)
     assert page.files == {"a/b.yaml": "x: ${Y}\n"}

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -15,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.site import build
 
 PAGES = sorted(page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md"))
 
@@ -52,15 +49,7 @@ def broken(site: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if importlib.util.find_spec("zensical") is None:
-        pytest.skip("the extra `docs` is not installed")
-    folder = tmp_path_factory.mktemp("site")
-    shutil.copytree(ROOT / "docs", folder / "docs")
-    (folder / "zensical.toml").write_text((ROOT / "zensical.toml").read_text("utf-8"))
-    build = [sys.executable, "-m", "zensical", "build", "--strict"]
-    result = subprocess.run(build, cwd=folder, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return folder / "build" / "site"
+    return build(tmp_path_factory.mktemp("site"))
 
 
 def test_every_page_is_built_and_no_link_is_broken(site):

@@ -13,6 +13,7 @@ from engine import cli
 from engine.offline.explanations import codes, explanation
 from engine.plan import provider_checks
 from tests.support import paths
+from tests.support.blocks import blocks_of
 from tests.support.each import each
 from tests.support.paths import ROOT
 
@@ -33,7 +34,6 @@ upstreams: {main: {url: https://api.example.com/v1}}
 routes: [{operations: shop.*, to: [{upstream: main}]}]
 """
 SHOP = (paths.CASES / "configs/openapi/shop.yaml").read_text("utf-8")
-_FENCE = re.compile(r"^```(\w+) ?([^\s`]*) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r'^export (\w+)="(.*)"$', re.MULTILINE)
 
 
@@ -65,13 +65,15 @@ def over(base: str, fragment: str) -> str:
 
 def example(text: str) -> Example:
     files, environ, command = {}, {}, "check"
-    for language, name, encoding, body in _FENCE.findall(text):
-        if language == "sh":
+    for block in blocks_of("manual", text):
+        body = block.text
+        if block.language == "sh":
             environ |= dict(_EXPORT.findall(body))
             command = "test" if "modelway test" in body else command
             command = "boot" if "--boot" in body else command
             command = "verbose" if "--verbose" in body else command
         else:
+            name, _, encoding = block.name.partition(", ")
             files[name] = body.encode(encoding or "utf-8")
     base = GATEWAY if "gateway.yaml" in files else BY_WILDCARD
     for name, below in (("gateway.yaml", base), ("shop.yaml", SHOP)):

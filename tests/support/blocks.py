@@ -1,4 +1,8 @@
-"""The blocks of code of all pages, each with its place."""
+"""The blocks of code of all pages, each with its place.
+
+A block that is a file says so in its fence: ```yaml title="gateway.yaml". GitHub ignores the title,
+the site shows it, and would take a fence with other words behind the language for prose.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from tests.support.paths import ROOT
 
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/**/*.md")
 _FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+_INFO = re.compile(r'(?P<language>\w*)(?: title="(?P<name>[^"]+)")?')
 
 
 @dataclass(frozen=True)
@@ -36,9 +41,10 @@ def blocks_of(page: str, text: str) -> list[Block]:
     """The blocks of a page."""
     result = []
     for match in _FENCE.finditer(text):
-        language, _, name = match[2].partition(" ")
         line = text.count("\n", 0, match.start()) + 2
-        result.append(Block(page, line, language, name, match[3]))
+        info = _INFO.fullmatch(match[2])
+        assert info is not None, f'{page}:{line - 1}: write ```language title="file"'
+        result.append(Block(page, line, info["language"], info["name"] or "", match[3]))
     return result
 
 

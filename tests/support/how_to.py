@@ -7,7 +7,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-_BLOCK = re.compile(r"^```(\w*) ?([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+from tests.support.blocks import blocks_of
+
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -35,9 +36,9 @@ class Page:
     @staticmethod
     def read(text: str) -> Page:
         """The page of a Markdown text."""
-        blocks = _BLOCK.findall(text)
-        files = {name: body for _, name, body in blocks if name}
-        transcript = "".join(body for language, _, body in blocks if language == "console")
+        blocks = blocks_of("page", text)
+        files = {block.name: block.text for block in blocks if block.name}
+        transcript = "".join(block.text for block in blocks if block.language == "console")
         variables = {name for body in files.values() for name in _VARIABLE.findall(body)}
         return Page(files, _commands(transcript), frozenset(variables))
 

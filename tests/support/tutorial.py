@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.blocks import blocks_of
 from tests.support.how_to import Command
 from tests.support.paths import ROOT
 
-_BLOCK = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _END = "-- end of output --"
 
 
@@ -30,11 +30,11 @@ class Step:
 def steps(page: str) -> list[Step]:
     """The files and commands of a page."""
     result: list[Step] = []
-    for language, name, body in _BLOCK.findall(page):
-        if name:
-            result.append(Step(body, name))
-        elif language == "console":
-            for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+    for block in blocks_of("page", page):
+        if block.name:
+            result.append(Step(block.text, block.name))
+        elif block.language == "console":
+            for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
                 command, *output = part.splitlines()
                 result.append(Step(command, output=tuple(output)))
     return result
