@@ -9,6 +9,7 @@ from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values import quota, units
 from engine.values.caller import Caller
+from engine.values.guessable import guess
 from engine.values.quota import Quota
 
 
@@ -32,8 +33,16 @@ class TokenReader:
                 key = "sha256" if token["sha256"] in tokens else "name"
                 self._error((*at, key), "MW107", f"two tokens have the same {key}")
             names.add(token["name"])
+            self._check_secret(token, at)
             tokens[token["sha256"]] = self._caller(token, at)
         return tokens
+
+    def _check_secret(self, token: Mapping[str, Any], at: Path) -> None:
+        reason = guess(token["sha256"], token["name"])
+        if reason:
+            message = f"the secret of token '{token['name']}' can be guessed: {reason}"
+            hint = "`modelway token new NAME` makes a secret and prints its entry"
+            self._error((*at, "sha256"), "MW385", message, hint)
 
     def _caller(self, token: Mapping[str, Any], at: Path) -> Caller:
         return Caller(

@@ -19,7 +19,7 @@ from engine.values.caller import digest
 from tests.support.rehearsing import planned
 
 TURNS = [{"role": "user"}]
-TOKEN = {"Authorization": "Bearer mw-x"}
+TOKEN = {"Authorization": "Bearer mw-secret-of-x"}
 CHAT = {
     "requestBody": {
         "required": True,
@@ -58,7 +58,7 @@ def config(a, b, **more):
         },
         "models": {"big": {"to": [{"upstream": "main"}]}},
         "routes": [{"operation": "shop.a", **a}, {"operation": "shop.b", **b}],
-        "tokens": [{"name": "x", "sha256": digest("mw-x")}],
+        "tokens": [{"name": "x", "sha256": digest("mw-secret-of-x")}],
         **more,
     }
 
@@ -475,7 +475,7 @@ def test_a_mismatch_of_a_response_is_one_of_its_operation(tmp_path):
 
 
 def test_a_token_and_a_policy_for_one_operation_do_not_count_for_the_other(tmp_path):
-    token = {"name": "x", "sha256": digest("mw-x"), "operations": ["shop.b"]}
+    token = {"name": "x", "sha256": digest("mw-secret-of-x"), "operations": ["shop.b"]}
     project = Project(tmp_path, tokens=[token])
     a, b = project.handlers
     assert a is b

@@ -84,7 +84,7 @@ routes:
   - {{operation: shop.show, to: [{{upstream: main}}], auth: none}}
 tokens:
   - {{name: alice, sha256: {digest(SECRET)}, rate: 5/1h}}
-  - {{name: limited, sha256: {digest("x")}, models: [small], ips: [10.0.0.0/8]}}
+  - {{name: limited, sha256: {digest("the secret x")}, models: [small], ips: [10.0.0.0/8]}}
 """
 ENVIRON = {"MAIN_KEY": "sk-main-credential"}
 

@@ -20,6 +20,7 @@ from engine.source.suggestion import did_you_mean
 from engine.stores.records import tokens
 from engine.stores.records.database import Database
 from engine.stores.records.tokens import Token
+from engine.values.guessable import guess
 
 _KEYS = [field.name for field in dataclass_fields(Token)]
 _MAX_PROBLEMS = 100
@@ -118,6 +119,9 @@ class _ImportReader:
         for key in ("name", "sha256"):
             if row.get(key) is None:
                 self._note(number, f"{key}: missing")
+        for key in ("sha256", "previous_sha256"):
+            if key in values and (reason := guess(values[key], str(values.get("name", "")))):
+                self._note(number, f"{key}: its secret can be guessed: {reason}")
         if ("previous_sha256" in values) != ("previous_until" in values):
             self._note(number, "previous_sha256 and previous_until must be used together")
         return None if len(self.problems) > before else Token(**values)

@@ -52,6 +52,6 @@ def test_show_prints_everything_except_the_secret(local):
 
 
 def test_an_expired_token_has_that_state(local):
-    line = {"name": "old", "sha256": digest("s"), "expires": 5}
+    line = {"name": "old", "sha256": digest("the secret s"), "expires": 5}
     local("import", "-", input=json.dumps(line))
     assert re.search(r"^state +expired$", local("show", "old").stdout, re.MULTILINE)

@@ -6,7 +6,6 @@ https://developer.konghq.com/gateway/entities/
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +14,8 @@ from engine.offline.importers.kong.entities import Entity, listed, read_entities
 from engine.offline.importers.kong.models import ENVIRONMENT, read_models, variable
 from engine.offline.importers.kong.policies import Guarded, read_policies
 from engine.source.problem import Path
+from engine.values.caller import digest
+from engine.values.guessable import guess
 
 TITLE = "Kong's declarative config"
 
@@ -74,12 +75,16 @@ def _read_consumer(draft: ImportedConfig, consumer: Mapping[str, Any], at: Path)
         if not isinstance(key, str) or ENVIRONMENT.search(key):
             draft.skip((*place, "key"), "its value is not in the file", f"a key of {name}")
             continue
-        digest = hashlib.sha256(key.encode()).hexdigest()
-        if digest in [token.value["sha256"] for token in draft.tokens]:
+        sha256 = digest(key)
+        if reason := guess(sha256, name):
+            reason = f"it can be guessed, {reason}: `modelway token new NAME` makes one"
+            draft.skip((*place, "key"), reason, f"a key of {name}")
+            continue
+        if sha256 in [token.value["sha256"] for token in draft.tokens]:
             continue
         names = {token.value["name"] for token in draft.tokens}
         unique = name if name not in names else f"{name}-{len(names) + 1}"
-        draft.tokens.append(Entry({"name": unique, "sha256": digest}, [draft.line(place)]))
+        draft.tokens.append(Entry({"name": unique, "sha256": sha256}, [draft.line(place)]))
     for key in consumer:
         if key not in ("username", "custom_id", "keyauth_credentials", "tags", "id"):
             is_guard = key in ("plugins", "acls", "groups")

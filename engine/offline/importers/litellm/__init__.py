@@ -5,7 +5,6 @@ https://docs.litellm.ai/docs/proxy/config_settings
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -20,8 +19,12 @@ from engine.offline.importers.litellm.vocabulary import (
     reason_for,
 )
 from engine.source.problem import Path
+from engine.values.caller import digest
+from engine.values.guessable import guess
 
 TITLE = "LiteLLM's config.yaml"
+
+_NEW_ONE = "`modelway token new NAME` makes one"
 
 
 def read(draft: ImportedConfig) -> None:
@@ -197,12 +200,14 @@ class _Reader:
         key = self.general.get("master_key")
         at: Path = ("general_settings", "master_key")
         if isinstance(key, str) and not key.startswith("os.environ/"):
-            digest = hashlib.sha256(key.encode()).hexdigest()
-            self.draft.tokens.append(
-                Entry({"name": "master", "sha256": digest}, [self.draft.line(at)])
-            )
+            sha256 = digest(key)
+            if reason := guess(sha256, "master"):
+                self.draft.skip(at, f"it can be guessed, {reason}: {_NEW_ONE}")
+            else:
+                entry = Entry({"name": "master", "sha256": sha256}, [self.draft.line(at)])
+                self.draft.tokens.append(entry)
         elif key is not None:
-            self.draft.skip(at, "its value is not in the file: `modelway token new NAME` makes one")
+            self.draft.skip(at, f"its value is not in the file: {_NEW_ONE}")
         for name in self.general:
             if name != "master_key" and name not in HARMLESS:
                 self.draft.skip(("general_settings", name), reason_for(name))
