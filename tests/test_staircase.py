@@ -23,7 +23,6 @@ FLOORS = floors_of((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
 EDGES = {
     "falcon": ("edge", "app", "mock", "console"),
     "gunicorn": ("server", "wsgi"),
-    "gunicorn_h1c": ("server",),
     "socket": (
         "upstream.client",
         "server",

@@ -27,7 +27,6 @@ clocks.stop()
 
 from benchmarks.counts.house import BATCH, TOKEN, House  # noqa: E402
 from benchmarks.counts.meters import Bytecodes, Instructions, Meter  # noqa: E402
-from benchmarks.counts.plainly import read_plainly  # noqa: E402
 from benchmarks.counts.scripted import Caller, Upstream  # noqa: E402
 
 _ROUNDS = 5
@@ -42,7 +41,6 @@ than the 53 misses after which CPython 3.11 specialises an access to an attribut
 def main(kind: str, library: str = "") -> None:
     meter: Meter
     if kind == "instructions":
-        read_plainly()
         meter = Instructions(library)
     else:
         meter = Bytecodes()

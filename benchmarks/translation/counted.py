@@ -31,7 +31,6 @@ from gevent.server import StreamServer  # noqa: E402
 
 from benchmarks.counts.house import TOKEN, House  # noqa: E402
 from benchmarks.counts.meters import Bytecodes, Instructions, Meter  # noqa: E402
-from benchmarks.counts.plainly import read_plainly  # noqa: E402
 from benchmarks.translation.chats import LANGUAGES  # noqa: E402
 from benchmarks.translation.setup import CONFIG, messages  # noqa: E402
 from benchmarks.translation.vendors import Vendor, read_message  # noqa: E402
@@ -70,7 +69,6 @@ def main(kind: str, *arguments: str) -> None:
     translate = "off" not in arguments
     meter: Meter
     if kind == "instructions":
-        read_plainly()
         meter = Instructions(arguments[0])
     else:
         meter = Bytecodes()

@@ -1,18 +1,29 @@
-"""Reads the head of a request (RFC 9112 2 to 6) with gunicorn's C parser.
+"""Reads the head of a request (RFC 9112 2 to 6), whose grammar is two patterns.
 
-The law: what two servers could read differently is refused. So on top of the C parser's checks a
-head has CRLF line ends only, no folded lines, one space between the parts of its first line, no
-header name with an underscore, and at most one way to find the end of the body.
+The law: what two servers could read differently is refused. So a head has CRLF line ends only, no
+folded lines, one space between the parts of its first line, no control character, no space before
+a colon, no header name with an underscore, and at most one way to find the end of the body.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import gunicorn_h1c
-
+_TOKEN = r"!#$%&'*+\-.^_`|~0-9A-Za-z"
+_REQUEST_LINE = re.compile(
+    # One empty line before it is allowed (RFC 9112 2.2). A method has no lower case and no "#".
+    r"(?:\r\n)?([!$%&'*+\-.^_`|~0-9A-Z]{3,20}) ([!-~\x80-\xff]+) HTTP/1\.([01])\r\n"
+)
+_HEADER_LINES = re.compile(rf"(?:[{_TOKEN}]+:[\t -~\x80-\xff]*\r\n)*")
+_HEADERS = re.compile(r"([^:]+):[\t ]*((?:[^\r]*[^\r\t ])?)[\t ]*\r\n")
+"""Names and values of valid lines."""
+_CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|(?<!\r)\n|\r(?!\n|\Z)")
+"""What no beginning of a head has: a control character, or a line end that is not CRLF."""
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
+_END = b"\r\n\r\n"
 _LONGEST_LENGTH = 100
 """Digits of a Content-Length."""
 _SINGLE = frozenset({"HTTP_HOST", "CONTENT_TYPE", "CONTENT_LENGTH"})
@@ -59,12 +70,12 @@ class RequestHead:
     content_length: int | None = 0
     expects_continue = False
 
-    def __init__(self, method: bytes, target: bytes, minor_version: int) -> None:
-        self.method = method.decode("latin-1")
-        self.target = text = target.decode("latin-1")
-        self.path, _, self.query = text.partition("?")
-        if not target.startswith(b"/"):
-            self.path = _path(text)
+    def __init__(self, method: str, target: str, minor_version: int) -> None:
+        self.method = method
+        self.target = target
+        self.path, _, self.query = target.partition("?")
+        if not target.startswith("/"):
+            self.path = _path(method, target)
         self.minor_version = minor_version
         self.headers: dict[str, str] = {}
         self.close = minor_version == 0
@@ -74,59 +85,67 @@ class HeadReader:
     """Reads one head from data that comes in pieces."""
 
     _data = b""
-    _size = 0  # of the data that the C parser has seen
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
     def feed(self, data: bytes) -> tuple[RequestHead, bytes] | None:
         """The head, and the bytes after it; None while it is incomplete. Raises InvalidRequest."""
-        self._data = data = self._data + data if self._data else data
-        limits = self._limits
-        try:
-            parsed = gunicorn_h1c.parse_request(
-                data,
-                last_len=self._size,
-                limit_request_line=limits.request_line,
-                limit_request_fields=limits.headers,
-                limit_request_field_size=limits.header_size,
-            )
-        except gunicorn_h1c.IncompleteError:
-            self._size = len(data)
-            if self._size > limits.head:
-                raise InvalidRequest(431, "the head is too long") from None
+        searched = max(len(self._data) - len(_END) + 1, 0)
+        if self._data:
+            data = self._data + data
+        end = data.find(_END, searched)
+        if end < 0:
+            self._wait(data)
             return None
-        except gunicorn_h1c.LimitRequestLine as error:
-            raise InvalidRequest(414, str(error)) from None
-        except gunicorn_h1c.LimitRequestHeaders as error:
-            raise InvalidRequest(431, str(error)) from None
-        except gunicorn_h1c.ParseError as error:
-            raise InvalidRequest(400, str(error)) from None
-        size = parsed["consumed"]
-        method, target, minor_version = parsed["method"], parsed["path"], parsed["minor_version"]
-        _check_lines(data[:size], b"%b %b HTTP/1.%d\r\n" % (method, target, minor_version))
-        head = RequestHead(method, target, minor_version)
-        _read_headers(head, parsed["headers"])
-        return head, data[size:]
+        text = data[: end + len(_END)].decode("latin-1")
+        limits = self._limits
+        if end > limits.request_line or end > limits.header_size:
+            _check_sizes(text, limits)
+        line = _REQUEST_LINE.match(text)
+        if line is None:
+            raise InvalidRequest(400, "the request line is malformed")
+        method, target, minor_version = line.groups()
+        start, end = line.end(), end + 2
+        if _HEADER_LINES.fullmatch(text, start, end) is None:
+            raise InvalidRequest(
+                400, "a header is malformed, or its line is folded or without CRLF"
+            )
+        head = RequestHead(method, target, int(minor_version))
+        headers = _HEADERS.findall(text, start, end)
+        if len(headers) > limits.headers:
+            raise InvalidRequest(431, "the head has too many headers")
+        _read_headers(head, headers)
+        return head, data[end + 2 :]
+
+    def _wait(self, data: bytes) -> None:
+        """Keep the beginning of a head. Its first piece is checked, so that what is not HTTP/1, such
+        as TLS, is refused at once."""
+        if not self._data and _CONTROL.search(data.decode("latin-1")):
+            raise InvalidRequest(400, "a control character, or a line end that is not CRLF")
+        if len(data) > self._limits.head:
+            raise InvalidRequest(431, "the head is too long")
+        self._data = data
 
 
-def _check_lines(head: bytes, request_line: bytes) -> None:
-    """Raises InvalidRequest. One empty line before the request line is allowed (RFC 9112 2.2)."""
-    line_ends = head.count(b"\r\n")
-    if head.count(b"\n") != line_ends or head.count(b"\r") != line_ends:
-        raise InvalidRequest(400, "a line end that is not CRLF")
-    if head.find(b"\n ") >= 0 or head.find(b"\n\t") >= 0:
-        raise InvalidRequest(400, "a folded header")
-    if not head.startswith(request_line) and not head.startswith(b"\r\n" + request_line):
-        raise InvalidRequest(400, "the parts of the request line are not one space apart")
+def _check_sizes(text: str, limits: Limits) -> None:
+    """Raise InvalidRequest for a head with a line that is too long, or too many lines."""
+    if (
+        text.count("\r\n") > limits.headers + 3
+    ):  # with the first line, and an empty one on both sides
+        raise InvalidRequest(431, "the head has too many headers")
+    request_line, *headers = text.removeprefix("\r\n").split("\r\n")
+    if len(request_line) > limits.request_line:
+        raise InvalidRequest(414, "the request line is too long")
+    if max(map(len, headers)) + 2 > limits.header_size:
+        raise InvalidRequest(431, "a header is too long")
 
 
-def _read_headers(head: RequestHead, parsed: list[tuple[bytes, bytes]]) -> None:
+def _read_headers(head: RequestHead, parsed: list[tuple[str, str]]) -> None:
     if not parsed:
         return
     names, values = zip(*parsed, strict=True)
-    texts = b"\n".join(values).decode("latin-1").split("\n")  # no value has a line end
-    headers = dict(zip(map(_key, names), texts, strict=True))
+    headers = dict(zip(map(_key, names), values, strict=True))
     if len(headers) < len(parsed):
         headers = _joined(parsed)
     head.headers = headers
@@ -150,23 +169,23 @@ def _read_headers(head: RequestHead, parsed: list[tuple[bytes, bytes]]) -> None:
         head.content_length = int(length)
 
 
-def _joined(parsed: list[tuple[bytes, bytes]]) -> dict[str, str]:
+def _joined(parsed: list[tuple[str, str]]) -> dict[str, str]:
     """Headers of which some are repeated."""
     headers: dict[str, str] = {}
     for name, value in parsed:
-        key, text = _key(name), value.decode("latin-1")
+        key = _key(name)
         if key in headers:
             if key in _SINGLE:
                 raise InvalidRequest(400, f"{key} is repeated")
-            text = f"{headers[key]},{text}"
-        headers[key] = text
+            value = f"{headers[key]},{value}"
+        headers[key] = value
     return headers
 
 
 @lru_cache(maxsize=512)
-def _key(name: bytes) -> str:
+def _key(name: str) -> str:
     """The WSGI name of a header."""
-    upper = name.decode("latin-1").upper()
+    upper = name.upper()
     if "_" in upper:
         if upper not in _CORRELATION_IDS:
             raise InvalidRequest(400, "a header name with an underscore")
@@ -174,10 +193,13 @@ def _key(name: bytes) -> str:
     return _UNPREFIXED.get(upper) or "HTTP_" + upper.replace("-", "_")
 
 
-def _path(target: str) -> str:
-    """The path of a target in absolute, authority or asterisk form (RFC 9112 3.2)."""
-    if "://" not in target:
+def _path(method: str, target: str) -> str:
+    """The path of a target in absolute, authority or asterisk form (RFC 9112 3.2). Raises
+    InvalidRequest for a form that its method may not have."""
+    if method == "CONNECT" or (method == "OPTIONS" and target == "*"):
         return target
+    if not _ABSOLUTE.match(target):
+        raise InvalidRequest(400, "the target has no form that its method may have")
     try:
         return urlsplit(target).path or "/"
     except ValueError as error:

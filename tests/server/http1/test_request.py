@@ -1,8 +1,9 @@
-"""Heads of requests as they stand on the wire: what is read, what is refused, and gunicorn's own
-reading of the same bytes."""
+"""Heads of requests as they stand on the wire: what is read, what is refused, and how two other
+parsers, gunicorn's and llhttp, read the same bytes."""
 
 from __future__ import annotations
 
+import httptools
 import pytest
 from gunicorn.config import Config
 from gunicorn.http.errors import NoMoreData, ParseException
@@ -65,6 +66,16 @@ def test_a_head_may_come_in_pieces(size: int) -> None:
         b"GET * HTTP/1.1",
         b"GET host:80 HTTP/1.1",
         b"GET a/b HTTP/1.1",
+        b"GET 1://h/a HTTP/1.1",
+        b"GET ://h/a HTTP/1.1",
+        b"GET " + b"/" + b"\x7f HTTP/1.1",
+        b"GET / HTTP/1.1 HTTP/1.1",
+        b"GET / http/1.1",
+        b"GET / HTTP/1.10",
+        b"GET / HTTP/01.1",
+        b"GO / HTTP/1.1",
+        b"G" * 21 + b" / HTTP/1.1",
+        b"G#T / HTTP/1.1",
         b"GET http://[h/a HTTP/1.1",
         b"GET / HTTP/1.2",
         b"GET / HTTP/2.0",
@@ -93,6 +104,8 @@ def test_an_invalid_request_line_is_refused(line: bytes) -> None:
         (b"/a?b=c", "/a"),
         (b"http://h/a?b", "/a"),
         (b"http://h", "/"),
+        (b"HTTPS://u@[::1]:80/a;b", "/a;b"),
+        (b"a+b-c.1://h/a", "/a"),
         (b"/%20", "/%20"),
         (b"/\xa0", "/\xa0"),
         (b"//a", "//a"),
@@ -118,6 +131,13 @@ def test_one_empty_line_may_stand_before_a_request(target: bytes, path: str) -> 
         (b"X(: a\r\n", 400),
         (b"X: a\x00\r\n", 400),
         (b"X: a\x7f\r\n", 400),
+        (b"X: a\x0b\r\n", 400),
+        (b"X: a\x1b[0m\r\n", 400),
+        (b"X\t: a\r\n", 400),
+        (b"X\r: a\r\n", 400),
+        (b"X: a\r\r\n", 400),
+        (b"X: a\n\r\n", 400),
+        (b"X: a\nY: b\r\n", 400),
         (b"X_Y: a\r\n", 400),
         (b"Content_Length: 5\r\n", 400),
         (b"Expect: 200-maybe\r\n", 417),
@@ -223,12 +243,42 @@ def test_only_http_1_1_waits_for_100_continue() -> None:
         (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414),
         (get(b"X: " + b"a" * 17_000 + b"\r\n"), 431),
         (get(*[b"X: 1\r\n"] * 100), 431),
+        (get(*[b"X:" + b"a" * 200 + b"\r\n"] * 100), 431),
+        (b"\r\n" + b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414),
+        (get(b"X:\r\n" * 100_000), 431),
     ],
 )
 def test_a_head_is_bounded(data: bytes, status: int) -> None:
     with pytest.raises(InvalidRequest) as excinfo:
         read(data)
     assert excinfo.value.status == status
+
+
+def test_a_head_as_large_as_its_limits_is_read() -> None:
+    limits = Limits(request_line=100, headers=3, header_size=50)
+    target = b"/" + b"a" * (100 - len(b"GET / HTTP/1.1"))
+    lines = [b"X-%d: %b\r\n" % (at, b"a" * 43) for at in range(3)]
+    data = b"GET %b HTTP/1.1\r\n%b\r\n" % (target, b"".join(lines))
+    assert len(read(data, limits).headers) == 3
+    for longer in (data.replace(b"/a", b"/aa"), data.replace(b"X-1", b"X-11")):
+        with pytest.raises(InvalidRequest):
+            read(longer, limits)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\x01\xfc\x03\x03",  # a TLS ClientHello
+        b"GET / HTTP/1.1\nHost: h\n\n",
+        b"GET / HTTP/1.1\r\nX: a\rb",
+        b"\n",
+        b"GET /\x00",
+    ],
+)
+def test_what_cannot_become_a_head_is_refused_before_its_end(data: bytes) -> None:
+    with pytest.raises(InvalidRequest) as excinfo:
+        HeadReader(Limits()).feed(data)
+    assert excinfo.value.status == 400
 
 
 def test_a_head_that_never_ends_is_refused() -> None:
@@ -316,6 +366,54 @@ def test_a_head_with_a_few_other_bytes_reads_as_for_gunicorn(
     agrees(data)
 
 
+# llhttp's reading
+
+FIELD = st.one_of(PARTS, st.binary(max_size=12))
+
+
+class Pairs(list[tuple[bytes, bytes]]):
+    """The headers that httptools reads."""
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.append((name, value))
+
+
+def llhttp_reads(data: bytes) -> list[tuple[bytes, bytes]] | None:
+    """The headers of a head; None for what it refuses."""
+    pairs = Pairs()
+    try:
+        httptools.HttpRequestParser(pairs).feed_data(data)
+    except httptools.HttpParserUpgrade:
+        return pairs
+    except httptools.HttpParserError:
+        return None
+    return pairs
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(FIELD, max_size=6), st.sampled_from([b"\r\n", b"\n", b"\r", b"\r\n "]))
+def test_a_header_that_llhttp_refuses_is_refused_and_the_rest_reads_the_same(
+    lines: list[bytes], line_end: bytes
+) -> None:
+    data = b"POST / HTTP/1.1\r\n" + b"".join(line + line_end for line in lines) + b"\r\n"
+    try:
+        parsed = HeadReader(Limits()).feed(data)
+    except InvalidRequest:
+        return
+    if parsed is None:
+        return
+    head, rest = parsed
+    pairs = llhttp_reads(data[: len(data) - len(rest)])
+    assert pairs is not None
+    theirs: dict[str, str] = {}
+    for name, value in pairs:
+        key, text = name.decode().upper().replace("-", "_"), value.strip(b" \t").decode("latin-1")
+        theirs[key] = f"{theirs[key]},{text}" if key in theirs else text
+    assert {key.removeprefix("HTTP_"): value for key, value in head.headers.items()} == theirs
+
+
 def test_the_comparison_accepts_and_refuses() -> None:
     assert agrees(get(b"X-A: 1\r\n"))
     assert not agrees(get(b"X A: 1\r\n"))
+    assert llhttp_reads(get(b"X-A:  1 \r\n")) == [(b"Host", b"h:1"), (b"X-A", b"1 ")]
+    assert llhttp_reads(get(b"X A: 1\r\n")) is None
