@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-_TOKEN = r"!#$%&'*+\-.^_`|~0-9A-Za-z"
+_NAME = r"!#$%&'*+\-.^_`|~0-9A-Za-z"
 _REQUEST_LINE = re.compile(
     # One empty line before it is allowed (RFC 9112 2.2). A method has no lower case and no "#".
     r"(?:\r\n)?([!$%&'*+\-.^_`|~0-9A-Z]{3,20}) ([!-~\x80-\xff]+) HTTP/1\.([01])\r\n"
 )
-_HEADER_LINES = re.compile(rf"(?:[{_TOKEN}]+:[\t -~\x80-\xff]*\r\n)*")
+_HEADER_LINES = re.compile(rf"(?:[{_NAME}]+:[\t -~\x80-\xff]*\r\n)*")
 _HEADERS = re.compile(r"([^:]+):[\t ]*((?:[^\r]*[^\r\t ])?)[\t ]*\r\n")
 """Names and values of valid lines."""
 _CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|(?<!\r)\n|\r(?!\n|\Z)")
@@ -119,8 +119,8 @@ class HeadReader:
         return head, data[end + 2 :]
 
     def _wait(self, data: bytes) -> None:
-        """Keep the beginning of a head. Its first piece is checked, so that what is not HTTP/1, such
-        as TLS, is refused at once."""
+        """Keep the beginning of a head. Its first piece is checked, so that what is not HTTP/1, like
+        TLS, is refused at once."""
         if not self._data and _CONTROL.search(data.decode("latin-1")):
             raise InvalidRequest(400, "a control character, or a line end that is not CRLF")
         if len(data) > self._limits.head:
