@@ -119,8 +119,8 @@ class HeadReader:
         return head, data[end + 2 :]
 
     def _wait(self, data: bytes) -> None:
-        """Keep the beginning of a head. Its first piece is checked, so that what is not HTTP/1, like
-        TLS, is refused at once."""
+        """Keep the beginning of a head. Its first piece is checked, so that TLS or anything else
+        that is not HTTP/1 is refused at once."""
         if not self._data and _CONTROL.search(data.decode("latin-1")):
             raise InvalidRequest(400, "a control character, or a line end that is not CRLF")
         if len(data) > self._limits.head:
