@@ -187,6 +187,7 @@ ON_DEMAND = (
     "app.telemetry",
     "config.schema_check",
     "plan.connections",
+    "cli.check",
     "cli.explain",
     "offline.second_opinion.compare",
     "stores.records.migrate",

@@ -1,4 +1,4 @@
-"""The pages of docs/reference/ that are made from the program.
+"""The pages of docs/reference/ that are made from the program, and the manual pages in man/.
 
 `python -m tools.reference` writes them.
 """
@@ -19,8 +19,11 @@ from engine.offline.explanations import codes, explanation
 from engine.telemetry import metrics
 from engine.values.metric import Metric
 from tools.licences import page as licences_page
+from tools.man_pages import man_pages
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
+_ROOT = Path(__file__).resolve().parents[1]
+FOLDER = _ROOT / "docs" / "reference"
+MAN = _ROOT / "man"
 _NOTE = "Written by `python -m tools.reference`; do not edit it here.\n"
 
 
@@ -124,6 +127,9 @@ def main() -> None:
     """Write all pages."""
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page(), "utf-8")
+    MAN.mkdir(exist_ok=True)
+    for name, text in man_pages().items():
+        (MAN / name).write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,31 +1,30 @@
-"""`modelway check`: every problem of a config and its documents, with its place."""
+"""`modelway check`: find the problems of a config and its documents."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
-from rich.text import Text
 
 from engine.cli import formats
-from engine.cli.config_file import config_option, has_colour, plan_of, second_opinion_option
+from engine.cli.config_file import config_option, plan_of
 from engine.cli.formats import Report
+from engine.cli.output_format import format_option
+from engine.cli.terminal import has_colour, is_terminal
 from engine.config.config_files import ConfigFiles
 from engine.offline.audit import audit
 from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores
-from engine.offline.rehearsal.boot import boot
 from engine.offline.second_opinion.compare import compare_examples
 from engine.offline.translation_limits import note_limits
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
-from engine.server.trial import try_out
 from engine.source.problem import Findings, Level, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.document.standard import breaches
@@ -37,13 +36,9 @@ _STDIN = "<stdin>"
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @config_option
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(formats.names()),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs, github for annotations, sarif for code scanning.",
+@format_option(
+    formats.names(),
+    "text for people, json for programs, github for annotations, sarif for code scanning.",
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option(
@@ -64,7 +59,12 @@ _STDIN = "<stdin>"
     is_flag=True,
     help="Also list the features that translated requests to each model lose, by format.",
 )
-@second_opinion_option
+@click.option(
+    "--second-opinion/--no-second-opinion",
+    default=None,
+    help="Warn where openapi-core reads an example differently.  "
+    "[default: with --strict, and where the variable CI is set]",
+)
 @click.option("--explain", metavar="CODE", help="Explain a problem code like MW101.")
 @click.pass_context
 def command(
@@ -76,7 +76,7 @@ def command(
     quiet: bool,
     trial: bool,
     verbose: bool,
-    second_opinion: bool,
+    second_opinion: bool | None,
     explain: str | None,
 ) -> None:
     """Check the config and its documents, without opening a port or sending anything.
@@ -86,8 +86,9 @@ def command(
     `modelway serve` runs a config if it has no errors. Warnings are about settings that are valid
     but unsafe; `# modelway: ignore MW401 reason` on a line silences one.
 
-    Examples in the documents are also validated by openapi-core: a warning shows both results
-    where they differ. --no-second-opinion skips this, which saves a second or two.
+    With --strict, where CI is set, and with --second-opinion, the examples in the documents are
+    also validated by openapi-core, which takes a second or two: a warning shows both results where
+    they differ.
 
     With --boot the gateway is also started in a separate process, as before each reload: it opens
     its stores and rehearses a request of each kind. Nothing is sent to upstreams.
@@ -102,6 +103,8 @@ def command(
     configs = [ConfigFiles(Path(file)) for file in dict.fromkeys(files)]
     if not configs or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
         configs.insert(0, config)
+    if second_opinion is None:
+        second_opinion = strict or _in_ci(os.environ)
     plan = partial(_plan, trial=trial, second_opinion=second_opinion, verbose=verbose)
     report = _check(configs, quiet, strict, plan)
     click.echo(formats.render(output_format, report), nl=False, color=report.colour)
@@ -152,28 +155,49 @@ def _name(config: ConfigFiles) -> str:
     return _STDIN if str(config) == "-" else str(config)
 
 
+def _in_ci(environ: Mapping[str, str]) -> bool:
+    """Whether this is a build in CI, as its services and most tools read the variable."""
+    return environ.get("CI", "").lower() not in ("", "0", "false")
+
+
 def _plan(config: ConfigFiles, *, trial: bool, second_opinion: bool, verbose: bool) -> PlanResult:
-    with Console(stderr=True).status(Text(f"reading {config}")) as status:  # only on a terminal
+    with _status(f"reading {config}") as say:
         if str(config) == "-":
             result = _plan_of(sys.stdin.buffer.read())
         else:
             result = plan_of(config)
         for spec, specification in result.specifications.items():
-            status.update(Text(f"validating {spec} against the OpenAPI standard"))
+            say(f"validating {spec} against the OpenAPI standard")
             breaches(specification.library, result.findings)
         audit(result, os.environ)
         if verbose and result.plan is not None:
             note_limits(result)
         if second_opinion:
-            status.update(Text("validating the examples of the documents with openapi-core"))
+            say("validating the examples of the documents with openapi-core")
             compare_examples(result)
     if trial and result.plan is not None:  # after the status: its thread must not be forked
         _boot(result, _name(config))
     return result
 
 
+@contextmanager
+def _status(text: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done; the block gets a function that changes the text."""
+    if not is_terminal(sys.stderr):
+        yield lambda text: None
+        return
+    from rich.console import Console  # a tenth of the time of a check
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(text)) as status:
+        yield lambda text: status.update(Text(text))
+
+
 def _boot(result: PlanResult, file: str) -> None:
     """Start a plan on trial. Its problems have no line: their cause is outside the file."""
+    from engine.offline.rehearsal.boot import boot  # the whole gateway, which only this needs
+    from engine.server.trial import try_out
+
     trial = try_out(lambda: result, lambda plan, folder: boot(plan, folder).warning)
     for level, message in ((Level.ERROR, trial.error), (Level.WARNING, trial.warning)):
         if message:

@@ -1,4 +1,4 @@
-"""`modelway config`: the config as one file, with the origin of each value."""
+"""`modelway config`: print the effective config, with the origin of each value."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 
 from engine.cli.config_file import config_option, errors_exit
 from engine.cli.formats import tally
+from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
 from engine.config.joined import JoinedDocument
 from engine.config.load import load_file
@@ -23,8 +24,8 @@ _OF_PROVIDER = "of the provider, before the transform of this upstream:"
 @click.command()
 @config_option
 @click.option("--defaults", is_flag=True, help="Add the settings from the providers of upstreams.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: `config` and `origins`.")
-def command(config: ConfigFiles, defaults: bool, as_json: bool) -> None:
+@format_option(help="text is YAML with comments, json has `config` and `origins`.")
+def command(config: ConfigFiles, defaults: bool, output_format: str) -> None:
     """Print the effective config: gateway.yaml with its included files and overlays as one file.
 
     A comment after each value names its file and line. `${VAR}` is printed as written, and secrets
@@ -52,7 +53,7 @@ def command(config: ConfigFiles, defaults: bool, as_json: bool) -> None:
     of_providers = {at: EffectiveConfig(transform) for at, transform in transforms.items()}
     comments = {at: [_OF_PROVIDER, *part.yaml().splitlines()] for at, part in of_providers.items()}
     effective = EffectiveConfig(document, comments)
-    if as_json:
+    if output_format == "json":
         value = effective.json()
         if defaults:
             value["providers"] = {str(at[-1]): part.json() for at, part in of_providers.items()}

@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import click
 
 from engine.cli.formats import tally
+from engine.cli.terminal import has_colour
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.config.load import load
@@ -100,13 +101,6 @@ def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> Non
         click.secho(first, err=True, color=colour, **_STYLES[problem.level])
         for line in excerpt_lines:
             click.secho(line, err=True, color=colour, dim=" | " in line or None)
-
-
-def has_colour(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal with colour, and NO_COLOR is unset (https://no-color.org)."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def read_config(config: ConfigFiles, advice: str, findings: Findings) -> Config | None:

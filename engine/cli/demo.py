@@ -1,4 +1,4 @@
-"""`modelway demo`: the shipped gateway with a mock upstream."""
+"""`modelway demo`: run the shipped gateway with a mock upstream."""
 
 from __future__ import annotations
 

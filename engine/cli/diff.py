@@ -1,4 +1,4 @@
-"""`modelway diff`: the differences in effect between two configs."""
+"""`modelway diff`: compare two configs by their effect."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from engine.cli.config_file import plan_of, result_or_exit
+from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
 from engine.offline.diff.difference import Effect, differences_between
 from engine.offline.diff.formats import as_github, as_json, as_markdown, as_text
@@ -23,12 +24,8 @@ _FORMATS = {"text": as_text, "json": as_json, "github": as_github, "markdown": a
 @click.command()
 @click.argument("old")
 @click.argument("new")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(list(_FORMATS)),
-    default="text",
-    show_default=True,
+@format_option(
+    tuple(_FORMATS), "text for people, json for programs, github and markdown for reviews."
 )
 @click.option("--strict", is_flag=True, help="Exit with status 3 also for breaking changes.")
 def command(old: str, new: str, output_format: str, strict: bool) -> None:

@@ -1,4 +1,4 @@
-"""`modelway explain`: the path of one request through the gateway, offline."""
+"""`modelway explain`: show how a request would be handled, without sending it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from engine.cli.config_file import config_option, plan_of, result_or_exit, second_opinion_option
+from engine.cli.output_format import format_option
 from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
 from engine.offline.rehearsal import observation
@@ -41,13 +42,7 @@ from engine.values.caller import Caller
     multiple=True,
     help=f"Responses of upstreams: a status, {', '.join(FAILURES)}; NAME=... for one upstream.",
 )
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-)
+@format_option()
 @second_opinion_option
 def command(
     config: ConfigFiles,

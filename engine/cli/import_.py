@@ -1,4 +1,4 @@
-"""`modelway import`: the config of another gateway as gateway.yaml."""
+"""`modelway import`: convert the config of another gateway."""
 
 from __future__ import annotations
 

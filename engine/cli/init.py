@@ -1,4 +1,4 @@
-"""`modelway init`: a starter project."""
+"""`modelway init`: write a starter project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modelway mock`: an upstream for tests, generated from the documents."""
+"""`modelway mock`: run a mock upstream, generated from the documents."""
 
 from __future__ import annotations
 

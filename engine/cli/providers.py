@@ -1,4 +1,4 @@
-"""`modelway providers`: lists the known providers, or the facts about one."""
+"""`modelway providers`: list the known providers, or show one with its models."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from engine.cli.output_format import format_option
+from engine.cli.text_table import Table, print_table
 from engine.config import providers
 from engine.config.provider_defaults import credential_text
 from engine.config.providers import Provider, ProviderModel
@@ -22,6 +21,8 @@ Document = dict[str, Any]
 
 _HEADINGS = ("PROVIDER", "TITLE", "DIALECT", "CREDENTIAL", "MODELS", "DATE")
 _MODEL_HEADINGS = ("MODEL", "FOR", "CONTEXT", "OUTPUT", "READS", "CAN", "PRICE IN / OUT")
+
+_NUMBERS = frozenset({"CONTEXT", "OUTPUT", "PRICE IN / OUT", "MODELS"})
 
 _MARKDOWN = """# Providers
 
@@ -36,13 +37,9 @@ these facts with their dates.
 
 @click.command()
 @click.argument("name", required=False)
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-    help="markdown is the list of the manual.",
+@format_option(
+    ("text", "json", "markdown"),
+    "text for people, json for programs; markdown is the list of the manual.",
 )
 def command(name: str | None, output_format: str) -> None:
     """List the providers that an upstream can name, or show one with its models.
@@ -136,12 +133,4 @@ def _model_row(model: ProviderModel) -> tuple[str, ...]:
 
 
 def _print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        right = heading in ("CONTEXT", "OUTPUT", "PRICE IN / OUT", "MODELS")
-        table.add_column(heading, overflow="fold", justify="right" if right else "left")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # Text: no markup
-    console = Console(highlight=False)
-    console.width = max(console.width, 160)
-    console.print(table)
+    print_table(Table(headings, [*rows], _NUMBERS))

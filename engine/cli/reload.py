@@ -1,16 +1,19 @@
-"""`modelway reload`: a running gateway loads its config again."""
+"""`modelway reload`: make a running gateway load its config again."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
 from engine.cli.config_file import config_option, plan_or_exit
+from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
 from engine.server.master import BOOT_SECONDS
 from engine.server.master_state import State, read_all
@@ -23,8 +26,9 @@ _TIMEOUT = 2 * SECONDS + BOOT_SECONDS
 
 
 @click.command()
+@format_option()
 @config_option
-def command(config: ConfigFiles) -> None:
+def command(config: ConfigFiles, output_format: str) -> None:
     """Make the gateways that serve this config load it again, as SIGHUP does.
 
     The config is checked first; with any error nothing changes. A gateway starts it on trial in a
@@ -37,35 +41,78 @@ def command(config: ConfigFiles) -> None:
     if not before:
         raise click.ClickException(f"no running gateway of this user serves {config}")
     for state in before:
-        with suppress(ProcessLookupError):  # it has ended just now, which `_result` reports
+        with suppress(ProcessLookupError):  # it has ended just now, which `_reloaded` reports
             os.kill(state.pid, signal.SIGHUP)
-    errors = [error for state in before if (error := _result(folder, state, len(before) > 1))]
+    errors, documents = [], []
+    for state in before:
+        gateway = f"gateway {state.pid}: " if len(before) > 1 else ""
+        try:
+            after = _reloaded(folder, state)
+        except _NotReloaded as error:
+            errors.append(f"{gateway}{error}")
+            continue
+        documents.append(_document(after))
+        if output_format == "text":
+            _print(after, gateway)
+        if after.error:
+            errors.append(f"{gateway}{after.error}")
+    if output_format == "json":
+        click.echo(json.dumps({"gateways": documents}, indent=2))
     if errors:
         raise click.ClickException("\n".join(errors))
 
 
-def _result(folder: Path, before: State, several: bool) -> str:
-    """Wait for the result of a gateway, and print it. Returns the error, or ""."""
-    gateway = f"gateway {before.pid}: " if several else ""
+class _NotReloaded(Exception):
+    """A gateway gave no result; `str` says why."""
+
+
+def _reloaded(folder: Path, before: State) -> State:
+    """The state of a gateway after its reload. Raises _NotReloaded."""
     end = time.monotonic() + _TIMEOUT
     while time.monotonic() < end:
         state = next((state for state in read_all(folder) if state.pid == before.pid), None)
         if state is None:
-            return f"{gateway}the gateway (pid {before.pid}) has ended"
+            raise _NotReloaded(f"the gateway (pid {before.pid}) has ended")
         if state.tried != before.tried:  # less, if the clock was set back
-            if not state.error:
-                click.echo(f"{gateway}config {state.hash} is now in use")
-            for worker in state.workers:
-                click.echo(_line(worker))
-            return f"{gateway}{state.error}" if state.error else ""
+            return state
         time.sleep(0.1)
-    return f"{gateway}the gateway (pid {before.pid}) did not answer in {_TIMEOUT:g} s"
+    raise _NotReloaded(f"the gateway (pid {before.pid}) did not answer in {_TIMEOUT:g} s")
 
 
-def _line(worker: WorkerState) -> str:
-    """The state of a worker, for people."""
-    reason = f": {worker.error}" if worker.error else ""
+def _print(state: State, gateway: str) -> None:
+    if not state.error:
+        click.echo(f"{gateway}config {state.hash} is now in use")
+    for worker in state.workers:
+        reason = f": {worker.error}" if worker.error else ""
+        click.echo(
+            f"  worker {worker.pid}  config {worker.config}  {_phase(worker)} "
+            f"since {_since(worker)}{reason}"
+        )
+
+
+def _document(state: State) -> dict[str, Any]:
+    workers = [
+        {
+            "pid": worker.pid,
+            "config": worker.config,
+            "phase": _phase(worker),
+            "since": _since(worker),
+            "error": worker.error or None,
+        }
+        for worker in state.workers
+    ]
+    return {
+        "pid": state.pid,
+        "config": state.hash,
+        "error": state.error or None,
+        "workers": workers,
+    }
+
+
+def _phase(worker: WorkerState) -> str:
     phases = {Phase.ENDS: "ends its requests", Phase.STARTS: "is starting"}
-    phase = phases.get(worker.phase, worker.phase)
-    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(worker.since))
-    return f"  worker {worker.pid}  config {worker.config}  {phase} since {since}{reason}"
+    return phases.get(worker.phase, worker.phase)
+
+
+def _since(worker: WorkerState) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(worker.since))

@@ -1,4 +1,4 @@
-"""`modelway schema`: the JSON Schema of gateway.yaml, for editors and other validators."""
+"""`modelway schema`: print the JSON Schema of gateway.yaml, for editors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from engine import policies
+from engine.cli.output_format import format_option
 from engine.config import json_schema
 from engine.config.key_reference import markdown
 from engine.config.keys import describe
@@ -22,12 +23,8 @@ from engine.upstream import choose
     help="Write the schema to a file.",
 )
 @click.option("--expanded", is_flag=True, help="For files without ${VAR}.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["json", "markdown"]),
-    default="json",
-    help="markdown is the reference of all keys, for people.",
+@format_option(
+    ("json", "markdown"), "json is the schema; markdown is the reference of all keys, for people."
 )
 def command(output: Path | None, expanded: bool, output_format: str) -> None:
     """Print the JSON Schema of gateway.yaml, with the options of all policies.

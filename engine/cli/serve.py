@@ -1,4 +1,4 @@
-"""`modelway serve`: the gateway under gunicorn with gevent workers."""
+"""`modelway serve`: run the gateway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modelway test`: the test cases of a config, run offline."""
+"""`modelway test`: run the test cases of a config, without sending anything."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from engine.cli.config_file import (
     result_or_exit,
     second_opinion_option,
 )
+from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
 from engine.offline.cases import formats, read
 from engine.offline.cases.read import Case
@@ -33,13 +34,7 @@ _FORMATS = {
 @click.command()
 @config_option
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(list(_FORMATS)),
-    default="text",
-    show_default=True,
-)
+@format_option(tuple(_FORMATS), "text for people, json for programs, junit and github for CI.")
 @second_opinion_option
 def command(
     config: ConfigFiles, files: Sequence[Path], output_format: str, second_opinion: bool

@@ -1,4 +1,4 @@
-"""`modelway usage`: requests, model tokens, money and times, summed over the ledger."""
+"""`modelway usage`: sum requests, model tokens and cost over the ledger."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ import orjson
 from rich.cells import cell_len
 
 from engine.cli.database import RecordsLocation, database_options, open_records, records_of
+from engine.cli.output_format import format_option
+from engine.cli.terminal import has_colour, is_terminal
 from engine.config.config_files import ConfigFiles
 from engine.source.excerpt import printable
 from engine.source.suggestion import did_you_mean
@@ -36,7 +38,7 @@ from engine.values.calendar import PERIODS, SECOND, Calendar
 from engine.values.units import format_nano
 
 _MAX_KEY_WIDTH = 60
-"""The most terminal cells of a key in its column; a longer key has its own line."""
+"""The most terminal cells of a key in its column; on a terminal a longer key has its own line."""
 _NUMBERS = ("requests", "failed", "input", "output", "cached")
 
 
@@ -79,10 +81,7 @@ def _time_zone(ctx: click.Context, param: click.Parameter, name: str) -> str:
 )  # fmt: skip
 @click.option("--token", default="", metavar="NAME", help="Only this token's requests.")
 @click.option("--model", default="", metavar="NAME", help="Only this model, requested or served.")
-@click.option(
-    "--format", "output_format", type=click.Choice(["table", "json", "csv"]), default="table",
-    show_default=True, help="table for people; json and csv for programs.",
-)  # fmt: skip
+@format_option(("text", "json", "csv"), "text for people; json and csv for programs.")
 @database_options
 def command(
     config: ConfigFiles, database: str | None, by: str, output_format: str, **options: Any
@@ -111,7 +110,7 @@ def command(
             click.echo(f"rows from before {deleted_text} were deleted (stores.retention)", err=True)
         if not rows:
             click.echo(_no_requests(records, selection), err=True)
-    {"table": print_table, "json": _print_json, "csv": _print_csv}[output_format](report)
+    {"text": print_table, "json": _print_json, "csv": _print_csv}[output_format](report)
     if report.unshipped:
         count = "1 row" if report.unshipped == 1 else f"{report.unshipped:,} rows"
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
@@ -185,7 +184,8 @@ def print_table(report: UsageReport) -> None:
     first, *other_columns = (
         [cell_len(cell) for cell in column] for column in zip(*rows, strict=True)
     )
-    width = max(length for length in first if length <= _MAX_KEY_WIDTH)
+    most = _MAX_KEY_WIDTH if is_terminal(sys.stdout) else max(first)
+    width = max(length for length in first if length <= most)
     widths = [max(lengths) for lengths in other_columns]
     lines = []
     for (key, *cells), length in zip(rows, first, strict=True):
@@ -195,7 +195,7 @@ def print_table(report: UsageReport) -> None:
             key, length = "", 0
         lines.append("  ".join([key + " " * (width - length), *numbers]).rstrip())
     lines[0] = click.style(lines[0], bold=True)
-    click.echo("\n".join(lines))
+    click.echo("\n".join(lines), color=has_colour(sys.stdout))
 
 
 def _cells(key: str, total: Total, names: Sequence[str]) -> list[str]:

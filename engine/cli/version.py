@@ -1,4 +1,4 @@
-"""`modelway version`: the installed versions, for bug reports and inventories."""
+"""`modelway version`: print the versions of Modelway and its libraries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import platform
 from importlib import metadata
 
 import click
+
+from engine.cli.output_format import format_option
 
 _PARTS = ("falcon", "gevent", "gunicorn", "jsonschema-rs", "SQLAlchemy", "redis")
 """The dependencies whose versions are printed."""
@@ -20,8 +22,8 @@ _EXTRAS = {
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(*, as_json: bool) -> None:
+@format_option()
+def command(output_format: str) -> None:
     """Print the versions of Modelway, Python and its main libraries, and which extras are
     installed."""
     versions = {name: _version(name) for name in _PARTS}
@@ -34,7 +36,7 @@ def command(*, as_json: bool) -> None:
         "libraries": versions,
         "extras": extras,
     }
-    if as_json:
+    if output_format == "json":
         click.echo(json.dumps(report, indent=2))
         return
     click.echo(f"modelway {report['version']}")

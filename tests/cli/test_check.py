@@ -257,6 +257,28 @@ def test_an_example_that_openapi_core_reads_differently_is_a_warning(folder):
     assert (ran.exit_code, "[MW421]" in ran.stdout) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "ci", "expected"),
+    [
+        ([], None, False),
+        ([], "", False),
+        ([], "0", False),
+        ([], "false", False),
+        ([], "true", True),
+        ([], "1", True),
+        (["--strict"], None, True),
+        (["--second-opinion"], None, True),
+        (["--no-second-opinion"], "true", False),
+    ],
+)
+def test_the_second_opinion_is_for_ci_and_on_request(folder, monkeypatch, words, ci, expected):
+    (folder / "shop.yaml").write_text(AMBIGUOUS)
+    monkeypatch.delenv("CI", raising=False)
+    if ci is not None:
+        monkeypatch.setenv("CI", ci)
+    assert ("[MW421]" in modelway("check", *words, "gateway.yaml").stdout) is expected
+
+
 def test_the_second_opinion_can_be_switched_off(folder):
     (folder / "shop.yaml").write_text(AMBIGUOUS)
     ran = modelway("check", "--strict", "--no-second-opinion", "gateway.yaml")

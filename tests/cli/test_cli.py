@@ -14,7 +14,18 @@ def commands():
 
 def test_every_command_has_its_file_and_its_name():
     assert commands() == [
-        *("check", "config", "demo", "diff", "explain", "import", "init", "ledger", "mock"),
+        *(
+            "check",
+            "completion",
+            "config",
+            "demo",
+            "diff",
+            "explain",
+            "import",
+            "init",
+            "ledger",
+            "mock",
+        ),
         *("providers", "reload", "routes", "schema", "serve", "test", "token", "top", "usage"),
         "version",
     ]

@@ -1,5 +1,6 @@
 """`modelway reload`: the signal to a running gateway, and its answer."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -48,6 +49,21 @@ def test_the_config_that_is_in_use_is_printed(on_signal):
     on_signal(hash="0123abcd")
     result = modelway("reload")
     assert (result.exit_code, result.stdout) == (0, "config 0123abcd is now in use\n")
+
+
+def test_json_has_the_state_of_each_gateway(on_signal):
+    on_signal(hash="0123abcd", workers=(WorkerState(5, "0123abcd", Phase.STARTS, 0.0),))
+    (gateway,) = json.loads(modelway("reload", "--json").stdout)["gateways"]
+    assert (gateway["config"], gateway["error"]) == ("0123abcd", None)
+    assert gateway["workers"] == [
+        {
+            "pid": 5,
+            "config": "0123abcd",
+            "phase": "is starting",
+            "since": "1970-01-01T00:00:00Z",
+            "error": None,
+        }
+    ]
 
 
 def test_a_clock_that_was_set_back_does_not_delay_the_answer(on_signal, plans):

@@ -239,7 +239,9 @@ def test_a_large_table_is_rendered_with_few_calls():
     assert pstats.Stats(profile).total_calls / len(totals) < 200
 
 
-def test_a_long_key_has_a_line_of_its_own(capsys):
+def test_a_long_key_has_a_line_of_its_own_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
     totals = [Total("m" * 200, requests=1234), Total("short", requests=1)]
     print_table(UsageReport("model", UsageFilter(0, 1), totals, 0))
     head, key, long, short, total = capsys.readouterr().out.splitlines()
@@ -248,3 +250,10 @@ def test_a_long_key_has_a_line_of_its_own(capsys):
     width = head.index("REQUESTS") + len("REQUESTS")
     assert (long[:width].split(), short[:width].split()) == (["1,234"], ["short", "1"])
     assert total[:width].split() == ["total", "1,235"]
+
+
+def test_a_long_key_is_in_its_row_where_standard_output_is_no_terminal(capsys):
+    totals = [Total("m" * 200, requests=1234), Total("short", requests=1)]
+    print_table(UsageReport("model", UsageFilter(0, 1), totals, 0))
+    _, long, _, _ = capsys.readouterr().out.splitlines()
+    assert long.split()[:2] == ["m" * 200, "1,234"]

@@ -44,7 +44,8 @@ def interpreters() -> Iterator[tuple[str, Path]]:
 
 
 def smoke_test(python: Path, archive: Path, version: str) -> None:
-    """Install an archive into an empty environment; check a new project, and ask the demo."""
+    """Install an archive into an empty environment: its version, its manual pages, the check of a
+    new project, and the demo."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _run(str(python), "-m", "venv", str(folder / "venv"))
@@ -54,6 +55,8 @@ def smoke_test(python: Path, archive: Path, version: str) -> None:
         report = json.loads(_run(modelway, "version", "--json", folder=folder))
         if report["version"] != version:
             raise ValueError(f"{archive.name} calls itself {report['version']}, not {version}")
+        if not (folder / "venv" / "share" / "man" / "man1" / "modelway.1").is_file():
+            raise ValueError(f"{archive.name} has no manual pages")
         _run(modelway, "init", "project", folder=folder)
         _run(modelway, "check", "--quiet", folder=folder / "project")
         _ask_demo(modelway, folder)

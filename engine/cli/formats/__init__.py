@@ -29,8 +29,9 @@ class Report:
 
 
 def names() -> list[str]:
-    """The names of all formats."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    """The names of all formats, that for people first."""
+    found = {module.name for module in pkgutil.iter_modules(__path__)}
+    return ["text", *sorted(found - {"text"})]
 
 
 def render(name: str, report: Report) -> str:

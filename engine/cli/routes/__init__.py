@@ -1,16 +1,18 @@
-"""`modelway routes`: the routes of a config, the formats in which each model can be called, and
-the bounds of its upstreams. `tables` prints them."""
+"""`modelway routes`: list the routes, models and bounds of upstreams. `tables` prints them."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 
 import click
-from rich.console import Console
 
 from engine.cli.config_file import config_option, plan_or_exit
+from engine.cli.output_format import format_option
 from engine.cli.routes.tables import Document, model_table, route_table, upstream_table
+from engine.cli.terminal import is_terminal
+from engine.cli.text_table import print_table
 from engine.config.config_files import ConfigFiles
 from engine.config.listed_models import listed_models
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
@@ -22,13 +24,7 @@ _LEGEND = "* translated for at least one target (see docs/reference/translation.
 
 @click.command()
 @config_option
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-)
+@format_option()
 def command(config: ConfigFiles, output_format: str) -> None:
     """List every route: method, path, operation, source of the model name, targets, policies.
 
@@ -43,17 +39,16 @@ def command(config: ConfigFiles, output_format: str) -> None:
         lists = {"routes": routes, "models": models, "upstreams": upstreams}
         click.echo(json.dumps(lists, indent=2, ensure_ascii=False))
         return
-    console = Console(highlight=False)
-    console.width = max(console.width, 160)
-    console.print(route_table(routes))
+    brief = is_terminal(sys.stdout)
+    print_table(route_table(routes, brief=brief))
     if models:
-        console.print()
-        console.print(model_table(models))
+        click.echo()
+        print_table(model_table(models, brief=brief))
         if any(entry["translated"] for model in models for entry in model["formats"]):
-            console.print(_LEGEND)
+            click.echo(_LEGEND)
     if upstreams:
-        console.print()
-        console.print(upstream_table(upstreams))
+        click.echo()
+        print_table(upstream_table(upstreams))
 
 
 def _routes(plan: Plan, operations: ModelOperations) -> list[Document]:

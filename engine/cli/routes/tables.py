@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
+from engine.cli.text_table import Table
 from engine.source.excerpt import printable
 
 Document = dict[str, Any]
 
 _MARK = "*"
-_MAX_LISTED = 5
-"""The most names of a provider's models in a row; `--format json` has all."""
+_MOST_LISTED = 5
+"""The most names of a provider's models in a row on a terminal."""
 _MOST_UPSTREAMS = 20
-"""Upstreams of a route that the table names; JSON has all of them."""
+"""The most upstreams of a route on a terminal."""
 
 
-def route_table(routes: Sequence[Document]) -> Table:
-    """The routes, a line for each path."""
+def route_table(routes: Sequence[Document], *, brief: bool) -> Table:
+    """The routes, a line for each path; if `brief`, with the first upstreams of each."""
     headings = ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS")
     return _table(
         headings,
@@ -30,7 +28,7 @@ def route_table(routes: Sequence[Document]) -> Table:
                 route["path"],
                 route["operation"],
                 _model_source(route),
-                _goes_to(route),
+                _goes_to(route, _MOST_UPSTREAMS if brief else None),
                 ", ".join(route["guards"]),
             )
             for route in routes
@@ -45,13 +43,13 @@ def _model_source(route: Document) -> str:
     return f"{route['model'].removeprefix('$request.')}{default}"
 
 
-def _goes_to(route: Document) -> str:
+def _goes_to(route: Document, most: int | None) -> str:
     if route["answer"]:
         return "the gateway itself"
     targets = route["targets"]
     marked = [
         _bounded(_marked(target["upstream"], target["translated"]), target.get("max_in_flight"))
-        for target in targets[:_MOST_UPSTREAMS]
+        for target in targets[:most]
     ]
     more = [f"and {len(targets) - len(marked)} more"] if len(targets) > len(marked) else []
     names = ", ".join([*marked, *more])
@@ -60,8 +58,9 @@ def _goes_to(route: Document) -> str:
     return names if route["choose"] == "weighted" else f"{names} ({route['choose']})"
 
 
-def model_table(models: Sequence[Document]) -> Table:
-    """The models, with the formats in which each can be called."""
+def model_table(models: Sequence[Document], *, brief: bool) -> Table:
+    """The models, with the formats in which each can be called; if `brief`, with the first names of
+    a provider's models."""
     columns = {
         "MODEL": [model["model"] for model in models],
         "FORMATS": [
@@ -75,7 +74,9 @@ def model_table(models: Sequence[Document]) -> Table:
     if any(bounds := [_model_bounds(model) for model in models]):
         columns["AT ONE TIME"] = [text or "-" for text in bounds]
     if any(model["listed"] for model in models):
-        columns["LISTED MODELS"] = [_shortened(model["listed"]) or "-" for model in models]
+        columns["LISTED MODELS"] = [
+            _names(model["listed"], _MOST_LISTED if brief else None) for model in models
+        ]
     return _table(tuple(columns), zip(*columns.values(), strict=True))
 
 
@@ -125,9 +126,10 @@ def _addresses(addresses: Document | None) -> str:
     return f"{name} in DNS{server}, every {addresses['every']:g}s"
 
 
-def _shortened(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
-    return ", ".join(names[:_MAX_LISTED]) + more
+def _names(names: Sequence[str], most: int | None) -> str:
+    shown = names[:most]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"{', '.join(shown)}{more}" or "-"
 
 
 def _marked(name: str, translated: bool) -> str:
@@ -135,9 +137,4 @@ def _marked(name: str, translated: bool) -> str:
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("METHOD", "PATH"))
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))  # Text: no markup
-    return table
+    return Table(headings, [tuple(map(printable, row)) for row in rows])

@@ -1,21 +1,17 @@
-"""`modelway token`: tokens for callers.
+"""`modelway token`: create, list, change and revoke tokens for callers.
 
-`changes` creates, rotates and revokes tokens, `update` changes their limits, `views` prints them,
-`transfer` exports and imports them; `fields` checks the values of a token. Read
-`engine/cli/database.py` first: how they open the database.
+Each file here is one of its commands. `views` has the fields that they print, `fields` checks the
+values of a token. Read `engine/cli/database.py` first: how they open the database.
 """
 
 from __future__ import annotations
 
 import click
 
-from engine.cli.token.changes import create, new, revoke, rotate
-from engine.cli.token.transfer import export_tokens, import_tokens
-from engine.cli.token.update import update
-from engine.cli.token.views import list_tokens, show
+from engine.cli.command_group import CommandGroup
 
 
-@click.group()
+@click.command(cls=CommandGroup, package=__name__)
 def command() -> None:
     """Tokens for callers. Only the SHA-256 of a token's secret is stored.
 
@@ -23,9 +19,3 @@ def command() -> None:
     --database); a running gateway reads changes within `token_ttl`, 10 s. `new` prints an entry
     for gateway.yaml instead, and needs no database.
     """
-
-
-for _command in (
-    *(new, create, list_tokens, show, update, rotate, revoke, import_tokens, export_tokens),
-):
-    command.add_command(_command)

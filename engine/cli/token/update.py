@@ -1,20 +1,23 @@
-"""`modelway token update`: changes the limits, expiry, team, priority or note of a token."""
+"""`modelway token update`: change the limits, expiry, team, priority or note of a token."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import click
 
 from engine.cli.database import database_options, open_records, records_of
+from engine.cli.output_format import format_option
 from engine.cli.token import fields
 from engine.cli.token.fields import option_callback
 from engine.cli.token.views import iso_time
 from engine.config.config_files import ConfigFiles
 from engine.stores.records import tokens
+from engine.stores.records.tokens import Token
 
 NONE = "none"
 """The value of an option that removes a limit."""
@@ -25,7 +28,7 @@ def _or_none(check: Callable[[str], object]) -> Callable[..., Any]:
     return option_callback(lambda text: text if text == NONE else check(text))
 
 
-@click.command("update")
+@click.command()
 @click.argument("name")
 @click.option(
     "--rate", callback=_or_none(fields.rate), help="Requests per time: 60/1m or 1000/day."
@@ -48,8 +51,11 @@ def _or_none(check: Callable[[str], object]) -> Callable[..., Any]:
     help="low, normal or high: the order in the queue of an upstream.",
 )  # fmt: skip
 @click.option("--note", callback=option_callback(fields.note), help="A note for operators.")
+@format_option()
 @database_options
-def update(config: ConfigFiles, database: str | None, name: str, **options: Any) -> None:
+def command(
+    config: ConfigFiles, database: str | None, name: str, output_format: str, **options: Any
+) -> None:
     """Change a token: its limits, when it expires, its team, priority or note. `none` removes a
     limit.
 
@@ -71,10 +77,25 @@ def update(config: ConfigFiles, database: str | None, name: str, **options: Any)
     values = {field: None if value == NONE else value for field, value in changes.items()}
     with open_records(location) as records:
         before = tokens.change(records, name, values)
+    if output_format == "json":
+        click.echo(json.dumps({"name": name, "changes": _changes(values, before)}, indent=2))
+        return
     for field, value in values.items():
         key = field.replace("_", " ")
         click.echo(f"{key} is {_text(field, value)}, was {_text(field, getattr(before, field))}")
     click.echo(f"running gateways use this within {location.ttl:g} s", err=True)
+
+
+def _changes(values: Mapping[str, Any], before: Token) -> Mapping[str, Any]:
+    """The new and the old value of each changed field, as `token show --json` has them."""
+    return {
+        field: {"is": _json(field, value), "was": _json(field, getattr(before, field))}
+        for field, value in values.items()
+    }
+
+
+def _json(field: str, value: Any) -> Any:
+    return iso_time(value) if field == "expires" else value
 
 
 def _text(field: str, value: Any) -> str:

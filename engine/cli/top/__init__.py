@@ -1,4 +1,4 @@
-"""`modelway top`: the activity of a running gateway, live in a terminal.
+"""`modelway top`: show the activity of a running gateway, live in a terminal.
 
 Read `metrics.py` first, which reads the gateway's `/metrics`; `figures` computes what is shown,
 `screen` draws it.
@@ -6,14 +6,18 @@ Read `metrics.py` first, which reads the gateway's `/metrics`; `figures` compute
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from dataclasses import asdict
 
 import click
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 
 from engine.cli.config_file import config_option, read_config
+from engine.cli.output_format import format_option
+from engine.cli.terminal import has_colour, is_terminal
 from engine.cli.top.figures import Figures, figures_of
 from engine.cli.top.metrics import (
     MetricsChange,
@@ -27,7 +31,7 @@ from engine.config.config_files import ConfigFiles
 from engine.config.telemetry import OFF
 from engine.source.problem import Findings
 
-_NO_TERMINAL_WIDTH = 120
+_UNBOUNDED = 1_000_000
 
 
 @click.command()
@@ -41,7 +45,10 @@ _NO_TERMINAL_WIDTH = 120
     help="Seconds between two updates.",
 )  # fmt: skip
 @click.option("--once", is_flag=True, help="Measure once, print the result, and exit.")
-def command(config: ConfigFiles, url: str | None, every: float, once: bool) -> None:
+@format_option(help="With --once: text for people, json for programs.")
+def command(
+    config: ConfigFiles, url: str | None, every: float, once: bool, output_format: str
+) -> None:
     """Show the activity of a running gateway: requests, failures, times, models, upstreams, cost.
 
     Figures are those of the last update interval, read from the gateway's /metrics. Failed requests
@@ -51,10 +58,12 @@ def command(config: ConfigFiles, url: str | None, every: float, once: bool) -> N
     \b
     Exit status with --once: 0, or 1 if the metrics cannot be read.
     """
+    if output_format == "json" and not once:
+        raise click.UsageError("--json needs --once")
     try:
         source = MetricsSource(url or _configured_url(config))
         if once:
-            _print_once(source, every)
+            _print_once(source, every, output_format)
         else:
             _show_live(source, every)
     except MetricsUnavailable as error:
@@ -76,14 +85,27 @@ def _configured_url(config: ConfigFiles) -> str:
     return metrics_url(telemetry.address or settings.server.listen, telemetry.metrics)
 
 
-def _print_once(source: MetricsSource, every: float) -> None:
+def _print_once(source: MetricsSource, every: float, output_format: str) -> None:
     first = source.read()
     time.sleep(every)
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, _NO_TERMINAL_WIDTH)
-    figures = figures_of(MetricsChange(first, source.read()))
-    console.print(render(figures, _title(source, f"in {every:g} s"), None))
+    change = MetricsChange(first, source.read())
+    figures = figures_of(change)
+    if output_format == "json":
+        click.echo(json.dumps({"seconds": change.seconds} | asdict(figures), indent=2))
+    else:
+        _print(render(figures, _title(source, f"in {every:g} s"), None))
+
+
+def _print(figures: RenderableType) -> None:
+    """Print the figures, complete and without colour where standard output is no terminal."""
+    console = Console(
+        highlight=False,
+        force_terminal=is_terminal(sys.stdout),
+        color_system="auto" if has_colour(sys.stdout) else None,
+        width=None if is_terminal(sys.stdout) else _UNBOUNDED,
+    )
+    measured = console.measure(figures)
+    console.print(figures, width=measured.maximum, crop=is_terminal(sys.stdout))
 
 
 def _show_live(source: MetricsSource, every: float) -> None:

@@ -46,7 +46,7 @@ def render(figures: Figures, title: str, height: int | None, alert: str = "") ->
         for text in alerts
     ]
     for (rows, name), count in zip(tables, shares, strict=True):
-        parts += [Text(""), _table(name, rows, count)]
+        parts += [Text(""), _table(name, rows, count, expand=height is not None)]
     return Group(*parts)
 
 
@@ -100,10 +100,16 @@ def _pair(quantiles: Quantiles) -> str:
     return f"{format_seconds(quantiles[0])} {format_seconds(quantiles[1])}"
 
 
-def _table(name: str, rows: Sequence[Activity] | Sequence[UpstreamActivity], count: int) -> Table:
+def _table(
+    name: str,
+    rows: Sequence[Activity] | Sequence[UpstreamActivity],
+    count: int,
+    *,
+    expand: bool,
+) -> Table:
     hidden = len(rows) - count
     head = f"{name} (and {hidden} more)" if hidden else name
-    table = Table(box=None, expand=True, padding=(0, 0, 0, 2), pad_edge=False, show_edge=False)
+    table = Table(box=None, expand=expand, padding=(0, 0, 0, 2), pad_edge=False, show_edge=False)
     table.add_column(head, no_wrap=True, overflow="ellipsis", ratio=1)
     for title, width in _columns(name):
         table.add_column(title, justify="right", no_wrap=True, min_width=width)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from benchmarks.growth import configs as growth
+from engine.cli.routes.tables import model_table
 from engine.plan.make import make_plan
 from engine.source import files
 from tests.support.commands import modelway
@@ -107,7 +108,7 @@ def test_models_of_a_provider_behind_a_wildcard_are_listed(listed):
     output = " ".join(listed("[openai.createChatCompletion]").split())
     assert "LISTED MODELS" in output
     assert "groq/compound, groq/compound-mini, " in output
-    assert " and 6 more" in output
+    assert "more" not in output  # a program gets all of them
 
 
 def test_a_model_without_a_routed_operation_is_not_listed(listed):
@@ -115,12 +116,29 @@ def test_a_model_without_a_routed_operation_is_not_listed(listed):
     assert model["listed"] == ["whisper-large-v3", "whisper-large-v3-turbo"]
 
 
-def test_of_many_upstreams_the_table_names_the_first(tmp_path):
+def test_a_table_on_a_terminal_names_the_first_models_of_a_provider():
+    names = [f"model-{number}" for number in range(11)]
+    models = [
+        {"model": "*", "choose": "weighted", "formats": [], "operations": [], "listed": names}
+    ]
+    ((*_, listed),) = model_table(models, brief=True).rows
+    assert listed == "model-0, model-1, model-2, model-3, model-4 and 6 more"
+
+
+def test_a_table_on_a_terminal_names_the_first_of_many_upstreams(monkeypatch, tmp_path):
+    size = growth.Size(models=30, routes=10, upstreams=30, tokens=0)
+    config = growth.write(tmp_path, size, upstream=1, port=1, telemetry=2)
+    monkeypatch.setattr("engine.cli.routes.is_terminal", lambda stream: True)
+    text = modelway("routes", "-c", str(config), env={"KEY": "upstream-key"}).output
+    assert "and 10 more" in " ".join(text.split())
+
+
+def test_the_targets_of_many_upstreams_are_complete_for_programs(tmp_path):
     size = growth.Size(models=30, routes=10, upstreams=30, tokens=0)
     config = growth.write(tmp_path, size, upstream=1, port=1, telemetry=2)
     text = modelway("routes", "-c", str(config), env={"KEY": "upstream-key"}).output
-    words = " ".join(text.split())
-    assert "and 10 more" in words
+    (line,) = [line for line in text.splitlines() if " team0.chat0 " in line]
+    assert all(f"up{number}" in line for number in range(30))
     listed = json.loads(
         modelway("routes", "-c", str(config), "--format", "json", env={"KEY": "k"}).output
     )["routes"]

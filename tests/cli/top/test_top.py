@@ -1,5 +1,7 @@
 """`modelway top --once` reads a metrics server, and explains why it cannot."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
@@ -27,6 +29,33 @@ def test_once_prints_the_activity():
     assert result.exit_code == 0, result.output
     assert "gpt-4o-mini" in result.output
     assert peer.requests[0].startswith(b"GET /metrics HTTP/1.1\r\n")
+
+
+def test_nothing_is_cut_where_standard_output_is_no_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    name = "a-model-with-a-name-that-is-longer-than-the-terminal-is-wide-" * 3
+    metrics = MetricsPage()
+    before = metrics.text()
+    metrics.request(name)
+    with serving(scripted([READ, answer(before), READ, answer(metrics.text())])) as peer:
+        output = top("--once", "--every", "0.2", "--url", peer.url).output
+    assert f"{name} " in output
+    assert "…" not in output
+
+
+def test_once_prints_the_figures_as_json():
+    metrics = MetricsPage()
+    before = metrics.text()
+    metrics.request("gpt-4o-mini")
+    with serving(scripted([READ, answer(before), READ, answer(metrics.text())])) as peer:
+        figures = json.loads(top("--once", "--json", "--every", "0.2", "--url", peer.url).stdout)
+    assert [model["name"] for model in figures["models"]] == ["gpt-4o-mini"]
+    assert figures["requests"] > 0
+
+
+def test_the_live_view_has_no_json():
+    result = top("--json", "--url", "http://127.0.0.1:9/metrics")
+    assert (result.exit_code, "needs --once" in result.output) == (2, True)
 
 
 def test_the_path_of_the_url_is_requested():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -133,3 +134,10 @@ def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path, url: str) -> Non
     result = ship(folder, url)
     assert result.exit_code == 1
     assert "name a copy of the folder" in result.output
+
+
+def test_json_has_the_counts(tmp_path: Path, url: str) -> None:
+    folder = left_behind(tmp_path / "journal", 3)
+    command = ["ledger", "ship", str(folder), "--database", url, "--json"]
+    counts = json.loads(CliRunner().invoke(cli.main, command).stdout)
+    assert (counts["new"], counts["duplicates"], counts["refusals"]) == (3, 0, 0)

@@ -1,4 +1,4 @@
-"""`modelway token export` and `import`: all lines or none."""
+"""`modelway token import`: all lines or none."""
 
 import json
 import re
@@ -6,24 +6,9 @@ import re
 import pytest
 
 from engine.values.caller import digest
-from tests.support.commands import assert_refused, modelway
+from tests.support.commands import assert_refused
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
-
-
-def test_exported_tokens_can_be_imported(on, tmp_path):
-    secret = on("create", "--name", "a", "--models", "x", "--budget", "20 USD/30d").stdout.strip()
-    on("rotate", "a")
-    on("create", "--name", "b", "--note", "b's")
-    on("revoke", "b")
-    lines = on("export").stdout
-    assert secret not in lines
-    (tmp_path / "all.jsonl").write_text(lines)
-    other = ["--database", f"sqlite:///{tmp_path}/other.db"]
-    taken_in = modelway("token", "import", "all.jsonl", *other)
-    assert (taken_in.exit_code, taken_in.stderr) == (0, "2 tokens imported.\n")
-    assert modelway("token", "export", *other).stdout == lines
-    assert [json.loads(line)["name"] for line in lines.splitlines()] == ["a", "b"]
 
 
 GOOD = {"name": "good", "sha256": digest("the secret good")}

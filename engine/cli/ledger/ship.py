@@ -1,12 +1,15 @@
-"""`modelway ledger`: rows of the ledger that are not in the database yet."""
+"""`modelway ledger ship`: ship the rows of an abandoned journal to the database."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from engine.cli.database import database_options, open_records, records_of
+from engine.cli.output_format import format_option
 from engine.config.config_files import ConfigFiles
 from engine.stores.ledger.journal import files
 from engine.stores.ledger.journal_folder import FolderInUse, ShippedFolder, ship_folder
@@ -16,19 +19,11 @@ from engine.stores.records.usage import UsageTable
 _TIMEOUT = 60.0
 
 
-@click.group()
-def command() -> None:
-    """Rows of the ledger that are not in the database yet.
-
-    Running workers ship their rows within a second. Use this for the journal of a machine that no
-    longer runs.
-    """
-
-
-@command.command("ship")
+@click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@format_option()
 @database_options
-def ship(config: ConfigFiles, database: str | None, folder: Path) -> None:
+def command(config: ConfigFiles, database: str | None, folder: Path, output_format: str) -> None:
     """Ship the rows of an abandoned journal to the database.
 
     FOLDER is the `stores.journal` of a gateway that no longer runs, or a copy of it, such as of a
@@ -37,6 +32,8 @@ def ship(config: ConfigFiles, database: str | None, folder: Path) -> None:
     """
     if not files(folder):
         click.echo(f"no rows in {folder}: it has no files that end in .rows", err=True)
+        if output_format == "json":
+            click.echo(_json(ShippedFolder()))
         return
     location = records_of(config, database)
     with open_records(location) as records:
@@ -53,7 +50,12 @@ def ship(config: ConfigFiles, database: str | None, folder: Path) -> None:
                 f"cannot ship {error.filename or folder}: {error.strerror}; this user needs write "
                 "permission there, or name a copy of the folder"
             ) from error
-        click.echo(_summary(shipped, folder, records.display_url))
+        text = _summary(shipped, folder, records.display_url)
+        click.echo(_json(shipped) if output_format == "json" else text)
+
+
+def _json(shipped: ShippedFolder) -> str:
+    return json.dumps(asdict(shipped))
 
 
 def _summary(shipped: ShippedFolder, folder: Path, database: str) -> str:

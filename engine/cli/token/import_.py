@@ -1,11 +1,10 @@
-"""`modelway token export` and `import`: tokens from one database to another, as JSON lines."""
+"""`modelway token import`: import tokens from JSON lines."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable, Iterable, Sized
-from dataclasses import asdict
 from dataclasses import fields as dataclass_fields
 from functools import partial
 from typing import IO, Any
@@ -26,24 +25,10 @@ _KEYS = [field.name for field in dataclass_fields(Token)]
 _MAX_PROBLEMS = 100
 
 
-@click.command("export")
-@database_options
-def export_tokens(config: ConfigFiles, database: str | None) -> None:
-    """Print all tokens, one JSON object a line, for `modelway token import`.
-
-    Digests only: secrets are not stored, so they cannot be exported. Times are Unix seconds; a
-    field that is absent sets no limit.
-    """
-    with open_records(records_of(config, database)) as records:
-        for token in tokens.get_all(records):
-            row = {key: value for key, value in asdict(token).items() if value not in (None, "")}
-            click.echo(orjson.dumps(row).decode())
-
-
-@click.command("import")
+@click.command()
 @click.argument("file", type=click.File("rb"))
 @database_options
-def import_tokens(config: ConfigFiles, database: str | None, file: IO[bytes]) -> None:
+def command(config: ConfigFiles, database: str | None, file: IO[bytes]) -> None:
     """Import tokens from FILE ('-' for stdin): one JSON object a line, as `export` prints them.
 
     All or nothing: if any line has a problem, all problems are printed and nothing is imported.
