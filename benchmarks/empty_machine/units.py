@@ -25,7 +25,7 @@ from tests.support.recording import request
 SINGLE = Path("docs/how-to/systemd.md")
 TURNS = Path("docs/how-to/rolling-restart.md")
 CONFIG = Path("/etc/modelway/gateway.yaml")
-READY = "http://127.0.0.1:9090/readyz"
+READY = "http://127.0.0.1:9464/readyz"
 SECRET = "sk-that-nobody-may-see"
 TOKEN = Path("/root/token")
 EVENTS = 9
@@ -193,7 +193,7 @@ def refused_turn(turn: str, withdraw: str) -> None:
     """Green cannot start, as its port for metrics is blue's."""
     file = Path("/etc/modelway/green.env")
     text = file.read_text()
-    file.write_text("METRICS_PORT=9090\n")
+    file.write_text("METRICS_PORT=9464\n")
     shell(turn, fails=True)
     file.write_text(text)
     shell(withdraw)

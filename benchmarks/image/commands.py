@@ -56,7 +56,7 @@ def container(*words: str, seconds: int = 40) -> Iterator[str]:
     podman("rm", "--force", "--ignore", "--time=0", "modelway")
     start = time.monotonic()
     podman("run", "--detach", "--name=modelway", *MACHINE, *words)
-    answer = first_answer("http://127.0.0.1:9090/readyz")
+    answer = first_answer("http://127.0.0.1:9464/readyz")
     report("ready", "ready" in answer, f"after {time.monotonic() - start:.1f} s")
     yield answer
     start = time.monotonic()

@@ -32,7 +32,7 @@ from tests.support.postgres import Postgres, binaries
 from tests.support.redis_server import RedisServer
 
 RIGHTS = ("--read-only", "--cap-drop=all", "--security-opt=no-new-privileges")
-READY = "http://127.0.0.1:9090/readyz"
+READY = "http://127.0.0.1:9464/readyz"
 
 
 def check_alone(health: list[str]) -> None:
@@ -45,7 +45,7 @@ def check_alone(health: list[str]) -> None:
     with container(*RIGHTS, mount, IMAGE):
         report("serves", get("http://127.0.0.1:8080/v1/models")[0] == 401)
         report("healthy", *succeeds("exec", "modelway", *health))
-        ill = [word.replace("9090", "9091") for word in health]
+        ill = [word.replace("9464", "9465") for word in health]
         report("ill where nothing answers", not succeeds("exec", "modelway", *ill)[0])
         users = podman("top", "modelway", "huser", "capeff").splitlines()[1:]
         report("neither root nor capabilities", {*users} == {"65532       none"}, users[:1])
@@ -123,7 +123,7 @@ def check_compose() -> None:
             status, models = get("http://127.0.0.1:8080/v1/models", headers)
             report("a token of its database is accepted", status == 200, models[:60])
             report("reaches PostgreSQL by TLS", *encrypted(postgres))
-            metrics = get("http://127.0.0.1:9090/metrics")[1]
+            metrics = get("http://127.0.0.1:9464/metrics")[1]
             report("has metrics", "modelway_requests_total" in metrics)
     finally:
         redis.close()

@@ -32,6 +32,9 @@ version: 1
 server:
   listen: "127.0.0.1:8080"
 
+telemetry:
+  listen: "127.0.0.1:9464"               # metrics and health; each gateway of a machine has its own
+
 {SPECS}
 upstreams:                               # `check` warns of a variable that is not set
 """

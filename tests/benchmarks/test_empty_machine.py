@@ -53,8 +53,8 @@ def test_two_gateways_have_two_ports_for_metrics() -> None:
     config = yaml.safe_load(single.replace("version: 1\n", units.sections_of_turns()))
     prepare, *_ = units.scripts_of_turns()
     ports = re.findall(r"echo METRICS_PORT=(\d+) > /etc/modelway/(\w+).env", prepare)
-    assert ports == [("9090", "blue"), ("9091", "green")]
-    assert config["telemetry"]["listen"] == "127.0.0.1:${METRICS_PORT:-9090}"
+    assert ports == [("9464", "blue"), ("9465", "green")]
+    assert config["telemetry"]["listen"] == "127.0.0.1:${METRICS_PORT:-9464}"
     assert {"drain", "listen"} == config["server"].keys()
 
 

@@ -89,7 +89,7 @@ def test_it_serves_the_mounted_config_at_the_exposed_addresses():
 
 def test_its_health_check_asks_for_the_page_of_the_telemetry_listener():
     assert f"'GET', '{ALIVE}'" in of_image("HEALTHCHECK")
-    assert "'127.0.0.1', 9090" in of_image("HEALTHCHECK")
+    assert "'127.0.0.1', 9464" in of_image("HEALTHCHECK")
 
 
 def test_it_does_not_run_as_root_and_names_the_release():

@@ -71,7 +71,7 @@ def test_no_header_makes_a_request_one_of_the_other_listener(front: Running) -> 
     lied = [
         f"X-Forwarded-Host: {host}",
         f"X-Forwarded-Port: {front.telemetry}",
-        "Server-Port: 9090",
+        "Server-Port: 9464",
     ]
     assert statuses(front.port, *lied)["/metrics"] == 404
     data = f"GET http://{host}/metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
@@ -235,12 +235,12 @@ def test_under_another_gunicorn_the_pages_are_on_a_second_bind(
 
 
 def test_check_refuses_one_address_for_both(tmp_path: Path, upstream: Recorder) -> None:
-    text = project(tmp_path, upstream.url, {"chat": "[]"}).replace("{listen}", "0.0.0.0:9090")
+    text = project(tmp_path, upstream.url, {"chat": "[]"}).replace("{listen}", "0.0.0.0:9464")
     (tmp_path / "gateway.yaml").write_text(text)
     result = modelway("check", cwd=tmp_path)
     assert result.returncode == 1
     assert "gateway.yaml:3:" in result.stdout
-    assert "telemetry.listen (127.0.0.1:9090) is the address of server.listen" in result.stdout
+    assert "telemetry.listen (127.0.0.1:9464) is the address of server.listen" in result.stdout
 
 
 def test_the_demo_needs_no_second_port(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.support.paths import ROOT
 from tests.support.ports import free_port
 from tests.support.tutorial import Shell, prints, shell_in, steps
 
-PORTS = ("8080", "9000", "9090")
+PORTS = ("8080", "9000", "9464")
 
 
 @pytest.fixture

@@ -21,12 +21,12 @@ def offline() -> Any:
 
 def test_it_listens_for_callers_and_for_telemetry() -> None:
     server = Server(listen="127.0.0.1:8080", keepalive=7.9)
-    gunicorn = GunicornApplication(server, object, telemetry="127.0.0.1:9090")
+    gunicorn = GunicornApplication(server, object, telemetry="127.0.0.1:9464")
     assert gunicorn.addresses() == {
         "server.listen": "127.0.0.1:8080",
-        "telemetry.listen": "127.0.0.1:9090",
+        "telemetry.listen": "127.0.0.1:9464",
     }
-    assert gunicorn.cfg.bind == ["127.0.0.1:8080", "127.0.0.1:9090"]
+    assert gunicorn.cfg.bind == ["127.0.0.1:8080", "127.0.0.1:9464"]
     assert (gunicorn.cfg.keepalive, gunicorn.cfg.forwarded_allow_ips) == (7, [])
 
 

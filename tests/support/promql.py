@@ -9,7 +9,17 @@ from engine.values.metric import Metric
 from tests.support.metrics import METRICS
 
 FUNCTIONS = frozenset(
-    {"abs", "changes", "clamp_max", "clamp_min", "count", "delta", "histogram_quantile", "increase"}
+    {
+        "abs",
+        "absent",
+        "changes",
+        "clamp_max",
+        "clamp_min",
+        "count",
+        "delta",
+        "histogram_quantile",
+        "increase",
+    }
     | {
         "irate",
         "label_values",

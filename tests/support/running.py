@@ -284,6 +284,7 @@ def shipped(folder: Path) -> str:
     assert process.returncode == 0, process.stdout + process.stderr
     text = (folder / "gateway.yaml").read_text()
     text = replaced(text, 'listen: "127.0.0.1:8080"', 'listen: "{listen}"')
+    text = replaced(text, r"telemetry:\n  listen: .*\n\n", "")  # `gateway` gives it a port
     return replaced(text, r"tokens:.*\n", TOKENS)
 
 

@@ -36,7 +36,7 @@ class Gateway:
         config: Mapping[str, Any],
     ) -> None:
         self.node = node
-        self.port, self.telemetry = network.port(node, 8080), network.port(node, 9090)
+        self.port, self.telemetry = network.port(node, 8080), network.port(node, 9464)
         self._processes, self._folder = processes, folder
         folder.mkdir()
         self.write(config)

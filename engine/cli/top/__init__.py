@@ -38,7 +38,7 @@ _UNBOUNDED = 1_000_000
 @config_option
 @click.option(
     "--url", metavar="URL", envvar="MODELWAY_METRICS",
-    help="The URL of the metrics, like http://10.0.0.5:9090/metrics.  [default: from the config]",
+    help="The URL of the metrics, like http://10.0.0.5:9464/metrics.  [default: from the config]",
 )  # fmt: skip
 @click.option(
     "--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, metavar="SECONDS",

@@ -162,7 +162,7 @@ GUARDS = [
     ("telemetry.log.level", None, "error"),
     ("telemetry.metrics", None, False),
     ("telemetry.series", None, 100),
-    ("telemetry.listen", None, "0.0.0.0:9090"),
+    ("telemetry.listen", None, "0.0.0.0:9464"),
     ("telemetry.listen", None, "public"),
     ("telemetry.listen", "off", None),
     ("telemetry.allow_ips", None, ["0.0.0.0/0", "::1"]),

@@ -48,7 +48,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "modelway.overlay" -}}
 {{- $server := dict "listen" (printf "%s:8080" .Values.listenHost) "workers" (int .Values.workers) "watch" .Values.config.reload
       "drain" (dict "delay" (printf "%ds" (int .Values.drain.delay)) "grace" (printf "%ds" (int .Values.drain.grace))) }}
-{{- $telemetry := dict "listen" (printf "%s:9090" .Values.listenHost) "allow_ips" (concat (list "127.0.0.0/8" "::1") .Values.metrics.allowIps) }}
+{{- $telemetry := dict "listen" (printf "%s:9464" .Values.listenHost) "allow_ips" (concat (list "127.0.0.0/8" "::1") .Values.metrics.allowIps) }}
 {{- $overlay := dict "server" $server "telemetry" $telemetry }}
 {{- $stores := dict }}
 {{- with .Values.stores.records }}{{ $stores = merge $stores (dict "records" . "journal" "/var/lib/modelway/journal") }}{{ end }}
@@ -114,7 +114,7 @@ spec:
       args: [serve]
       ports:
         - {name: api, containerPort: 8080}
-        - {name: telemetry, containerPort: 9090}
+        - {name: telemetry, containerPort: 9464}
       startupProbe:
         httpGet: {path: /healthz, port: telemetry}
         periodSeconds: 1
