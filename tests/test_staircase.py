@@ -188,6 +188,7 @@ ON_DEMAND = (
     "config.schema_check",
     "plan.connections",
     "cli.check",
+    "cli.demo.__init__",
     "cli.explain",
     "offline.second_opinion.compare",
     "stores.records.migrate",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -48,6 +50,9 @@ _STDIN = "<stdin>"
     help="Print only errors and warnings; nothing if there are none.",
 )
 @click.option(
+    "--all", "complete", is_flag=True, help="Print every problem; text has three of each code."
+)
+@click.option(
     "--boot",
     "trial",
     is_flag=True,
@@ -74,6 +79,7 @@ def command(
     output_format: str,
     strict: bool,
     quiet: bool,
+    complete: bool,
     trial: bool,
     verbose: bool,
     second_opinion: bool | None,
@@ -101,12 +107,17 @@ def command(
         click.echo(_explanation(explain), nl=False)
         return
     configs = [ConfigFiles(Path(file)) for file in dict.fromkeys(files)]
-    if not configs or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
+    is_named = context.get_parameter_source("config") is ParameterSource.COMMANDLINE
+    if not configs or is_named:
         configs.insert(0, config)
     if second_opinion is None:
         second_opinion = strict or _in_ci(os.environ)
     plan = partial(_plan, trial=trial, second_opinion=second_opinion, verbose=verbose)
-    report = _check(configs, quiet, strict, plan)
+    report = replace(
+        _check(configs, quiet, strict, plan),
+        complete=complete or verbose,
+        serve=_serve(configs) if files or is_named else "modelway serve",
+    )
     click.echo(formats.render(output_format, report), nl=False, color=report.colour)
     sys.exit(1 if report.failed else 0)
 
@@ -153,6 +164,16 @@ def _check(
 
 def _name(config: ConfigFiles) -> str:
     return _STDIN if str(config) == "-" else str(config)
+
+
+def _serve(configs: Sequence[ConfigFiles]) -> str:
+    """The command that serves these configs, for people."""
+    if len(configs) > 1 or str(configs[0]) == "-":
+        return "modelway serve -c FILE"
+    files = (configs[0].main, *configs[0].overlays)
+    return shlex.join(
+        ["modelway", "serve", *(word for file in files for word in ("-c", str(file)))]
+    )
 
 
 def _in_ci(environ: Mapping[str, str]) -> bool:

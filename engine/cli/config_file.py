@@ -111,6 +111,8 @@ def read_config(config: ConfigFiles, advice: str, findings: Findings) -> Config 
         text = main.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        if isinstance(error, FileNotFoundError):
+            advice += "; `modelway init FOLDER` writes a new project"
         raise click.ClickException(f"cannot read {main}: {reason}; {advice}") from error
     folder = main.parent.resolve()
     return load(text, str(main), folder, os.environ, findings, config.overlays)[0]

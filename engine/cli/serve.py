@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from engine.app.telemetry import formatter_of
 from engine.cli.config_file import config_option, plan_of, result_or_exit
+from engine.config.config import Config
 from engine.config.config_files import ConfigFiles
+from engine.config.console import HOME
+from engine.config.telemetry import PUBLIC, READY
 from engine.offline.rehearsal.boot import boot
 from engine.plan.route import Plan
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
@@ -20,6 +25,7 @@ from engine.server.trial import try_out
 from engine.source.child_process import return_memory
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.gc_pause import no_collection
+from engine.values.listen_address import ListenAddress
 from engine.values.runtime_dir import runtime_directory
 
 
@@ -72,10 +78,27 @@ def _start_on_trial(config: ConfigFiles) -> tuple[Plans, PassedSockets]:
 
 
 def _announce(plan: Plan) -> None:
-    """Print on standard error the number of operations, and the addresses."""
-    pages = f"; metrics and health on {at}" if (at := plan.config.telemetry.address) else ""
+    """Print on standard error the number of operations, the address, and what can be opened."""
     listen = plan.config.server.listen
-    click.echo(f"modelway: {len(plan.routes)} operations on {listen}{pages}", err=True)
+    count = "1 operation" if len(plan.routes) == 1 else f"{len(plan.routes)} operations"
+    click.echo("\n".join([f"modelway: {count} on {listen}", *_pages(plan.config)]), err=True)
+
+
+def _pages(config: Config) -> Iterator[str]:
+    """A line for each thing that a browser or a client opens, with its URL."""
+    telemetry, listen = config.telemetry, ListenAddress.parse(config.server.listen)
+    if not listen.url:
+        yield f"  API      curl --unix-socket {shlex.quote(listen.path)} http://localhost/"
+    else:
+        yield f"  API      {config.server.base_url or listen.url}"
+    if listen.url and config.console.enabled:
+        yield f"  console  {listen.url}{HOME.path}"
+    pages = telemetry.address or (config.server.listen if telemetry.listen == PUBLIC else "")
+    address = ListenAddress.parse(pages).url if pages else ""
+    if address and telemetry.metrics:
+        yield f"  metrics  {address}{telemetry.metrics}"
+    if address:
+        yield f"  health   {address}{READY}"
 
 
 def start(plan: Plan, folder: Path) -> str:

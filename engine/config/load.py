@@ -55,6 +55,10 @@ def load(
     return _load(document, folder, environ, findings, overlays)
 
 
+NO_CONFIG = "name the config with -c; `modelway init FOLDER` writes a new project"
+"""The hint for a config that does not exist."""
+
+
 def load_file(
     file: FilePath,
     environ: Mapping[str, str],
@@ -63,7 +67,7 @@ def load_file(
 ) -> tuple[Config | None, SourceDocument]:
     """Read a config from its file, as `load` does."""
     folder = file.absolute().parent
-    document = read_file(file, str(file), expander(environ, folder), TAGS)
+    document = read_file(file, str(file), expander(environ, folder), TAGS, NO_CONFIG)
     return _load(document, folder, environ, findings, overlays)
 
 

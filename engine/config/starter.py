@@ -69,6 +69,9 @@ _LISTS = """\
 """
 _TAIL = """\
 
+policies:                                # of every route
+  - token_budget: {tokens: 10000000, per: 1d}   # model tokens of each caller; more are refused
+
 tokens:                                  # `modelway token new NAME` prints an entry for this list
 """
 

@@ -18,7 +18,8 @@ from engine.values.listen_address import ListenAddress
 ALIVE = "/healthz"
 """The liveness page, served on every listener."""
 
-PAGES = (ALIVE, "/readyz")
+READY = "/readyz"
+PAGES = (ALIVE, READY)
 """The paths of liveness and readiness."""
 
 OFF, PUBLIC = "off", "public"

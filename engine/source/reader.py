@@ -190,15 +190,18 @@ def read_file(
     file: str,
     expand: Expand | None = None,
     known_tags: frozenset[str] = NO_TAGS,
+    if_missing: str = "check the path",
 ) -> SourceDocument:
-    """Read a file as UTF-8; one that cannot be read is a problem of the file as a whole."""
+    """Read a file as UTF-8; one that cannot be read is a problem of the file as a whole, with the
+    hint `if_missing` if there is none."""
     document = SourceDocument(file, "")
     try:
         return read(read_text(path, "utf-8-sig"), file, expand, known_tags)
     except UnicodeDecodeError as error:
         _note(document, 0, 0, "MW002", f"not UTF-8 text (byte {error.start})")
     except OSError as error:
-        _note(document, 0, 0, "MW002", f"cannot be read: {error.strerror}", "check the path")
+        hint = if_missing if isinstance(error, FileNotFoundError) else "check the path"
+        _note(document, 0, 0, "MW002", f"cannot be read: {error.strerror}", hint)
     return document
 
 

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 _ANY = frozenset({"", "*", "0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
 
+_ON_THIS_MACHINE = {"": "127.0.0.1", "*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+"""An address that answers, for each host that stands for all addresses."""
+
 
 class ListenAddress(NamedTuple):
     """A TCP address, or the `path` of a Unix socket."""
@@ -25,6 +28,14 @@ class ListenAddress(NamedTuple):
         host, _, port = text.rpartition(":")
         host = host.strip("[]").lower()
         return cls("127.0.0.1" if host == "localhost" else host, int(port))
+
+    @property
+    def url(self) -> str:
+        """The URL of the address on this machine, without a path; "" for a Unix socket."""
+        if self.path:
+            return ""
+        host = _ON_THIS_MACHINE.get(self.host, self.host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     def overlaps(self, other: ListenAddress) -> bool:
         """Whether two sockets cannot both be bound, or `matches` cannot distinguish them.

@@ -21,6 +21,8 @@ def test_a_problem_is_printed_with_its_lines_and_a_mark(folder):
         "    |" + " " * 65 + "^~~~",
         "  hint: did you mean 'main'?",
         "bad.yaml: 1 error",
+        "next: correct the error, then check again; "
+        "`modelway check --explain MW313` explains the first",
     ]
 
 
@@ -71,7 +73,7 @@ def test_verbose_of_a_config_with_errors_notes_its_errors(folder):
 
 def test_several_files_have_a_line_each_and_a_total(folder):
     lines = modelway("check", "gateway.yaml", "bad.yaml", "unwise.yaml").stdout.splitlines()
-    assert lines[-4:] == [
+    assert lines[-5:-1] == [
         "gateway.yaml: no problems",
         "bad.yaml: 1 error",
         "unwise.yaml: 1 warning",
@@ -90,14 +92,14 @@ def test_a_problem_of_a_shared_document_is_printed_once(folder):
     (folder / "shop.yaml").write_text(DOCUMENT.replace(', version: "1"', ""))
     result = modelway("check", "gateway.yaml", "unwise.yaml", "gateway.yaml")
     assert result.stdout.count("[MW220]") == 1
-    assert result.stdout.splitlines()[-1] == "2 files: 2 warnings"
+    assert result.stdout.splitlines()[-2] == "2 files: 2 warnings"
 
 
 def test_standard_input_is_a_config_in_the_working_directory(folder):
     result = modelway("check", "-", input=BAD)
     assert result.exit_code == 1
     assert result.stdout.startswith("<stdin>:4:65: error: unknown upstream 'mian' [MW313]\n")
-    assert modelway("check", "-", input=GOOD).stdout == "<stdin>: no problems\n"
+    assert modelway("check", "-", input=GOOD).stdout.startswith("<stdin>: no problems\n")
     assert modelway("check", "-", input="\ufeff" + GOOD).exit_code == 0
 
 
@@ -118,7 +120,7 @@ def test_includes_of_standard_input_are_relative_to_the_working_directory(folder
 def test_a_comment_silences_a_warning_and_an_unused_one_is_a_warning(folder):
     line = '"http://shop.internal"}}'
     (folder / "gateway.yaml").write_text(UNWISE.replace(line, line + " # modelway: ignore MW401 x"))
-    assert modelway("check", "--strict").stdout == "gateway.yaml: no problems\n"
+    assert modelway("check", "--strict").stdout.startswith("gateway.yaml: no problems\n")
     (folder / "gateway.yaml").write_text(GOOD + "# modelway: ignore MW401\n")
     assert "gateway.yaml:5:20: warning: there is no warning MW401" in modelway("check").stdout
 
@@ -131,7 +133,7 @@ def test_a_comment_in_a_document_works_as_in_the_config(folder):
     lines = DOCUMENT.splitlines()
     lines[int(place) - 1] += "   # modelway: ignore MW306 not yet"
     (folder / "shop.yaml").write_text("\n".join(lines))
-    assert modelway("check").stdout == "gateway.yaml: no problems\n"
+    assert modelway("check").stdout.startswith("gateway.yaml: no problems\n")
 
 
 def test_with_errors_no_ignore_is_reported_as_unused(folder):
@@ -294,7 +296,7 @@ def test_check_prints_every_error_and_exits_with_1(folder):
     assert "gateway.yaml:4:47: error: unknown upstream 'mian' [MW313]" in result.output
     assert "hint: did you mean 'main'?" in result.output
     assert "  4 | routes: [{operations" in result.output
-    assert "2 errors" in result.output.splitlines()[-1]
+    assert "2 errors" in result.output.splitlines()[-2]
 
 
 def test_check_with_warnings_exits_with_0(folder):
@@ -336,3 +338,77 @@ def test_the_shipped_config_has_no_problems():
     keys = {f"{name}_API_KEY": "x" for name in ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")}
     result = modelway("check", "-q", "-c", str(files.CONFIG), env=keys)
     assert (result.exit_code, result.output) == (0, "")
+
+
+MANY = """version: 1
+specs: {shop: {document: shop.yaml, mount: /v1}}
+upstreams:
+  a: {url: "http://a.internal"}
+  b: {url: "http://b.internal"}
+  c: {url: "http://c.internal"}
+  d: {url: "http://d.internal"}
+  e: {url: "http://e.internal"}
+  f: {url: "http://f.internal"}
+routes: [{operation: shop.list, to: [{upstream: a}, {upstream: nowhere}]}]
+"""
+"""An error after five equal warnings."""
+
+
+def test_errors_come_first_and_equal_codes_are_grouped_after_the_third(folder):
+    (folder / "gateway.yaml").write_text(MANY)
+    lines = modelway("check").stdout.splitlines()
+    places = [line for line in lines if ".yaml:" in line and "[MW" in line]
+    assert [place.split("[")[1] for place in places] == ["MW313]", *["MW318]"] * 3, "MW306]"]
+    assert "2 more warnings [MW318]: `modelway check --all` prints them" in lines
+    assert lines[-2:] == [
+        "gateway.yaml: 1 error, 5 warnings, 1 info",
+        "next: correct the error, then check again; "
+        "`modelway check --explain MW313` explains the first",
+    ]
+
+
+def test_one_more_of_a_code_is_counted(folder):
+    (folder / "gateway.yaml").write_text(MANY.replace('  e: {url: "http://e.internal"}\n', ""))
+    assert "1 more warning [MW318]: `modelway check --all` prints it" in modelway("check").stdout
+
+
+@pytest.mark.parametrize("words", [["--all"], ["-v"], ["--json"], ["--format", "github"]])
+def test_every_problem_is_printed_on_request_and_for_programs(folder, words):
+    (folder / "gateway.yaml").write_text(MANY)
+    output = modelway("check", *words).stdout
+    assert output.count("MW318") >= 5
+    assert "more warning" not in output
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        (["gateway.yaml"], "next: `modelway serve -c gateway.yaml` runs it"),
+        ([], "next: `modelway serve` runs it"),
+        (["-c", "gateway.yaml"], "next: `modelway serve -c gateway.yaml` runs it"),
+        (["gateway.yaml", "gateway.yaml"], "next: `modelway serve -c gateway.yaml` runs it"),
+        (["gateway.yaml", "same.yaml"], "next: `modelway serve -c FILE` runs it"),
+        (
+            ["unwise.yaml"],
+            "next: read the warning; `modelway check --explain MW401` explains the first; "
+            "`modelway serve -c unwise.yaml` runs it as it is",
+        ),
+        (
+            ["unwise.yaml", "--strict"],
+            "next: correct the warning, then check again; "
+            "`modelway check --explain MW401` explains the first",
+        ),
+    ],
+)
+def test_the_last_line_says_what_to_do_next(folder, words, last):
+    (folder / "same.yaml").write_text(GOOD)
+    assert modelway("check", *words).stdout.splitlines()[-1] == last
+
+
+def test_a_folder_without_a_config_is_told_how_to_begin(folder):
+    (folder / "gateway.yaml").unlink()
+    for command in ("check", "routes", "serve", "config"):
+        output = modelway(command).output
+        assert "`modelway init FOLDER` writes a new project" in output, command
+    for command in ("usage", "top"):
+        assert "`modelway init FOLDER` writes a new project" in modelway(command).output, command

@@ -1,6 +1,8 @@
 """`modelway demo`: a gateway on a free port with a mock upstream of its own."""
 
 import re
+import socket
+import subprocess
 import sys
 
 import pytest
@@ -32,9 +34,26 @@ def test_its_snippets_carry_the_token_that_it_prints(demo):
     assert f'api_key="{token}"' in output
 
 
-def test_a_mock_that_does_not_start_is_an_error(monkeypatch):
+def test_a_port_in_use_is_found_before_anything_starts(monkeypatch):
     masters = start_in_process(monkeypatch)
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    result = modelway("demo", "--port", "9124")
+    monkeypatch.setattr(sys, "executable", "/bin/false")  # no mock can start
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        result = modelway("demo", "--port", str(port))
     assert (result.exit_code, masters) == (1, [])
-    assert "the mock upstream did not start" in result.output
+    assert f"cannot listen on 127.0.0.1:{port} (--port)" in str(result.exception)
+
+
+def test_a_port_that_no_socket_has_is_refused():
+    assert "not from 0 to 65535" in str(modelway("demo", "--port", "70000").exception)
+
+
+def test_the_first_line_comes_before_the_gateway_is_imported():
+    program = (
+        "import sys, click\n"
+        "import engine.cli.demo as demo\n"
+        "def echo(text, err): sys.exit('engine.app.build' in sys.modules)\n"
+        "click.echo = echo\n"
+        "demo.command(['--port', '0'])"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

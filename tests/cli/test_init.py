@@ -1,5 +1,7 @@
 """`modelway init`: a project without problems, and nothing overwritten."""
 
+import json
+
 import pytest
 
 from engine.source import files
@@ -43,3 +45,14 @@ def test_init_for_an_unknown_provider_writes_nothing(folder):
     assert result.exit_code == 2
     assert "did you mean 'groq'?" in result.output
     assert not (folder / "p").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--provider", "groq"], ["--provider", "openai"]])
+def test_a_new_project_with_a_token_warns_only_of_the_missing_keys(folder, options):
+    modelway("init", "p", *options)
+    file = folder / "p/gateway.yaml"
+    entry = modelway("token", "new", "alice").stdout.splitlines()[-1]
+    file.write_text(f"{file.read_text('utf-8').rstrip()}\n{entry}\n", "utf-8")
+    problems = json.loads(modelway("check", "-c", str(file), "--json").stdout)["problems"]
+    codes = {problem["code"] for problem in problems if problem["level"] != "info"}
+    assert codes == {"MW415"}

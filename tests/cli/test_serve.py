@@ -9,6 +9,7 @@ import pytest
 
 from engine.values.runtime_dir import base, runtime_directory
 from tests.support.commands import GOOD, assert_refused, modelway
+from tests.support.each import each
 from tests.support.masters import start_in_process
 
 CONFIG = Path("gateway.yaml")
@@ -37,7 +38,61 @@ def test_operations_and_address_are_announced(masters, port):
     write(port)
     result = modelway("serve")
     assert (result.exit_code, len(masters)) == (0, 1)
-    assert result.stderr == f"modelway: 2 operations on 127.0.0.1:{port}\n"
+    assert result.stderr == (
+        f"modelway: 2 operations on 127.0.0.1:{port}\n"
+        f"  API      http://127.0.0.1:{port}\n"
+        f"  console  http://127.0.0.1:{port}/\n"
+    )
+
+
+@each(
+    ("more", "expected"),
+    [
+        (
+            "server: {listen: '0.0.0.0:18001'}",
+            ["http://127.0.0.1:18001", "http://127.0.0.1:18001/"],
+        ),
+        ("server: {listen: '[::]:18001'}", ["http://[::1]:18001", "http://[::1]:18001/"]),
+        (
+            "server: {listen: '127.0.0.1:18001', base_url: 'https://llm.example.com'}",
+            ["https://llm.example.com", "http://127.0.0.1:18001/"],
+        ),
+        (
+            "server: {listen: '127.0.0.1:18001'}\nconsole: {enabled: false}",
+            ["http://127.0.0.1:18001"],
+        ),
+        (
+            "server: {listen: 'unix:/tmp/gateway.sock'}",
+            ["curl --unix-socket /tmp/gateway.sock http://localhost/"],
+        ),
+        (
+            "server: {listen: '127.0.0.1:18001'}\nconsole: {enabled: false}\n"
+            "telemetry: {listen: '0.0.0.0:18002'}",
+            [
+                *("http://127.0.0.1:18001", "http://127.0.0.1:18002/metrics"),
+                "http://127.0.0.1:18002/readyz",
+            ],
+        ),
+        (
+            "server: {listen: '127.0.0.1:18001'}\nconsole: {enabled: false}\n"
+            "telemetry: {listen: public, metrics: false}",
+            ["http://127.0.0.1:18001", "http://127.0.0.1:18001/readyz"],
+        ),
+    ],
+)
+def test_addresses_that_can_be_opened_are_announced(masters, monkeypatch, more, expected):
+    monkeypatch.setattr("engine.cli.serve.exit_if_unavailable", lambda *_: None)
+    off = "" if "telemetry" in more else "\ntelemetry: {listen: off}"
+    CONFIG.write_text(f"{GOOD}{more}{off}\n")
+    result = modelway("serve")
+    assert result.exit_code == 0, result.output
+    assert [line.split(maxsplit=1)[1] for line in result.stderr.splitlines()[1:]] == expected
+
+
+def test_the_first_start_with_a_database_has_no_warning(masters, port):
+    write(port, STORES.replace("records.db", "data/records.db") % "var/journal")
+    assert "unavailable" not in modelway("serve").stderr
+    assert Path("data/records.db").is_file()
 
 
 def test_the_database_is_made_by_the_trial(masters, port):

@@ -103,7 +103,7 @@ def test_wrong_usage_is_2() -> None:
 
 def test_starter_project_is_clean(project: Path) -> None:
     result = modelway("check", cwd=project, environ=VENDOR_KEYS)
-    assert (result.returncode, result.stdout) == (0, "gateway.yaml: no problems\n")
+    assert (result.returncode, result.stdout.splitlines()[0]) == (0, "gateway.yaml: no problems")
 
 
 def test_init_overwrites_nothing(copy: Path) -> None:
@@ -161,7 +161,7 @@ def test_config_may_be_named_by_the_environment(copy: Path) -> None:
     result = modelway(
         "check", *ALONE, cwd=copy, environ=VENDOR_KEYS | {"MODELWAY_CONFIG": "other.yaml"}
     )
-    assert (result.returncode, result.stdout) == (0, "other.yaml: no problems\n")
+    assert (result.returncode, result.stdout.splitlines()[0]) == (0, "other.yaml: no problems")
 
 
 def test_secrets_are_never_shown(copy: Path) -> None:

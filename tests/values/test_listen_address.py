@@ -59,3 +59,21 @@ def test_the_name_of_a_socket_that_is_bound_to_an_address(
     address: str, name: object, bound: bool
 ) -> None:
     assert parse(address).matches(name) is bound
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("localhost:8080", "http://127.0.0.1:8080"),
+        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
+        ("*:8080", "http://127.0.0.1:8080"),
+        (":8080", "http://127.0.0.1:8080"),
+        ("[::]:8080", "http://[::1]:8080"),
+        ("[2001:db8::1]:80", "http://[2001:db8::1]:80"),
+        ("gateway.internal:8080", "http://gateway.internal:8080"),
+        ("unix:/run/gateway.sock", ""),
+    ],
+)
+def test_the_url_that_reaches_an_address_from_this_machine(text: str, url: str) -> None:
+    assert ListenAddress.parse(text).url == url

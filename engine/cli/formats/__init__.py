@@ -17,7 +17,8 @@ from engine.source.problem import Level, Problem
 class Report:
     """The result of a check. `files` are the problems of each config, by its name on the command
     line; `problems` are all of them without duplicates. `texts` are the texts of the files that
-    problems name. `failed` decides the exit status; `quiet` omits files without problems.
+    problems name. `failed` decides the exit status; `quiet` omits files without problems. A text is
+    `complete` if it has every problem of a code. `serve` is the command that serves the config.
     """
 
     files: Mapping[str, Sequence[Problem]]
@@ -26,6 +27,8 @@ class Report:
     failed: bool
     colour: bool = False
     quiet: bool = False
+    complete: bool = False
+    serve: str = "modelway serve"
 
 
 def names() -> list[str]:

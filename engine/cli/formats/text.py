@@ -1,8 +1,12 @@
-"""For people: each problem with its line, a mark under the place, and a hint."""
+"""For people: each problem with its line, a mark under the place, and a hint.
+
+Errors come first, then warnings, then infos. Of each code the first three are printed, unless the
+report is to be complete. The last line says what to do next.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 
@@ -12,6 +16,7 @@ from engine.source.problem import Level, Problem
 
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 _CONTEXT = 1
+_MOST_OF_A_CODE = 3
 
 Paint = Callable[..., str]
 """Adds a style to text, as `click.style` does."""
@@ -21,7 +26,7 @@ def render(report: Report) -> str:
     if report.quiet and not report.problems:
         return ""
     paint = click.style if report.colour else _plain
-    blocks = [_problem(problem, report, paint) for problem in report.problems]
+    blocks = [block for level in Level for block in _blocks(level, report, paint)]
     for file, problems in report.files.items():
         if report.quiet and not problems:
             continue
@@ -29,7 +34,42 @@ def render(report: Report) -> str:
         blocks.append(f"{printable(file)}: {paint(tally(problems), fg=colour)}")
     if len(report.files) > 1:
         blocks.append(f"{len(report.files)} files: {tally(report.problems)}")
+    if not report.quiet:
+        blocks.append(f"next: {_next_step(report)}")
     return "\n".join(blocks) + "\n"
+
+
+def _blocks(level: Level, report: Report, paint: Paint) -> Iterator[str]:
+    """The problems of a level, those of a code one after another."""
+    by_code: dict[str, list[Problem]] = {}
+    for problem in report.problems:
+        if problem.level is level:
+            by_code.setdefault(problem.code, []).append(problem)
+    for code, problems in by_code.items():
+        shown = problems if report.complete else problems[:_MOST_OF_A_CODE]
+        yield from (_problem(problem, report, paint) for problem in shown)
+        if hidden := len(problems) - len(shown):
+            nouns = f"{level}{'s' if hidden > 1 else ''}"
+            more = paint(f"{hidden} more {nouns} [{code}]", bold=True)
+            yield f"{more}: `modelway check --all` prints {'them' if hidden > 1 else 'it'}"
+
+
+def _next_step(report: Report) -> str:
+    """What to do about the most severe problems, or with a config that has none."""
+    serious = _most_severe(report.problems)
+    if not serious:
+        return f"`{printable(report.serve)}` runs it"
+    noun = f"{serious[0].level}{'s' if len(serious) > 1 else ''}"
+    explain = f"`modelway check --explain {serious[0].code}` explains the first"
+    if report.failed:
+        return f"correct the {noun}, then check again; {explain}"
+    return f"read the {noun}; {explain}; `{printable(report.serve)}` runs it as it is"
+
+
+def _most_severe(problems: Sequence[Problem]) -> Sequence[Problem]:
+    """The errors; without any, the warnings."""
+    errors = [problem for problem in problems if problem.level is Level.ERROR]
+    return errors or [problem for problem in problems if problem.level is Level.WARNING]
 
 
 def _worst(colour: str) -> int:

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from engine.upstream.client.client import Client
 from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
+from engine.values.listen_address import ListenAddress
 
 _TIMEOUT = 5.0
 _PREFIX = "modelway_"
@@ -161,9 +162,7 @@ def metrics_url(listen: str, path: str) -> str:
     if listen.startswith("unix:"):
         socket = listen.removeprefix("unix:").replace("/", "%2F")
         return f"http+unix://{socket}{path}"
-    host, _, port = listen.rpartition(":")
-    loopback = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]", "*": "127.0.0.1"}  # noqa: S104
-    return f"http://{loopback.get(host, host)}:{port}{path}"
+    return f"{ListenAddress.parse(listen).url}{path}"
 
 
 def _key(labels: Labels) -> tuple[tuple[str, str], ...]:

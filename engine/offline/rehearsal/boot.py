@@ -138,7 +138,9 @@ def _records_redirected(url: str | None, folder: Path) -> str | None:
     if url is None or not url.startswith(_SQLITE):
         return url
     file = Path(url.removeprefix(_SQLITE))
-    if file.exists() or not os.access(file.parent, os.W_OK | os.X_OK):
+    existing = next(path for path in (file, *file.parents) if path.exists())
+    # The migration also makes missing folders.
+    if existing == file or not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return url
     return f"{_SQLITE}{folder / 'records.db'}"
 

@@ -20,7 +20,7 @@ def test_every_format_renders_a_report(name):
 
 
 def test_a_file_of_the_folder_is_a_format():
-    assert formats.names() == ["github", "gitlab", "json", "sarif", "text"]
+    assert formats.names() == ["text", "github", "gitlab", "json", "sarif"]
 
 
 def test_every_level_is_counted_the_most_severe_first():

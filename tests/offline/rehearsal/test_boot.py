@@ -149,6 +149,17 @@ def test_an_unwritable_journal_is_reported(tmp_path):
         boot(planned(tmp_path, text))
 
 
+def test_a_database_in_a_folder_that_the_migration_makes_is_no_warning(tmp_path):
+    text = CONFIG.replace("sqlite:///usage.db", "sqlite:///new/folder/usage.db")
+    assert boot(planned(tmp_path, text)).warning == ""
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_database_in_a_folder_that_cannot_be_made_is_a_warning(tmp_path):
+    text = CONFIG.replace("sqlite:///usage.db", "sqlite:///shop.json/folder/usage.db")
+    assert "unavailable: records" in boot(planned(tmp_path, text)).warning
+
+
 def test_a_database_that_is_away_is_a_warning(tmp_path):
     text = CONFIG.replace("sqlite:///usage.db", "postgresql+psycopg://127.0.0.1:9/none")
     assert "unavailable" in boot(planned(tmp_path, text)).warning

@@ -1,4 +1,4 @@
-"""`modelway demo`: run the shipped gateway with a mock upstream."""
+"""The gateway of the demo, and its mock upstream."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
@@ -37,19 +37,15 @@ _UPSTREAMS = {
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "RERANK_API_KEY")
 
 
-@click.command()
-@click.option("-p", "--port", default=0, help="Port on 127.0.0.1; a free one by default.")
-def command(port: int) -> None:
-    """Run the shipped gateway with a mock upstream, and print how to call it.
-
-    It needs no account, no key and no network: the mock echoes messages. Ctrl-C stops both.
-    """
+def run(port: int) -> None:
+    """Serve the demo until a signal ends it; port 0 stands for a free one."""
     port = port or _free_port()
     mock_port = _free_port()
     secret = new_secret()
     use_for_temporary_files()
-    with _mock(mock_port):
+    with _mock(mock_port) as wait_for_mock:
         plan = _plan(f"127.0.0.1:{port}", mock_port, secret)
+        wait_for_mock()
         GunicornApplication(
             plan.config.server, lambda: build(plan), lambda: click.echo(_usage(port, secret))
         ).run()
@@ -81,16 +77,15 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
 
 
 @contextmanager
-def _mock(port: int) -> Iterator[None]:
-    """A mock upstream in a separate process, which listens before the block begins."""
+def _mock(port: int) -> Iterator[Callable[[], None]]:
+    """A mock upstream in a separate process. The block gets a function that waits for it."""
     command = [sys.executable, "-P", "-m", "engine", "mock", "--port", str(port), "--delay", "0.03"]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - ends with the process
     process = subprocess.Popen(  # noqa: S603 - this program
         command, stderr=log, start_new_session=True
     )
     try:
-        _wait(port, process, log)
-        yield
+        yield lambda: _wait(port, process, log)
     finally:
         process.terminate()
         try:
