@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import groupby
 
 from engine.app.parts import Parts
+from engine.callers.limit_set import Part
 from engine.config.model_operations import ModelOperation
 from engine.config.transforms import TransformConfig
 from engine.edge import model_list
@@ -15,8 +17,11 @@ from engine.edge.endpoint import Responder, answer_errors
 from engine.edge.request_body import check_head
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.plan.route import Route
+from engine.policies import PolicyStep
 from engine.relay.websocket.session import SessionLimits
-from engine.stages.transform import ModelPlaces, transform
+from engine.spec.model_places import ModelPlaces
+from engine.stages.transform import edit, transform
+from engine.stages.validate import Checks, checks_of
 from engine.transforms.compile import compile_all
 from engine.transforms.for_operation import for_operation
 from engine.transforms.transform import Transform
@@ -40,19 +45,27 @@ def responder_of(route: Route, parts: Parts) -> Responder:
 
 def handler_of(route: Route, parts: Parts) -> Handler:
     """The complete stack of a route, from the outermost stage to the handler that answers. Routes
-    with the same stages share it."""
+    with the same stages share it.
+
+    What the head decides comes before the body is received, and what the model decides before the
+    schema is applied, so that a refusal saves work. Policies that judge what a transform may edit
+    follow in the order of the config.
+    """
     shared, guards, operation = parts.shared, route.guards, route.by_model
+    checks, by_model = _checks(route), route.model is not None
     request_stages = [
         shared.authenticate(route),
         *shared.policies(guards.early),
+        shared.limit(route, Part.HEAD if by_model else Part.ALL),
         *shared.report(route),
-        shared.validate(route),
-        *shared.policies(guards.checks),
+        *shared.validate_parameters(checks),
+        shared.receive(checks),
         *_select_stage(route, operation, parts),
-        *shared.policies(guards.late),
-        *_transform_stage(route, parts),
+        *shared.policies(guards.models),
+        *shared.validate_body(checks),
+        *_written_stages(route, parts),
         *([shared.meter(route)] if parts.metered else []),
-        shared.limit(route),
+        *([shared.limit(route, Part.MODEL)] if by_model else []),
     ]
     wrapped = parts.wrap_stages(route, request_stages)
     stages = [
@@ -68,50 +81,97 @@ def handler_of(route: Route, parts: Parts) -> Handler:
     return compose(stages, last) if has_own else shared.compose(stages, last)
 
 
+def _checks(route: Route) -> Checks:
+    """The checks of the route's requests against its document."""
+    return checks_of(
+        route.operation, route.validate, route.needs_body, route.unknown_fields, _places(route)
+    )
+
+
+def _places(route: Route) -> ModelPlaces | None:
+    """Where requests name the model, on routes to models."""
+    if route.model is None:
+        return None
+    return ModelPlaces(route.model, route.also, route.dialects[-1].model_prefix)
+
+
 def _select_stage(route: Route, operation: ModelOperation, parts: Parts) -> list[Stage]:
     """Finds the requested model and its targets, on routes to models."""
-    if route.model is None:
+    places = _places(route)
+    if places is None:
         return []
     kind = parts.models.operations.kind(operation)
     select = partial(
         SelectModel,
-        route.model,
-        copies=route.also,
+        places,
         default=route.default_model,
         operation=operation,
         models=parts.models,
         catalog=parts.catalog,
     )
-    settings = route.model, route.also, route.default_model, kind
-    return [parts.shared.once("select", settings, select)]
+    return [parts.shared.once("select", (places, route.default_model, kind), select)]
 
 
-def _transform_stage(route: Route, parts: Parts) -> list[Stage]:
-    """Makes the edits of policies and models, if the config has any. The gateway's own answers are
-    not edited."""
+def _written_stages(route: Route, parts: Parts) -> list[Stage]:
+    """The policies that run in the order of the config, and the edits of transforms, each at its
+    place. The edits behind the last policy are made together with those of the model, which also
+    edits responses. The gateway's own answers are not edited."""
+    steps = [*route.guards.written]
     if route.answer:
-        return []
+        return parts.shared.policies([step for step in steps if isinstance(step, PolicyStep)])
+    stages: list[Stage] = []
+    made = 0  # transforms whose edits have been made
+    for is_transform, group in groupby(steps, lambda step: isinstance(step, TransformConfig)):
+        run = [*group]
+        if not is_transform:
+            stages += parts.shared.policies([s for s in run if isinstance(s, PolicyStep)])
+        elif run[-1] is not steps[-1]:
+            stages.append(
+                _edit_stage([s for s in run if isinstance(s, TransformConfig)], route, parts)
+            )
+            made += len(run)
+    return [*stages, *_transform_stage(route, parts, made)]
+
+
+def _edit_stage(configs: Sequence[TransformConfig], route: Route, parts: Parts) -> Stage:
+    """Makes edits of requests before a policy judges them."""
+    transforms, operation = _for_route(configs, route, parts), route.operation
+    places = _places(route)
+    return parts.shared.once_unhashable(
+        "edit",
+        (places, operation.bodies),
+        transforms,
+        lambda: edit(transforms, operation, places),
+    )
+
+
+def _transform_stage(route: Route, parts: Parts, made: int) -> list[Stage]:
+    """Makes the edits of policies and models, if the config has any. The first `made` transforms of
+    policies have edited the request before."""
     models = parts.models_with_transform if route.model is not None else ()
     if not (models or route.guards.transforms):
         return []
-    node = parts.plan.specifications[route.operation.spec].node(route.operation)
-
-    def compiled(configs: Sequence[TransformConfig]) -> list[Transform]:
-        return [for_operation(_compiled(config, parts), node) for config in configs]
-
-    of_models = {model.name: compiled(model.transform) for model in models}
-    of_route = compiled(route.guards.transforms)
-    places = None if route.model is None else ModelPlaces(route.model, route.also)
+    of_models = {model.name: _for_route(model.transform, route, parts) for model in models}
+    of_route = _for_route(route.guards.transforms, route, parts)
+    places = _places(route)
     strict, operation = route.validate == "strict", route.operation
     written = tuple(config.at for config in route.guards.transforms)  # the log names them
     return [
         parts.shared.once_unhashable(
             "transform",
-            (strict, places, operation.parameters, operation.bodies, written),
+            (strict, places, operation.parameters, operation.bodies, written, made),
             (of_route, of_models),
-            partial(transform, of_route, of_models, operation, strict=strict, places=places),
+            lambda: transform(
+                of_route, of_models, operation, strict=strict, places=places, made=made
+            ),
         )
     ]
+
+
+def _for_route(configs: Iterable[TransformConfig], route: Route, parts: Parts) -> list[Transform]:
+    """The transforms with the edits whose place the operation has."""
+    node = parts.plan.specifications[route.operation.spec].node(route.operation)
+    return [for_operation(_compiled(config, parts), node) for config in configs]
 
 
 def _compiled(config: TransformConfig, parts: Parts) -> Transform:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from engine.callers.limit_set import Part
 from engine.edge.origin import SameOrigin
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.exchange.services import Services
@@ -18,8 +19,9 @@ from engine.policies import PolicyStep
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
+from engine.stages.receive import receive
 from engine.stages.report import report_responses
-from engine.stages.validate import checks_of, validate
+from engine.stages.validate import Checks, validate_body, validate_parameters
 from engine.values.shared_values import SharedValues
 
 T = TypeVar("T")
@@ -58,10 +60,20 @@ class SharedStages:
         settings = tuple(answers.validators.items())
         return [self.once("report", settings, lambda: report_responses(answers))]
 
-    def validate(self, route: Route) -> Stage:
-        """Reads and checks the request."""
-        checks = checks_of(route.operation, route.validate, route.needs_body, route.unknown_fields)
-        return self.once("validate", checks, lambda: validate(checks))
+    def receive(self, checks: Checks) -> Stage:
+        """Reads and parses the body."""
+        settings = checks.bodies, checks.mode
+        return self.once("receive", settings, lambda: receive(checks))
+
+    def validate_parameters(self, checks: Checks) -> list[Stage]:
+        """Checks the parameters of requests, if there are any."""
+        settings = checks.parameters, checks.mode
+        return self.once("parameters", settings, lambda: validate_parameters(checks))
+
+    def validate_body(self, checks: Checks) -> list[Stage]:
+        """Checks the bodies of requests against their schemas."""
+        settings = checks._replace(parameters=())
+        return self.once("validate", settings, lambda: validate_body(checks))
 
     def meter(self, route: Route) -> Stage:
         """Reads usage and cost."""
@@ -72,11 +84,13 @@ class SharedStages:
             lambda: meter(dialect, route.takes, self._services),
         )
 
-    def limit(self, route: Route) -> Stage:
-        """Enforces the quotas of the route and of the caller's token."""
+    def limit(self, route: Route, part: Part) -> Stage:
+        """Enforces a part of the quotas of the route and of the caller's token."""
         rules, upstream = route.guards.rules, route.to[0].upstream if route.to else ""
         return self.once(
-            "limit", (tuple(rules), upstream), lambda: limit(rules, self._services, upstream)
+            "limit",
+            (tuple(rules), upstream, part),
+            lambda: limit(rules, self._services, upstream, part),
         )
 
     def compose(self, stages: Sequence[Stage], last: Handler) -> Handler:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from enum import Enum
+from functools import cached_property, lru_cache
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
 from engine.metering.estimate import expected_usage
 from engine.values.client_address import Network, caller_address
-from engine.values.counters import Limit
+from engine.values.counters import Limit, TakeResult
 from engine.values.price import Price, Prices
-from engine.values.quota import KINDS, Quota, QuotaRule, window_key
+from engine.values.quota import KINDS, Quota, QuotaRule, depends_on_model, window_key
 from engine.values.usage import Usage
 
 
@@ -20,11 +21,19 @@ class LimitSet:
 
     All requests with the same counters share one object. The costs of a request are one number per
     quota, in the order of `rules`. `settles`: the final costs of a request may differ from the
-    first ones even if it reaches an upstream.
+    first ones even if it reaches an upstream. `earlier` are the quotas of the same request that
+    were taken before these.
     """
 
-    def __init__(self, rules: Sequence[QuotaRule], sharers: Sequence[str]) -> None:
+    def __init__(
+        self,
+        rules: Sequence[QuotaRule],
+        sharers: Sequence[str],
+        earlier: LimitSet | None = None,
+    ) -> None:
         self.rules = tuple(rules)
+        self.sharers = tuple(sharers)
+        self._earlier = earlier
         self.limits = tuple(
             Limit(f"{rule.name}|{sharer}", rule.quota.amount, rule.quota.window)
             for rule, sharer in zip(rules, sharers, strict=True)
@@ -75,11 +84,27 @@ class LimitSet:
             costs[at] = cost(usage, price_nano)
         return costs
 
-    def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
+    def headers(
+        self,
+        remaining: Sequence[int],
+        resets: Sequence[float],
+        earlier: TakeResult | None = None,
+    ) -> dict[str, str]:
         """`x-ratelimit-*` as OpenAI names them: for each kind, the quota with the smallest share
-        left."""
+        left. `earlier` is what the earlier quotas of the request had left."""
+        if earlier is not None:
+            return self._with_earlier.headers(
+                [*earlier.remaining, *remaining], [*earlier.resets, *resets]
+            )
         headers = self._fixed_headers or self._tightest(remaining)
         return headers.render(remaining, resets)
+
+    @cached_property
+    def _with_earlier(self) -> LimitSet:
+        """These quotas behind the earlier ones."""
+        earlier = self._earlier
+        assert earlier is not None
+        return LimitSet([*earlier.rules, *self.rules], [*earlier.sharers, *self.sharers])
 
     def _tightest(self, remaining: Sequence[int]) -> _RateLimitHeaders:
         limits = self.limits
@@ -103,8 +128,21 @@ def _price(exchange: Exchange, prices: Prices) -> Price | None:
     return prices.find(target.exact_entry or exchange.model, target.upstream.name, upstream_model)
 
 
+class Part(Enum):
+    """Which quotas a request takes at one moment."""
+
+    ALL = "all"
+    HEAD = "those that its head decides"
+    MODEL = "those that depend on its model or its body"
+
+    def has(self, quota: Quota, by: str) -> bool:
+        """Whether the quota, shared `by`, is one of this part."""
+        return self is Part.ALL or depends_on_model(quota, by) == (self is Part.MODEL)
+
+
 class LimitSets:
-    """The limit sets of a route: one for each token or address, operation, model and upstream.
+    """The limit sets of a route, of one `part` of its quotas and of those of tokens: one for each
+    token or address, operation, model and upstream.
 
     An LRU cache holds `size` of them. `upstream` is the route's fixed upstream, "" without one.
     """
@@ -114,13 +152,19 @@ class LimitSets:
         rules: Sequence[QuotaRule],
         proxies: Sequence[Network],
         upstream: str,
+        part: Part = Part.ALL,
         size: int = 1_000,
     ) -> None:
-        self._rules = rules
+        self._rules = [rule for rule in rules if part.has(rule.quota, rule.by)]
+        self._part = part
+        self.has_rules = bool(self._rules)
+        self._earlier = (
+            LimitSets(rules, proxies, upstream, Part.HEAD, size) if part is Part.MODEL else None
+        )
         self._proxies = proxies
         self._upstream = upstream
         # Without these sharers, a token has one limit set for all operations and targets.
-        shared_by = {rule.by for rule in rules}
+        shared_by = {rule.by for rule in (rules if part is Part.MODEL else self._rules)}
         self._by_target = not shared_by.isdisjoint({"model", "upstream"})
         self._by_route = "route" in shared_by
         self._limit_set = lru_cache(size)(self._create)
@@ -147,9 +191,15 @@ class LimitSets:
         token_rules = [
             QuotaRule(quota, "token", f"token/{quota.kind}/{window_key(quota.window)}")
             for quota in quotas
+            if self._part.has(quota, "token")
         ]
         rules = [*self._rules, *token_rules]
-        return LimitSet(rules, [sharers.get(rule.by, "") for rule in rules])
+        earlier = self._earlier
+        return LimitSet(
+            rules,
+            [sharers.get(rule.by, "") for rule in rules],
+            None if earlier is None else earlier._create(name, quotas, operation, model, upstream),
+        )
 
 
 class _RateLimitHeaders:

@@ -14,6 +14,7 @@ from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.interfaces import Dialect, Headers, Part, Target, Trace, Upgrade, UsageReader
 from engine.exchange.record import RequestRecord, Traffic
 from engine.values.caller import Caller
+from engine.values.counters import TakeResult
 from engine.values.usage import Takes
 
 log = logging.getLogger("modelway")
@@ -57,7 +58,10 @@ class Exchange:
     its copies: start, end, prefix. `targets` can serve it, in the order of attempts. `takes` are
     the fields from which usage is estimated; None if nothing is used.
 
+    `original` is a copy of the request before transforms edited it, None if none has.
     `edit_headers` changes the headers sent to an upstream; None for no change.
+
+    `head_take` is what the request took of the quotas that its head decides, None for nothing.
 
     `upstream_usage` reads usage from a response before it is translated; None if usage is read from
     the response that the caller gets. `cache_counted_twice`: the upstream's count of the input
@@ -86,7 +90,9 @@ class Exchange:
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()
     takes: Takes | None = None
+    original: Exchange | None = None
     edit_headers: Callable[[Headers], Headers] | None = None
+    head_take: TakeResult | None = None
     upstream_usage: UsageReader | None = None
     cache_counted_twice: bool = False
     trace: Trace | None = None

@@ -38,7 +38,8 @@ from engine.spec.operation import Operation
 from engine.spec.path_templates import variables
 from engine.spec.spec import Specification
 from engine.stages.authenticate import authenticate
-from engine.stages.validate import checks_of, validate
+from engine.stages.receive import receive
+from engine.stages.validate import checks_of, validate_body, validate_parameters
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
 
@@ -68,12 +69,15 @@ def build(
         style = Style(dialect, delay)
         for operation in specification.operations.values():
             last = _last(operation, specification, style)
+            checks = checks_of(operation, "strict")
             handler = compose(
                 [
                     answer_errors,
                     check_head,
                     authenticate(operation.carriers, False, services),
-                    validate(checks_of(operation, "strict")),
+                    *validate_parameters(checks),
+                    receive(checks),
+                    *validate_body(checks),
                 ],
                 last=last,
             )

@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine import policies
 from engine.config.config import Config
 from engine.config.routes import Policy
 from engine.plan.route import Route
-from engine.policies.deny import Deny
+from engine.policies.deny import Deny, read
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean, near
 from engine.spec.conditions import Condition
@@ -64,11 +63,9 @@ def _uses(routes: Iterable[Route]) -> Iterator[_Use]:
 
 def _compiled(policy: Policy) -> Deny | None:
     try:
-        (step,) = policies.guards([policy], "").checks
+        return read(policy.options)
     except (ValueError, TypeError, AttributeError, KeyError):  # the check of options notes it
         return None
-    deny: Deny = step.options
-    return deny
 
 
 class _Check:

@@ -1,12 +1,15 @@
 """The optional steps of a request. One file is one policy, found by its place; nothing else names
 it. `get` says what its module defines.
+
+A policy runs as soon as what it judges is known (`Moment`). Those that judge what a transform may
+edit run in the order of the config, with the transforms.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -17,16 +20,15 @@ from engine.config.routes import Policy
 from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
-from engine.values.quota import Quota, QuotaRule, window_key
+from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
 
 
 class Moment(StrEnum):
     """When a policy runs, the first moment first."""
 
-    BEFORE_VALIDATION = "before validation"
-    AFTER_VALIDATION = "after validation"
-    AFTER_SELECTION = "after the selection of the model"
-    TRANSFORM = "before the limits"
+    HEAD = "before the body"
+    MODEL = "before validation"
+    WRITTEN = "as written"
     LIMIT = "last"
 
 
@@ -45,19 +47,24 @@ class PolicyStep:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The policies of a route, compiled: steps before validation, steps after it, steps after the
-    selection of the model, quotas and transforms, each in the order of the config. `reads_body`: a
-    step after validation needs the parsed body."""
+    """The policies of a route, compiled: `early` are the steps before the body is received,
+    `models` those after the selection of the model, `written` the steps and transforms after
+    validation, `rules` the quotas; each in the order of the config."""
 
     early: tuple[PolicyStep, ...] = ()
-    checks: tuple[PolicyStep, ...] = ()
-    late: tuple[PolicyStep, ...] = ()
+    models: tuple[PolicyStep, ...] = ()
+    written: tuple[PolicyStep | TransformConfig, ...] = ()
     rules: tuple[QuotaRule, ...] = ()
-    transforms: tuple[TransformConfig, ...] = ()
+
+    @property
+    def transforms(self) -> tuple[TransformConfig, ...]:
+        return tuple(step for step in self.written if isinstance(step, TransformConfig))
 
     @property
     def reads_body(self) -> bool:
-        return any(getattr(step.options, "reads_body", False) for step in self.checks)
+        """Whether a step after validation needs the parsed body."""
+        steps = [step for step in self.written if isinstance(step, PolicyStep)]
+        return any(getattr(step.options, "reads_body", False) for step in steps)
 
 
 @cache
@@ -76,8 +83,8 @@ def get(name: str) -> Any:
     build(options, services)
                its stage. `read(options)` turns the options into a typed value before that; one
                with `reads_body` gets a parsed body. The value is hashable, and routes with equal
-               ones share the stage, which keeps no state. AFTER_VALIDATION = True: it runs after
-               validation; NEEDS_MODEL = True: after the selection of the model, which follows
+               ones share the stage, which keeps no state. MOMENT is when it runs: HEAD (the
+               default); MODEL, or WRITTEN behind a policy that is; or WRITTEN
     transform(policy)
                a TransformConfig: edits of requests and responses
 
@@ -107,46 +114,58 @@ def transform_of(policy: Policy) -> tuple[TransformConfig, ...]:
     return (module.transform(policy),) if hasattr(module, "transform") else ()
 
 
-def moment_of(name: str) -> Moment:
-    """When a policy runs; its position in the config does not matter."""
-    module = get(name)
-    if is_limit(name):
-        return Moment.LIMIT
-    if hasattr(module, "transform"):
-        return Moment.TRANSFORM
-    if getattr(module, "AFTER_VALIDATION", False):
-        return Moment.AFTER_VALIDATION
-    needs_model = getattr(module, "NEEDS_MODEL", False)
-    return Moment.AFTER_SELECTION if needs_model else Moment.BEFORE_VALIDATION
-
-
 def sharer_of(policy: Policy) -> str:
     """Who shares a policy's quota: one of `values.quota.BY`."""
     return str(policy.options.get("by", "token")) if isinstance(policy.options, dict) else "token"
+
+
+def _moment_of(policy: Policy, currency: str, *, by_model: bool) -> Moment:
+    quota = quota_of(policy, currency)
+    if quota is not None:
+        last = by_model and depends_on_model(quota, sharer_of(policy))
+        return Moment.LIMIT if last else Moment.HEAD
+    module = get(policy.name)
+    if hasattr(module, "transform"):
+        return Moment.WRITTEN
+    return Moment(getattr(module, "MOMENT", Moment.HEAD))
+
+
+def moments(
+    policies: Sequence[Policy], currency: str, *, by_model: bool
+) -> Iterator[tuple[Policy, Moment]]:
+    """The policies of a route, each with the moment when it runs. `by_model`: the route is to
+    models, so that its limits may depend on the body."""
+    in_order = False  # behind the first policy that runs as it is written
+    for policy in policies:
+        moment = _moment_of(policy, currency, by_model=by_model)
+        if moment is Moment.MODEL and in_order:
+            moment = Moment.WRITTEN
+        in_order = in_order or moment is Moment.WRITTEN
+        yield policy, moment
 
 
 def guards(policies: Sequence[Policy], currency: str) -> Guards:
     """Compile the policies of a route, whose options match the schemas. Raises ValueError for what
     a schema cannot express."""
     steps: dict[Moment, list[PolicyStep]] = {moment: [] for moment in Moment}
+    written: list[PolicyStep | TransformConfig] = []
     rules: list[QuotaRule] = []
-    transforms: list[TransformConfig] = []
-    for policy in policies:
+    for policy, moment in moments(policies, currency, by_model=True):
         module, quota = get(policy.name), quota_of(policy, currency)
         if quota is not None:
             rules.append(_rule(policy, quota, {rule.name for rule in rules}))
             continue
         if hasattr(module, "transform"):
-            transforms += transform_of(policy)
+            written += transform_of(policy)
             continue
         options = module.read(policy.options) if hasattr(module, "read") else policy.options
-        steps[moment_of(policy.name)].append(PolicyStep(policy.name, options))
+        step = PolicyStep(policy.name, options)
+        (written if moment is Moment.WRITTEN else steps[moment]).append(step)
     return Guards(
-        early=tuple(steps[Moment.BEFORE_VALIDATION]),
-        checks=tuple(steps[Moment.AFTER_VALIDATION]),
-        late=tuple(steps[Moment.AFTER_SELECTION]),
+        early=tuple(steps[Moment.HEAD]),
+        models=tuple(steps[Moment.MODEL]),
+        written=tuple(written),
         rules=tuple(rules),
-        transforms=tuple(transforms),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
+from engine.policies import Moment
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
@@ -16,7 +17,7 @@ SCHEMA: dict[str, Any] = {
     "items": {"type": "string", "minLength": 1},
 }
 
-NEEDS_MODEL = True
+MOMENT = Moment.MODEL
 
 
 def read(options: list[str]) -> Patterns:

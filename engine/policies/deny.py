@@ -3,6 +3,7 @@
 A request is refused when all conditions of `if` hold and not all of `unless`. A condition is a JSON
 Schema for a member of the body, a query parameter, a header or a variable of the path. A plain
 value must be equal; of a list, one value must be equal. A condition on a missing part is not met.
+Behind a `transform` the request is judged as that has edited it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
+from engine.policies import Moment
 from engine.spec.conditions import Condition, compile_condition
 from engine.values.errors import GatewayError
 
@@ -60,7 +63,7 @@ SCHEMA: dict[str, Any] = {
     },
 }
 
-AFTER_VALIDATION = True
+MOMENT = Moment.WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +102,18 @@ def _compiled(places: dict[str, Any], *, required: bool) -> Iterator[Condition]:
 
 
 def build(options: Deny, services: Services) -> Stage:
+    headers = [condition.name.lower() for condition in options.all if condition.place == "header"]
+
     def deny(exchange: Exchange, following: Handler) -> Response:
         if options.reads_body:
             _refuse_unread(exchange)
-        if not all(condition.holds(exchange) for condition in options.conditions):
+        request = with_edited_headers(exchange, headers) if headers else exchange
+        if not all(condition.holds(request) for condition in options.conditions):
             return following(exchange)
-        unmet = [condition for condition in options.exceptions if not condition.holds(exchange)]
+        unmet = [condition for condition in options.exceptions if not condition.holds(request)]
         if options.exceptions and not unmet:
             return following(exchange)
-        raise _refusal(options, unmet, exchange)
+        raise _refusal(options, unmet, request)
 
     return deny
 

@@ -1,4 +1,6 @@
-"""Enforcing quotas: a request takes from all its quotas at once, and settles them when it ends."""
+"""Enforcing quotas: a request takes from them before its body is received, and settles them when it
+ends. From those that depend on its model or its body it takes before it is sent.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from engine.callers.limit_set import LimitSet, LimitSets
+from engine.callers.limit_set import LimitSet, LimitSets, Part
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.interfaces import Headers
 from engine.exchange.record import RequestRecord
@@ -22,40 +24,53 @@ counters_warning = LogThrottle(level=logging.ERROR)
 """Logs that the counters are unavailable, at most once a minute."""
 
 
-def limit(rules: Sequence[QuotaRule], services: Services, upstream: str = "") -> Stage:
-    """A stage that enforces the quotas of a route and of the caller's token.
+def limit(
+    rules: Sequence[QuotaRule], services: Services, upstream: str = "", part: Part = Part.ALL
+) -> Stage:
+    """A stage that enforces the quotas of a route and of the caller's token: one `part` of them,
+    all at once.
 
     Raises GatewayError 429, for money 402, with `retry-after`; 503 when the counters are
     unavailable and the config says to deny. A request that never reaches an upstream is refunded.
     `upstream` is the fixed upstream of the route, "" for none.
     """
-    limit_sets = LimitSets(rules, services.proxies, upstream)
+    limit_sets = LimitSets(rules, services.proxies, upstream, part)
+    has_rules, is_first = limit_sets.has_rules, part is Part.HEAD
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        counters, caller = services.counters, exchange.caller
-        if counters is None or not (rules or (caller is not None and caller.limits)):
+        caller = exchange.caller
+        if not (has_rules or (caller is not None and caller.limits)):
+            return following(exchange)
+        counters = services.counters
+        if counters is None:
             return following(exchange)
         limits = limit_sets.of(exchange)
+        if not limits.limits:
+            return following(exchange)
         costs = limits.costs(exchange, services.prices)
         try:
-            denied, remaining, resets, receipt, waits = counters.take(limits.limits, costs)
+            result = counters.take(limits.limits, costs)
         except CountersAway as error:
             exchange.record.uncounted = True
             _without_counters(services, error)
             return following(exchange)
-        headers = limits.headers(remaining, resets)
+        denied, remaining, resets, receipt, waits = result
+        headers = limits.headers(remaining, resets, exchange.head_take)
         if denied is not None:
             rule = limits.rules[denied]
             exchange.record.limit = rule.name.partition("/")[0]
             next_window = _next_window(rule.quota.window, services.clock() + waits[denied])
             raise _refusal(rule, costs[denied], waits[denied], next_window, [*headers.items()])
         record = exchange.record
+        if is_first:
+            exchange.head_take = result
         try:
             response = following(exchange)
         finally:
             if limits.settles or not record.reached_upstream:
                 exchange.on_end.append(partial(_settle, counters, receipt, limits, record))
-        response.gateway_headers = headers
+        if response.gateway_headers is None:
+            response.gateway_headers = headers
         return response
 
     return stage

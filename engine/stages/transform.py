@@ -6,13 +6,12 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from engine.exchange.environ_headers import environ_key
+from engine.exchange.edited_headers import with_edited_headers
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import PushStream
-from engine.spec.expression import Expression
 from engine.spec.media_types import is_json
+from engine.spec.model_places import ModelPlaces
 from engine.spec.operation import Operation, check_parameters
 from engine.spec.refusal_messages import without_value
 from engine.spec.request_bodies import check
@@ -31,19 +30,17 @@ from engine.values.errors import AbortConnection, AbortReason, GatewayError
 log = logging.getLogger("modelway")
 
 
-@dataclass(frozen=True, slots=True)
-class ModelPlaces:
-    """Where requests of a route name the model, and repeat its name."""
+def edit(
+    transforms: Sequence[Transform], operation: Operation, places: ModelPlaces | None
+) -> Stage:
+    """A stage that makes edits of requests between two policies. It needs the stage `transform`
+    behind it."""
 
-    model: Expression
-    also: Sequence[Expression] = ()
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        _edit(exchange, transforms, operation, places)
+        return following(exchange)
 
-    def find(self, exchange: Exchange) -> None:
-        """Find the places again after an edit of the body."""
-        exchange.model_span = self.model.check(exchange)[1]
-        exchange.model_copies = [
-            span for copy in self.also for span in copy.repeats(exchange, exchange.model)
-        ]
+    return stage
 
 
 def transform(
@@ -53,9 +50,11 @@ def transform(
     *,
     strict: bool,
     places: ModelPlaces | None,
+    made: int = 0,
 ) -> Stage:
     """A stage that makes the edits of a route and of the entry under `models` that was requested.
-    Routes whose operations have the same parameters and bodies may share it.
+    Routes whose operations have the same parameters and bodies may share it. The first `made` of
+    the route have edited the request already.
 
     With `strict` the edited request is validated again: GatewayError 500 if it breaks the document,
     and the log names the transforms. Raises GatewayError 400 for a value of the request that is not
@@ -67,27 +66,39 @@ def transform(
         transforms = by_entry.get(exchange.record.requested_entry, route_only)
         if not transforms:
             return following(exchange)
-        values = TemplateValues(copy.copy(exchange))
-        query = exchange.query
-        if edit_request(exchange, transforms, values):
-            _parse_again(exchange, operation)
-            if places is not None:
-                places.find(exchange)
+        original = _edit(exchange, transforms[made:], operation, places)
         if strict:
             edited = _with_edited_headers(exchange, operation)
             try:
-                _validate(edited, operation, query)
+                _validate(edited, operation, original)
             except GatewayError as error:
                 raise _invalid(exchange, transforms, error) from error
         if not any(edits.response for edits in transforms):
             return following(exchange)
-        editor = ResponseEditor(transforms, values)
+        editor = ResponseEditor(transforms, TemplateValues(original))
         editor.headers([])  # raises for an invalid value before the request is sent
         response = following(exchange)
         _edit_response(exchange, response, editor)
         return response
 
     return stage
+
+
+def _edit(
+    exchange: Exchange,
+    transforms: Sequence[Transform],
+    operation: Operation,
+    places: ModelPlaces | None,
+) -> Exchange:
+    """Edit a request. Templates have the values of the original request, which is returned."""
+    original = exchange.original
+    if original is None:
+        original = exchange.original = copy.copy(exchange)
+    if edit_request(exchange, transforms, TemplateValues(original)):
+        _parse_again(exchange, operation)
+        if places is not None:
+            places.find(exchange)
+    return original
 
 
 def _edit_response(exchange: Exchange, response: Response, editor: ResponseEditor) -> None:
@@ -148,28 +159,20 @@ def _parse_again(exchange: Exchange, operation: Operation) -> None:
         operation.bodies.parse(exchange, strict=False)
 
 
-def _validate(exchange: Exchange, operation: Operation, query: str) -> None:
-    """Raises GatewayError 400 for an edited request that breaks the document."""
-    if exchange.body.size:
+def _validate(exchange: Exchange, operation: Operation, original: Exchange) -> None:
+    """Raises GatewayError 400 for an edited request that breaks the document. What was not edited
+    has been validated."""
+    if exchange.body is not original.body and exchange.body.size:
         check(operation.bodies.rule(exchange), exchange.value)
-    if exchange.edit_headers is not None or exchange.query != query:
+    if exchange.edit_headers is not None or exchange.query != original.query:
         check_parameters(operation.parameters, exchange)
 
 
 def _with_edited_headers(exchange: Exchange, operation: Operation) -> Exchange:
     """The request with its declared headers after the edits. Raises GatewayError 400 for a value
     that is not valid in a header."""
-    if exchange.edit_headers is None:
-        return exchange
     names = [p.name.lower() for p in operation.parameters if p.place == "header"]
-    environ = dict(exchange.environ)
-    values = ((name, environ.pop(environ_key(name), None)) for name in names)
-    fields = [(name, value) for name, value in values if value is not None]
-    for name, value in exchange.edit_headers(fields):
-        environ[environ_key(name)] = value
-    edited = copy.copy(exchange)
-    edited.environ = environ
-    return edited
+    return with_edited_headers(exchange, names)
 
 
 def _invalid(

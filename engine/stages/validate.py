@@ -1,4 +1,5 @@
-"""Validating the request against the document: its parameters, its media type, its body.
+"""Validating the request against the document: its parameters before the body is received, the
+body after the model was selected, because a schema takes most of the time of a large request.
 
 Modes: `strict` refuses; `lenient` refuses what does not match the operation's more open schemas;
 `report` counts and logs what strict would refuse; `off` checks nothing.
@@ -6,10 +7,12 @@ Modes: `strict` refuses; `lenient` refuses what does not match the operation's m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.spec.model_places import ModelPlaces
 from engine.spec.operation import Operation, Parameter, check_parameters
 from engine.spec.refusal_messages import place
 from engine.spec.request_bodies import Bodies, BodyRule, check
@@ -17,63 +20,92 @@ from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
 
+Refuse = Callable[[Exchange, GatewayError], None]
+
 
 class Checks(NamedTuple):
     """The checks of a route's requests; routes with equal checks may share a stage.
 
     `bodies` is None if bodies are not parsed. `unknown` is what happens to members of a JSON body
-    that the document does not have: pass, reject or drop. Mode `report` rejects them too.
+    that the document does not have: pass, reject or drop. Mode `report` rejects them too. `places`
+    name the model in requests of which members are dropped.
     """
 
     parameters: tuple[Parameter, ...]
     bodies: Bodies | None
     mode: str
     unknown: str
+    places: ModelPlaces | None = None
+
+    @property
+    def validates(self) -> bool:
+        return self.mode != "off"
 
 
 def checks_of(
-    operation: Operation, mode: str, needs_body: bool = False, unknown: str = "pass"
+    operation: Operation,
+    mode: str,
+    needs_body: bool = False,
+    unknown: str = "pass",
+    places: ModelPlaces | None = None,
 ) -> Checks:
     """The checks of an operation. With mode `off` nothing is checked; the body is parsed only if a
     later step needs it (`needs_body`)."""
     validates = mode != "off"
     parses = validates or needs_body or unknown != "pass"
-    parameters = operation.parameters if validates else ()
-    return Checks(parameters, operation.bodies if parses else None, mode, unknown)
+    return Checks(
+        operation.parameters if validates else (),
+        operation.bodies if parses else None,
+        mode,
+        unknown,
+        places if unknown == "drop" else None,
+    )
 
 
-def validate(checks: Checks) -> Stage:
-    """A stage that reads, parses and checks the request; a refusal names the place in it.
-
-    Raises GatewayError 400, 408, 413 or 415.
-    """
-    parameters, bodies, mode, unknown = checks
-    validates = mode != "off"
-    refuse = _note_refusal if mode == "report" else _raise
+def validate_parameters(checks: Checks) -> list[Stage]:
+    """A stage that checks the parameters, if there are any. Raises GatewayError 400."""
+    parameters, refuse = checks.parameters, refusal_of(checks.mode)
+    if not parameters:
+        return []
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         try:
-            if parameters:
-                check_parameters(parameters, exchange)
+            check_parameters(parameters, exchange)
         except GatewayError as error:
             refuse(exchange, error)
-        body = exchange.body = exchange.receive(exchange.max_body)
-        if body.in_memory is None:
-            exchange.on_end.append(body.close)
-        rule = None
-        try:
-            rule = bodies.parse(exchange, validates) if bodies is not None else None
-            if rule is not None and unknown == "drop":
-                _drop(exchange, rule)
-            if rule is not None and validates:
-                check(rule, exchange.value)
-        except GatewayError as error:
-            refuse(exchange, error)
-        if rule is not None and unknown == "reject":
-            _reject(exchange, rule)
         return following(exchange)
 
-    return stage
+    return [stage]
+
+
+def validate_body(checks: Checks) -> list[Stage]:
+    """A stage that checks the parsed body, if there may be one; a refusal names the place in it.
+    Raises GatewayError 400."""
+    _, bodies, _, unknown, places = checks
+    validates, refuse = checks.validates, refusal_of(checks.mode)
+    if bodies is None or not bodies.media_types or not (validates or unknown != "pass"):
+        return []
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        if exchange.value is not MISSING:
+            rule = bodies.rules.get(exchange.media_type) or bodies.rule(exchange)
+            if unknown == "drop":
+                _drop(exchange, rule, places)
+            if validates:
+                try:
+                    check(rule, exchange.value)
+                except GatewayError as error:
+                    refuse(exchange, error)
+            if unknown == "reject":
+                _reject(exchange, rule)
+        return following(exchange)
+
+    return [stage]
+
+
+def refusal_of(mode: str) -> Refuse:
+    """What happens to a request that breaks the document: it is refused, or only reported."""
+    return _note_refusal if mode == "report" else _raise
 
 
 def _raise(exchange: Exchange, error: GatewayError) -> None:
@@ -87,7 +119,7 @@ def _note_refusal(exchange: Exchange, error: GatewayError) -> None:
 
 def _reject(exchange: Exchange, rule: BodyRule) -> None:
     """Raises GatewayError 400 for the first member that the document does not have."""
-    if rule.names is None or exchange.value is MISSING:
+    if rule.names is None:
         return
     for path in rule.names.unknown(exchange.value):
         name = place(path)
@@ -95,9 +127,10 @@ def _reject(exchange: Exchange, rule: BodyRule) -> None:
         raise GatewayError(400, "unknown_parameter", message, param=name)
 
 
-def _drop(exchange: Exchange, rule: BodyRule) -> None:
-    """Remove the members that the document does not have from the body and its value."""
-    if rule.names is None or exchange.value is MISSING:
+def _drop(exchange: Exchange, rule: BodyRule, places: ModelPlaces | None) -> None:
+    """Remove the members that the document does not have from the body and its value. The model
+    then stands elsewhere in it."""
+    if rule.names is None:
         return
     paths = list(rule.names.unknown(exchange.value))
     if not paths:
@@ -109,3 +142,5 @@ def _drop(exchange: Exchange, rule: BodyRule) -> None:
             holder = holder[step]
         del holder[path[-1]]
     exchange.body = body
+    if places is not None:
+        places.find(exchange)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import orjson
@@ -40,12 +40,19 @@ def edit_request(
         if edits.body and exchange.body.size:
             _edit_body(exchange, edits.body, values)
     if headers:
-        exchange.edit_headers = partial(edit_headers, headers, values)
+        exchange.edit_headers = partial(edit_headers, headers, values, exchange.edit_headers)
     return exchange.body is not body
 
 
-def edit_headers(edits: Sequence[HeaderEdits], values: TemplateValues, headers: Headers) -> Headers:
-    """The headers after the edits of several transforms."""
+def edit_headers(
+    edits: Sequence[HeaderEdits],
+    values: TemplateValues,
+    earlier: Callable[[Headers], Headers] | None,
+    headers: Headers,
+) -> Headers:
+    """The headers after the `earlier` edits, then those of several transforms."""
+    if earlier is not None:
+        headers = earlier(headers)
     for header_edits in edits:
         headers = header_edits.apply(headers, values)
     return headers

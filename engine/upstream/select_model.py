@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engine import dialects
 from engine.config.model_operations import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.spec.expression import Expression
+from engine.spec.model_places import ModelPlaces
 from engine.upstream.model_catalog import Catalog, ModelsByOperation
 from engine.values.errors import GatewayError
 
@@ -21,28 +21,27 @@ class SelectModel:
     """A stage that sets `exchange.model` and `exchange.targets`: those that have the operation,
     targets without a translation first.
 
-    `expression` is the place of the model's name in a request, `copies` are the places that repeat
-    it, `default` is the model of a request that names none. `operation` stands for all of its kind
-    (see `ModelOperations.kind`). Raises GatewayError 400 without a model, 403 for one that the
-    caller may not use, 404 for one that does not exist or does not have the operation.
+    `places` are those of the model's name in a request, `default` is the model of a request that
+    names none. `operation` stands for all of its kind (see `ModelOperations.kind`). Bodies are
+    parsed, but not validated yet.
+
+    Raises GatewayError 400 without a model, 403 for one that the caller may not use, 404 for one
+    that does not exist or does not have the operation.
     """
 
     def __init__(
         self,
-        expression: Expression,
-        copies: Sequence[Expression],
+        places: ModelPlaces,
         default: str,
         operation: ModelOperation,
         models: ModelsByOperation,
         catalog: Catalog,
     ) -> None:
-        self._expression = expression
-        self._copies = copies
+        self._places, self._expression = places, places.model
         self._default = default
         self._operations = models.operations
         self._models = models.of(operation)
         self._catalog = catalog
-        self._prefix = dialects.get(operation.dialect).model_prefix
 
     def __call__(self, exchange: Exchange, following: Handler) -> Response:
         expression = self._expression
@@ -59,9 +58,8 @@ class SelectModel:
             operations = self._operations.of(entry.name)
             raise _without_operation(name, exchange.operation, operations, expression)
         exchange.model, exchange.record.requested_entry = name, model.name
-        for copy in self._copies:
-            repeats = copy.repeats(exchange, name, self._prefix)
-            exchange.model_copies = [*exchange.model_copies, *repeats]
+        if self._places.also:
+            self._places.find_copies(exchange, name)
         exchange.targets = model.order(exchange)
         return following(exchange)
 

@@ -124,6 +124,12 @@ class QuotaRule:
     name: str
 
 
+def depends_on_model(quota: Quota, by: str) -> bool:
+    """Whether the model of a request, or its body, decides what it takes of a quota, or who shares
+    that; of the others the head of the request decides."""
+    return by in ("model", "upstream") or KINDS[quota.kind].cost is not None
+
+
 def amount_text(kind: QuotaKind, amount: int) -> str:
     """An amount for people, without its unit; of money, not in nano-units."""
     return f"{amount / NANO:g}" if kind.money else str(amount)

@@ -16,9 +16,9 @@ TURNS = [{"role": "user"}]
     [
         ({}, {"model": "x", "messages": [], "note": "n" * 2000}, "invalid_api_key"),
         (TOKEN, {"model": "x", "messages": [], "note": "n" * 2000}, "request_too_large"),
-        (TOKEN, {"model": "x", "messages": []}, "array_below_min_length"),
-        (TOKEN, {"model": "x", "messages": TURNS}, "model_not_found"),
-        (TOKEN, {"model": "big", "messages": TURNS}, "model_not_allowed"),
+        (TOKEN, {"model": "x", "messages": []}, "model_not_found"),
+        (TOKEN, {"model": "big", "messages": []}, "model_not_allowed"),
+        (TOKEN, {"model": "small", "messages": []}, "array_below_min_length"),
     ],
 )
 def test_of_several_mistakes_the_first_stage_answers(tmp_path, headers, body, code):
@@ -59,7 +59,8 @@ def test_a_transform_edits_a_request_between_its_model_and_its_limits(tmp_path):
     (upstream_request,) = built.requests
     assert json.loads(upstream_request.body)["messages"] == [{"role": "system"}, *TURNS]
     at = names.index("transform")
-    assert names.index("select_model") < at < names.index("meter") < names.index("limit")
+    assert names.index("select_model") < names.index("validate", 4) < at < names.index("meter")
+    assert names[-1] == "limit"
 
 
 def test_an_answer_of_the_gateway_is_not_transformed(tmp_path):

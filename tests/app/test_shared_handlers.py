@@ -252,6 +252,9 @@ def test_an_operation_that_differs_has_a_handler_of_its_own(tmp_path, of_documen
 NOTE = {"parameters": [HEADER]}
 EDIT = {"policies": [{"transform": {"request": {"header": {"set": {"x-a": "1"}}}}}]}
 REMOVE = {"transform": {"request": {"header": {"remove": ["x-a"]}}}}
+RATE = {"rate_limit": {"requests": 9, "per": "1m"}}
+DENY = {"deny": {"if": {"header": {"x": "1"}}}}
+JUDGED = {**TO, "policies": [*EDIT["policies"], DENY]}
 REPORT = {**TO, "validate_responses": "report"}
 BY_HEADER = {"model": "$request.header.x-model"}
 MODELS = {"answer": "models"}
@@ -331,7 +334,12 @@ def affinity(header):
             },
         ),
         ("converse", TO, {**TO, "websocket": {"idle": "1m"}}, sockets(), {}),
-        ("validate", TO, TO, document(NOTE), {}),
+        ("parameters", TO, TO, document(NOTE), {}),
+        ("validate", TO, TO, document(other_body({"type": "object"})), {}),
+        ("receive", TO, TO, document(other_body({"type": "object"})), {}),
+        ("receive", TO, {**TO, "validate": "report"}, None, {}),
+        ("limit", TO, {**TO, "policies": [RATE]}, None, {}),
+        ("edit", *[JUDGED] * 2, document(other_body({"type": "object"})), {}),
         ("report", REPORT, REPORT, document(response_of({}), response_of({"type": "array"})), {}),
         (
             *("policy", {**TO, "policies": [{"max_body": "1KB"}]}),
@@ -363,7 +371,7 @@ def test_routes_that_differ_in_their_checks_share_the_stages_after_them(tmp_path
     one = len(parts.shared)
     handler_of(replace(project.plan.routes[0], unknown_fields="reject"), parts)
     # Its validation, and the handlers from there to the outermost stage: not those after it.
-    assert len(parts.shared) - one == 1 + 5
+    assert len(parts.shared) - one == 1 + 8
 
 
 def test_routes_of_another_dialect_have_another_responder(tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.app.shared_stages import SharedStages
+from engine.callers.limit_set import Part
 from engine.config.models import TargetConfig
 from engine.edge.origin import SameOrigin
 from engine.plan.route import Route
@@ -32,7 +33,8 @@ def test_equal_settings_share_a_stage(route: Route, shared: SharedStages) -> Non
     other = replace(route, unknown_fields="drop")
     assert shared.authenticate(route) is shared.authenticate(other)
     assert shared.meter(route) is shared.meter(other)
-    assert shared.limit(route) is shared.limit(other)
+    for part in (Part.HEAD, Part.MODEL):
+        assert shared.limit(route, part) is shared.limit(other, part)
 
 
 def test_other_settings_have_a_stage_of_their_own(route: Route, shared: SharedStages) -> None:
@@ -42,4 +44,6 @@ def test_other_settings_have_a_stage_of_their_own(route: Route, shared: SharedSt
     free = replace(route, takes=replace(route.takes, free=not route.takes.free))
     assert shared.meter(route) is not shared.meter(free)
     target = TargetConfig("u", "", 1.0)
-    assert shared.limit(route) is not shared.limit(replace(route, to=(target,)))
+    to_target = replace(route, to=(target,))
+    assert shared.limit(route, Part.ALL) is not shared.limit(to_target, Part.ALL)
+    assert shared.limit(route, Part.HEAD) is not shared.limit(route, Part.MODEL)

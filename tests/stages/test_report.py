@@ -15,8 +15,9 @@ from engine.exchange.exchange import MISSING, Exchange, Response
 from engine.spec.response_schemas import ResponseValidators
 from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
 from engine.stages.report import mismatches as process_mismatches
-from engine.stages.validate import checks_of, validate
+from engine.stages.validate import checks_of
 from engine.values.errors import GatewayError
+from tests.support.checking import checked
 from tests.support.documents import document, exchange, read
 
 BODY = {
@@ -68,10 +69,7 @@ def validated(
         operation = spec.recompile(operation, lenient=False, with_names=True)
     body = request.body
     request.receive, request.operation = lambda limit: body, operation.id
-    requests = []
-    stage = validate(checks_of(operation, mode, unknown=unknown))
-    stage(request, lambda request: requests.append(request) or Response(200, []))  # type: ignore[func-returns-value]
-    return requests[0]
+    return checked(checks_of(operation, mode, unknown=unknown), request)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
-"""The check of a request against the document; the body is read here."""
-
-from contextlib import suppress
-from tempfile import TemporaryFile
+"""The check of a request against the document: its parameters, then its body."""
 
 import pytest
 
 from engine.exchange.body import Body
-from engine.exchange.exchange import MISSING, Response
 from engine.source.problem import Findings
+from engine.spec.expression import parse
+from engine.spec.model_places import ModelPlaces
 from engine.spec.spec import read
-from engine.stages.validate import checks_of, validate
+from engine.stages.validate import checks_of, validate_body, validate_parameters
 from engine.values.errors import GatewayError
+from tests.support import documents
+from tests.support.checking import checked
 from tests.support.exchanges import new_exchange
 
 DOCUMENT = """
@@ -57,8 +57,7 @@ def exchange(body=b'{"name": "a"}', path="/items/7", query="", **environ):
 
 
 def run(operation, request, mode="strict"):
-    validate(checks_of(operation, mode))(request, lambda _: Response(200, []))
-    return request
+    return checked(checks_of(operation, mode), request)
 
 
 def refusal(operation, request, mode="strict"):
@@ -89,67 +88,10 @@ def test_a_refusal_names_the_place_of_the_mistake(operations, more, param):
     assert (error.status, error.param) == (400, param)
 
 
-@pytest.mark.parametrize(
-    ("more", "status"),
-    [
-        ({"body": b""}, 400),
-        ({"body": b"{"}, 400),
-        ({"body": b"\xff"}, 400),
-        ({"body": b'{"name": NaN}'}, 400),
-        ({"body": b"[" * 10_000 + b"]" * 10_000}, 400),
-        ({"CONTENT_TYPE": "text/plain"}, 415),
-        ({"CONTENT_TYPE": ""}, 415),
-        ({"CONTENT_TYPE": "application/json, application/json"}, 415),
-    ],
-)
-def test_a_body_that_cannot_be_parsed_is_refused(operations, more, status):
-    assert refusal(operations["make"], exchange(**more)).status == status
-
-
-@pytest.mark.parametrize(
-    "kind", ["application/json; charset=utf-8", "APPLICATION/JSON", " application/json ;x=y"]
-)
-def test_the_media_type_is_read_without_its_parameters(operations, kind):
-    assert run(operations["make"], exchange(CONTENT_TYPE=kind)).value == {"name": "a"}
-
-
 def test_parameters_are_checked_before_the_body_is_read(operations):
     request = exchange(path="/items/x")
     request.receive = lambda limit: pytest.fail("the body was read")
     assert refusal(operations["make"], request).param == "id"
-
-
-def test_the_body_is_read_up_to_the_limit_of_the_exchange(operations):
-    limits = []
-    request = exchange()
-    request.receive = lambda limit: limits.append(limit) or Body(b'{"name": "a"}')
-    run(operations["make"], request)
-    assert limits == [1000]
-
-
-class Closing(Body):
-    """A body on disk that counts how often it is closed."""
-
-    closed = 0
-
-    def close(self):
-        super().close()
-        self.closed += 1
-
-
-@pytest.mark.parametrize("data", [b'{"name": "a"}', b'{"name": 7}', b"{", b""])
-def test_the_body_is_closed_at_the_end_in_any_case(operations, data):
-    file, request = TemporaryFile(), exchange()  # noqa: SIM115 - the Body closes it
-    file.write(data)
-    file.flush()
-    body = Closing(file=file, size=len(data))
-    request.receive = lambda limit: body
-    with suppress(GatewayError):
-        run(operations["make"], request)
-    assert body.closed == 0
-    request.end()
-    request.end()
-    assert body.closed == 1
 
 
 @pytest.mark.parametrize(
@@ -160,20 +102,31 @@ def test_without_validation_invalid_requests_pass(operations, more):
     run(operations["make"], exchange(**more), "off")
 
 
-def test_without_validation_a_body_that_names_the_model_is_parsed(operations):
-    requests = []
-    stage = validate(checks_of(operations["make"], "off", needs_body=True))
-    stage(exchange(b'{"model": "m"}'), lambda request: requests.append(request))
-    assert requests[0].value == {"model": "m"}
+def test_there_is_a_stage_only_for_what_can_be_checked(operations):
+    make, show = operations["make"], operations["show"]
+    stages = [
+        [len(validate_parameters(checks)), len(validate_body(checks))]
+        for checks in (
+            checks_of(make, "strict"),
+            checks_of(make, "off"),
+            checks_of(make, "off", needs_body=True),
+            checks_of(make, "off", unknown="reject"),
+            checks_of(show, "strict"),
+        )
+    ]
+    assert stages == [[1, 1], [0, 0], [0, 0], [0, 1], [0, 0]]
 
 
-def test_without_validation_a_body_is_not_parsed(operations):
-    request = run(operations["make"], exchange(b'{"model"'), "off")
-    assert (request.value, request.body.in_memory) == (MISSING, b'{"model"')
-    request = run(operations["make"], exchange(b"\x00\x01", CONTENT_TYPE="a/b"), "off")
-    assert (request.value, request.body.in_memory) == (MISSING, b"\x00\x01")
-
-
-def test_an_operation_without_a_body_refuses_one(operations):
-    assert run(operations["show"], exchange(b"")).value is MISSING
-    assert refusal(operations["show"], exchange(b"{}")).status == 400
+def test_the_model_is_found_again_where_members_before_it_were_dropped(tmp_path):
+    schema = {"type": "object", "properties": {"model": {"type": "string"}}}
+    body = {"content": {"application/json": {"schema": schema}}}
+    paths = {"/x": {"post": {"operationId": "x", "requestBody": body, "responses": {}}}}
+    spec, _ = documents.read(tmp_path, documents.document(paths=paths))
+    operation = spec.recompile(spec.operations["x"], lenient=False, with_names=True)
+    places = ModelPlaces(parse("$request.body#/model"))
+    request = exchange(b'{"z": 1, "model": "m"}')
+    request.model_span = (18, 21)
+    checked(checks_of(operation, "strict", unknown="drop", places=places), request)
+    start, end = request.model_span
+    assert request.body.in_memory == b'{"model": "m"}'
+    assert request.body.in_memory[start:end] == b'"m"'

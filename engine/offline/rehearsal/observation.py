@@ -80,7 +80,7 @@ class SentRequest:
     answer: int | str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Step:
     """A stage that ran; `passed`: it called the next one."""
 
@@ -92,6 +92,7 @@ class Step:
 class Rehearsal:
     """The observations of a request. `route` and `exchange` are None if no route serves it.
 
+    `stages` are the names of the route's stages in their order, `steps` are those that ran.
     `carried` are the carriers with a value; `error` is the refusal of a stage; `log` has the lines
     that the gateway logs, `reported` the places that strict validation would refuse.
     `translations` has an entry for each target of a request that passed all stages, None for a
@@ -102,6 +103,7 @@ class Rehearsal:
     route: Route | None = None
     exchange: Exchange | None = None
     carried: list[Carrier] = field(default_factory=list)
+    stages: Sequence[str] = ()
     steps: list[Step] = field(default_factory=list)
     limits: list[QuotaTake] = field(default_factory=list)
     sent_requests: list[SentRequest] = field(default_factory=list)

@@ -5,34 +5,58 @@ from __future__ import annotations
 from typing import Any
 
 from engine import policies
-from engine.offline.rehearsal.observation import QuotaTake, Rehearsal
+from engine.config.config import Config
+from engine.config.routes import Policy
+from engine.offline.rehearsal.observation import QuotaTake, Rehearsal, Step
 from engine.plan.route import Route
+from engine.policies import Moment
+from engine.source.problem import place_of
 from engine.values.counters import Limit
 from engine.values.quota import KINDS, amount_text, unit_text, window_text
 
 
-def verdicts(route: Route, rehearsal: Rehearsal, currency: str) -> list[dict[str, Any]]:
-    """`{policy, runs, verdict, says}` of each policy in the order they run, then of the token's
-    limits. `runs` is a `Moment`."""
-    moments = list(policies.Moment)
-    in_order = sorted(
-        route.policies, key=lambda policy: moments.index(policies.moment_of(policy.name))
-    )
-    remaining_takes = list(rehearsal.limits)
-    verdict_list = []
-    for policy in in_order:
-        row = {"policy": policy.name, "runs": policies.moment_of(policy.name).value}
+def verdicts(route: Route, rehearsal: Rehearsal, config: Config) -> list[dict[str, Any]]:
+    """`{policy, place, runs, verdict, says}` of each policy in the order they run, then of the
+    token's limits. `runs` is a `Moment`."""
+    order, currency = list(Moment), config.currency
+    timed = policies.moments(route.policies, currency, by_model=route.model is not None)
+    remaining_takes, steps = list(rehearsal.limits), _Steps(rehearsal)
+    rows = []
+    for policy, moment in sorted(timed, key=lambda pair: order.index(pair[1])):
+        place = str(place_of(config.source, policy.at)) if policy.at else ""
+        row = {"policy": policy.name, "place": place, "runs": moment.value}
         quota = policies.quota_of(policy, currency)
         if quota is not None:
             taking = _take_of(remaining_takes, policy.name)
-            verdict_list.append(row | _quota_verdict(rehearsal, taking, quota.kind, currency))
+            rows.append(row | _quota_verdict(rehearsal, taking, quota.kind, currency))
         else:
-            verdict_list.append(row | _policy_verdict(rehearsal, policy.name))
+            rows.append(row | _step_verdict(rehearsal, steps.of(policy)))
     for take in remaining_takes:
         kind = take[0].key.split("/")[1]
-        row = {"policy": f"the token's own {kind}", "runs": policies.Moment.LIMIT.value}
-        verdict_list.append(row | _quota_verdict(rehearsal, take, kind, currency))
-    return verdict_list
+        last = route.model is not None and KINDS[kind].cost is not None
+        moment = Moment.LIMIT if last else Moment.HEAD
+        row = {"policy": f"the token's own {kind}", "place": "", "runs": moment.value}
+        rows.append(row | _quota_verdict(rehearsal, take, kind, currency))
+    return rows
+
+
+class _Steps:
+    """The steps of a rehearsal, each given to its policies in the order they run. Transforms that
+    follow one another are one step."""
+
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self._steps = list(rehearsal.steps)
+        self._transform: Step | None = None
+
+    def of(self, policy: Policy) -> Step | None:
+        """The step of the next policy; None if it was not reached."""
+        if policy.name == "transform" and self._transform is not None:
+            return self._transform
+        step = next((step for step in self._steps if step.name == policy.name), None)
+        if step is not None:
+            self._steps.remove(step)
+        self._transform = step if policy.name == "transform" else None
+        return step
 
 
 def _take_of(remaining_takes: list[QuotaTake], name: str) -> QuotaTake | None:
@@ -54,8 +78,7 @@ def _quota_verdict(
     return {"verdict": "refused" if over else "passed", "says": reason}
 
 
-def _policy_verdict(rehearsal: Rehearsal, name: str) -> dict[str, str]:
-    step = rehearsal.step(name)
+def _step_verdict(rehearsal: Rehearsal, step: Step | None) -> dict[str, str]:
     if step is None:
         return {"verdict": "not reached", "says": ""}
     if step.passed or rehearsal.error is None:

@@ -109,6 +109,7 @@ def _observe_all(
 
     def enter(exchange: Exchange, following: Handler) -> Response:
         rehearsal.route, rehearsal.exchange = route, exchange
+        rehearsal.stages = [stage_name(stage) for stage in stages]
         if secret:
             add_token(exchange, route.carriers[0], secret)
         rehearsal.carried = [carrier for carrier in route.carriers if carried(exchange, carrier)]
@@ -127,9 +128,14 @@ def _observe_all(
     return [enter, *(_observed(stage, rehearsal) for stage in stages)]
 
 
+def stage_name(stage: Stage) -> str:
+    """The name of a stage: that of its module."""
+    return stage.__module__.rpartition(".")[2]
+
+
 def _observed(stage: Stage, rehearsal: Rehearsal) -> Stage:
     def watched(exchange: Exchange, following: Handler) -> Response:
-        step = Step(stage.__module__.rpartition(".")[2])
+        step = Step(stage_name(stage))
         rehearsal.steps.append(step)
 
         def next_stage(inner: Exchange) -> Response:

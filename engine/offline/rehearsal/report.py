@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import orjson
 
 from engine.config.config import Config
 from engine.config.models import Model
-from engine.exchange.exchange import MISSING
+from engine.config.transforms import TransformConfig
+from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.interfaces import Target
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest
@@ -20,11 +22,13 @@ from engine.offline.rehearsal.target_translations import TargetTranslation
 from engine.offline.rehearsal.upstream_report import upstream_report
 from engine.offline.transform_edits import edits_of_caller, edits_of_upstreams
 from engine.plan.route import Plan, PlanResult, Route
-from engine.source.problem import place_of
+from engine.source.problem import Path, place_of
+from engine.spec.document.node import Node
 from engine.upstream.token_estimate import ESTIMATE_HEADER
 from engine.values.wildcard import ByName
 
 Report = dict[str, Any]
+_READING = ("receive", "validate")
 
 
 def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = ()) -> Report:
@@ -51,7 +55,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
             "hedge": None if route.hedge is None else route.hedge.after,
         },
         "authentication": _authentication(route, rehearsal),
-        "policies": verdicts(route, rehearsal, config.currency),
+        "policies": verdicts(route, rehearsal, config),
         "validation": _validation(route, rehearsal),
         "model": _model(route, rehearsal, planned.plan),
         "targets": targets,
@@ -71,20 +75,49 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
 
 
 def _transforms(route: Route, rehearsal: Rehearsal, plan: Plan) -> list[Report]:
-    """The edits of the request in their order, each with its `side` (`caller` or `upstream`) and
-    place."""
+    """The edits of the request that were made, in their order: each with its `side` (`caller` or
+    `upstream`) and place, and the place of the policy that makes it (`of`, "" for none)."""
     exchange, config = rehearsal.exchange, plan.config
-    if exchange is None or (rehearsal.step("transform") is None and not rehearsal.sent_requests):
+    if exchange is None:
         return []
     node = plan.specifications[route.operation.spec].node(route.operation)
-    caller_edits = edits_of_caller(route, exchange.record.requested_entry, config, node)
     upstreams = [request.upstream for request in rehearsal.sent_requests]
-    upstream_edits = edits_of_upstreams(route, exchange, upstreams, config)
-    return [
-        {"side": side, "edit": words, "place": str(place_of(config.source, at))}
-        for side, edits in (("caller", caller_edits), ("upstream", upstream_edits))
-        for at, words in edits
+    edits = [
+        *(("caller", edit) for edit in _edits_of_caller(route, rehearsal, exchange, config, node)),
+        *(("upstream", edit) for edit in edits_of_upstreams(route, exchange, upstreams, config)),
     ]
+    policies = [policy.at for policy in route.policies]
+    return [
+        {
+            "side": side,
+            "edit": words,
+            "place": str(place_of(config.source, at)),
+            "of": next(
+                (str(place_of(config.source, o)) for o in policies if at[: len(o)] == o), ""
+            ),
+        }
+        for side, (at, words) in edits
+    ]
+
+
+def _edits_of_caller(
+    route: Route, rehearsal: Rehearsal, exchange: Exchange, config: Config, node: Node
+) -> list[tuple[Path, str]]:
+    """The edits on the caller's side that were made. Transforms between policies are a stage, and
+    the others are the last one, with that of the model."""
+    made = sum(step.name == "transform" for step in rehearsal.steps)
+    complete = made == sum(name == "transform" for name in rehearsal.stages)
+    edits = list(edits_of_caller(route, exchange.record.requested_entry, config, node))
+    if complete:
+        return edits if made else []
+    groups = groupby(route.guards.written, lambda step: isinstance(step, TransformConfig))
+    transforms = [
+        [step.at for step in group if isinstance(step, TransformConfig)]
+        for is_transform, group in groups
+        if is_transform
+    ]
+    places = [at for group in transforms[:made] for at in group]
+    return [edit for edit in edits if any(edit[0][: len(at)] == at for at in places)]
 
 
 def code_of(rehearsal: Rehearsal) -> str:
@@ -163,20 +196,20 @@ def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
 
 
 def _validation(route: Route, rehearsal: Rehearsal) -> Report:
-    step, error = rehearsal.step("validate"), rehearsal.error
-    if step is None:
-        return {"mode": route.validate, "verdict": "not reached"}
+    """The verdict of the stages that read the request and compare it with the document."""
+    error, steps = rehearsal.error, [s for s in rehearsal.steps if s.name in _READING]
     if rehearsal.reported:
         return {"mode": route.validate, "verdict": "would refuse", "places": rehearsal.reported}
-    if step.passed or error is None:
-        return {"mode": route.validate, "verdict": "passed"}
-    return {
-        "mode": route.validate,
-        "verdict": "refused",
-        "place": error.param,
-        "code": error.code,
-        "message": error.message,
-    }
+    if error is not None and rehearsal.refused_by in _READING:
+        return {
+            "mode": route.validate,
+            "verdict": "refused",
+            "place": error.param,
+            "code": error.code,
+            "message": error.message,
+        }
+    reached = len(steps) == sum(name in _READING for name in rehearsal.stages)
+    return {"mode": route.validate, "verdict": "passed" if reached else "not reached"}
 
 
 def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:

@@ -32,11 +32,16 @@ def _lines(report: Report) -> Iterator[str]:
     yield _line("operation", shown_operation, operation["place"])
     yield _line("route", route["goes"], route["place"])
     yield from _authentication(report["authentication"])
-    yield from _policies(report, Moment.BEFORE_VALIDATION)
-    yield from _validation(report["validation"])
-    yield from _policies(report, Moment.AFTER_VALIDATION)
+    yield from _policies(report, Moment.HEAD)
+    chosen = report["model"] is not None and report["model"]["asked"] is not None
+    unread = report["validation"]["verdict"] == "refused" and not chosen
+    if unread:
+        yield from _validation(report["validation"])
     yield from _model(report["model"])
-    yield from _policies(report, Moment.AFTER_SELECTION, Moment.TRANSFORM)
+    yield from _policies(report, Moment.MODEL)
+    if not unread:
+        yield from _validation(report["validation"])
+    yield from _policies(report, Moment.WRITTEN)
     yield from _transforms(report, "caller")
     yield from _policies(report, Moment.LIMIT)
     yield from _targets(report["targets"], report["timeouts"], route["priority"])
@@ -89,17 +94,20 @@ def _authentication(report: Report) -> Iterator[str]:
     yield _line("authentication", f"{verdict}; checked {checked}")
 
 
-def _policies(report: Report, *moments: Moment) -> Iterator[str]:
-    """The policies that run at these moments."""
+def _policies(report: Report, moment: Moment) -> Iterator[str]:
+    """The policies that run at a moment, each transform with its edits."""
     for policy in report["policies"]:
-        if policy["runs"] in moments:
+        if policy["runs"] == moment:
             reason = f": {policy['says']}" if policy["says"] else ""
             yield _line("policy", f"{policy['policy']} {policy['verdict']}{reason}")
+            if policy["policy"] == "transform":
+                yield from _transforms(report, "caller", policy["place"])
 
 
-def _transforms(report: Report, side: str) -> Iterator[str]:
+def _transforms(report: Report, side: str, policy: str = "") -> Iterator[str]:
+    """The edits on a side, of the policy at a place or of none."""
     for edit in report["transforms"]:
-        if edit["side"] == side:
+        if (edit["side"], edit["of"]) == (side, policy):
             yield _line("transform", edit["edit"], edit["place"])
 
 

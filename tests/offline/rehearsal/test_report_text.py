@@ -42,8 +42,8 @@ def test_decisions_stand_in_the_order_of_the_request(chat):
         "route",
         "authentication",
         "policy",
-        "validation",
         "model",
+        "validation",
         "target 1",
         "target 2",
         "target 3",
@@ -53,17 +53,46 @@ def test_decisions_stand_in_the_order_of_the_request(chat):
     ]
 
 
+def set_header(name):
+    return {"transform": {"request": {"header": {"set": {name: "blue"}}}}}
+
+
 def test_policies_stand_where_they_run(tmp_path):
-    edit = {"transform": {"request": {"header": {"set": {"x-team": "blue"}}}}}
     deny = {"deny": {"if": {"body": {"messages": {"minItems": 9}}}}}
-    policies = [{"rate_limit": {"requests": 60, "per": "1m"}}, edit, deny]
-    lines = text(report_of(planned(tmp_path, patched(CONFIG, {"policies": policies})))).splitlines()
-    heads = ["  policy          max_body", "  validation", "  policy          deny", "  model  "]
-    heads += ["  policy          allow_models", "  policy          transform"]
-    heads += ["  transform       request.header.set x-team", "  policy          rate_limit"]
+    budget = {"token_budget": {"tokens": 90000, "per": "1m"}}
+    rate = {"rate_limit": {"requests": 60, "per": "1m"}}
+    policies = [budget, set_header("x-a"), deny, set_header("x-b"), rate]
+    config = patched(CONFIG, {"policies": policies, "models": {"big": set_header("x-c")}})
+    lines = text(report_of(planned(tmp_path, config))).splitlines()
+    heads = ["  policy          rate_limit", "  policy          max_body", "  model  "]
+    heads += ["  validation", "  policy          transform"]
+    heads += ["  transform       request.header.set x-a", "  policy          deny"]
+    heads += ["  transform       request.header.set x-b", "  policy          allow_models"]
+    heads += ["  transform       request.header.set x-c", "  policy          token_budget"]
     heads += ["  target 1", "  timeouts"]
     positions = [next(i for i, line in enumerate(lines) if line.startswith(head)) for head in heads]
     assert positions == sorted(positions)
+
+
+def test_the_edits_behind_a_refusal_are_not_listed(tmp_path):
+    deny = {"deny": {"if": {"header": {"x-a": "blue"}}}}
+    policies = [set_header("x-a"), deny, set_header("x-b")]
+    config = patched(CONFIG, {"policies": policies, "models": {"big": set_header("x-c")}})
+    output = text(report_of(planned(tmp_path, config)))
+    assert "request.header.set x-a" in output
+    assert "request.header.set x-b" not in output
+    assert "request.header.set x-c" not in output
+    assert "refused by      deny: request_denied at x-a" in output
+
+
+@pytest.mark.parametrize(
+    ("body", "order"),
+    [(b"{", ["validation", "model"]), (b'{"model": "nobody"}', ["model", "validation"])],
+)
+def test_the_validation_stands_before_the_model_if_the_body_cannot_be_read(project, body, order):
+    chat = request("POST", "/v1/chat", (), body)
+    lines = text(report(project, rehearse(project.plan, chat, Caller("alice")))).splitlines()
+    assert [head for line in lines if (head := line[2:18].strip()) in order] == order
 
 
 def test_targets_have_their_shares(chat):

@@ -1,0 +1,45 @@
+"""Where a request names its model, and repeats the name."""
+
+import orjson
+import pytest
+
+from engine.exchange.body import Body
+from engine.spec.expression import parse
+from engine.spec.model_places import ModelPlaces
+from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
+
+COPY = parse("$request.body#/model")
+BY_HEADER = ModelPlaces(parse("$request.header.x-model"), (COPY,), "models/")
+
+
+def exchange(body):
+    return new_exchange(
+        environ={"HTTP_X_MODEL": "m"},
+        body=Body(body),
+        value=orjson.loads(body),
+        media_type="application/json",
+        model="m",
+    )
+
+
+def test_the_place_in_the_body_is_found():
+    request = exchange(b'{"n": 1, "model": "m"}')
+    ModelPlaces(COPY).find(request)
+    start, end = request.model_span
+    assert request.body.in_memory[start:end] == b'"m"'
+    assert request.model_copies == ()
+
+
+@pytest.mark.parametrize(("name", "prefix"), [("m", ""), ("models/m", "models/")])
+def test_a_copy_may_have_the_prefix(name, prefix):
+    request = exchange(b'{"model": "%s"}' % name.encode())
+    BY_HEADER.find(request)
+    assert request.model_span is None
+    assert [copy[2] for copy in request.model_copies] == [prefix]
+
+
+def test_another_name_in_a_copy_is_refused():
+    with pytest.raises(GatewayError) as excinfo:
+        BY_HEADER.find(exchange(b'{"model": "other"}'))
+    assert (excinfo.value.status, excinfo.value.param) == (400, "model")
