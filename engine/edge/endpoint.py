@@ -98,7 +98,8 @@ class Endpoints:
         try:
             response = handler(exchange)
             unread = body.is_left() and connection.close_after()
-            send(resp, exchange, response, linger=unread and has_body(exchange, response))
+            lingers = unread and has_body(exchange, response)
+            send(resp, exchange, response, linger=body.rest(exchange) if lingers else 0)
         except AbortConnection:
             raise
         except Exception:

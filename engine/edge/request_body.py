@@ -17,6 +17,8 @@ from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _SMALL = 65_536
 """The largest unread body in bytes that is read and discarded to reuse the connection."""
+_MOST_READ_OF_STRANGERS = 1_000_000
+"""Bytes of the body that are discarded after a refusal of an unknown caller."""
 _is_length = re.compile("[0-9]{1,18}").fullmatch
 
 
@@ -115,6 +117,14 @@ class RequestBodyReader:
         # A caller that waits for 100 Continue may next send the body, or another request.
         bound = 0 if "HTTP_EXPECT" in self._environ else _SMALL
         return length is None or length > bound
+
+    def rest(self, exchange: Exchange) -> int:
+        """How many bytes of an unread body are worth reading, so that the caller gets the response:
+        of a known caller's the whole body, if it is not too large."""
+        length, limit = self._length(), exchange.max_body
+        if exchange.caller is None or self._broken or (length or 0) > limit:
+            return _MOST_READ_OF_STRANGERS
+        return limit if length is None else length
 
     def _length(self) -> int | None:
         """The Content-Length; None for a chunked body."""

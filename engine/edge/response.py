@@ -16,9 +16,10 @@ log = logging.getLogger("modelway")
 
 
 def send(
-    resp: falcon.Response, exchange: Exchange, response: Response, *, linger: bool = False
+    resp: falcon.Response, exchange: Exchange, response: Response, *, linger: int = 0
 ) -> None:
-    """Pass a response to Falcon. `linger`: the connection lingers after it was sent."""
+    """Pass a response to Falcon. `linger`: how many bytes of the request body the connection reads
+    and discards after it was sent."""
     resp.status = response.status
     body, fields = response.body, dict(response.headers)
     gateway_fields = common_headers(exchange)
@@ -70,7 +71,7 @@ class ResponseBody:
         exchange: Exchange,
         length: int,
         *,
-        linger: bool = False,
+        linger: int = 0,
     ) -> None:
         self._body = body
         self._exchange = exchange
@@ -114,7 +115,7 @@ class ResponseBody:
         try:
             connection.set_timeout(None)
             if self._linger:
-                connection.linger()
+                connection.linger(self._linger)
         except Exception:
             log.exception("request %s: closing its response failed", self._exchange.request_id)
 

@@ -66,8 +66,9 @@ class CallerConnection(Protocol):
         """Close the connection after the response. False if the server does not support it."""
         ...
 
-    def linger(self) -> None:
-        """End the response, then read and discard for at most a second before closing.
+    def linger(self, size: int) -> None:
+        """End the response, then read and discard at most `size` bytes before closing, for a time
+        that is bounded by the size.
 
         Closing a socket with unread bytes resets the connection (RFC 9112 9.6), and the caller may
         lose the end of the response.
@@ -102,7 +103,7 @@ class WSGIConnection:
     def close_after(self) -> bool:
         return False
 
-    def linger(self) -> None:
+    def linger(self, size: int) -> None:
         """No effect: the server decides how it closes the connection."""
 
 

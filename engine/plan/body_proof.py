@@ -139,7 +139,7 @@ class BodyProof:
     def _is_model(self, place: Place, at: Path) -> bool:
         for operation in self._operations:
             for expression in operation.models:
-                if expression.place == "body" and expression.steps == place.steps:
+                if expression.place == "body" and may_be(place.steps, expression.steps):
                     note_model(
                         place.text, (self._rules.side, "body", *at), operation.id, self._faults
                     )
@@ -238,6 +238,16 @@ class BodyProof:
         return any(
             self._unfit(operation, below, item, (*at, index)) for index, item in enumerate(items)
         )
+
+
+def may_be(steps: Sequence[str], path: Sequence[str]) -> bool:
+    """Whether the steps of a place may lead to the value at a path."""
+    if not steps:
+        return not path
+    if steps[0] == ANY_DEPTH:
+        return any(may_be(steps[1:], path[at:]) for at in range(len(path)))
+    fits = bool(path) and (steps[0] == path[0] or ANY in (steps[0], path[0]))
+    return fits and may_be(steps[1:], path[1:])
 
 
 def _lack(operations: Sequence[Bodies], place: Place) -> str:

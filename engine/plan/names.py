@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from engine import dialects, policies
@@ -147,7 +147,8 @@ class _Checker:
                     chains.append([*chain, name])
         return []
 
-    def policies(self, entries: Iterable[Policy]) -> None:
+    def policies(self, entries: Sequence[Policy]) -> None:
+        self.order(entries)
         for policy in entries:
             if policy.name not in policies.names():
                 hint = did_you_mean(policy.name, policies.names())
@@ -164,6 +165,18 @@ class _Checker:
                 policies.guards([policy], self.config.currency)
             except ValueError as error:
                 self.error(policy.at, "MW104", str(error))
+
+    def order(self, entries: Iterable[Policy]) -> None:
+        """Note a `max_body` that cannot run where it is written: the body has been received."""
+        edits = False  # a transform before it edits bodies
+        for policy in entries:
+            if policy.name == "max_body" and edits:
+                message = "'max_body' bounds the body as it is received, before this transform"
+                hint = "write it before the transform; 'deny' judges what a transform has edited"
+                self.error(policy.at, "MW358", message, hint, key=True)
+            options = policy.options if policy.name == "transform" else None
+            request = options.get("request") if isinstance(options, dict) else None
+            edits = edits or (isinstance(request, dict) and "body" in request)
 
     def route(self, route: RouteConfig) -> None:
         self.targets(route.to, route.at)

@@ -11,8 +11,8 @@ import gevent.socket
 from gevent.monkey import get_original
 
 _PIECE = 65_536
-_LINGER_SECONDS = 1.0
-_LINGER_BYTES = 1_000_000
+_LINGER_IDLE = 1.0
+_LINGER_RATE = 1_000_000
 _os_socket = get_original("socket", "socket")
 
 
@@ -65,15 +65,16 @@ class CallerSocket:
         return size
 
 
-def linger(sock: Any) -> None:
-    """End the response on a gevent socket, then read for at most a second (see
-    `CallerConnection.linger`)."""
-    end = time.monotonic() + _LINGER_SECONDS
-    remaining = _LINGER_BYTES
+def linger(sock: Any, size: int) -> None:
+    """End the response on a gevent socket, then read at most `size` bytes (see
+    `CallerConnection.linger`): for a second, or as long as they take at 1 MB per second, and until
+    nothing has come for a second."""
+    end = time.monotonic() + max(_LINGER_IDLE, size / _LINGER_RATE)
+    remaining = size
     with contextlib.suppress(OSError):  # the caller left, or sends nothing more
         sock.shutdown(socket.SHUT_WR)
         while remaining > 0 and (seconds := end - time.monotonic()) > 0:
-            sock.settimeout(seconds)
+            sock.settimeout(min(seconds, _LINGER_IDLE))
             if not (data := sock.recv(_PIECE)):
                 return
             remaining -= len(data)

@@ -78,7 +78,7 @@ class GunicornConnection:
         """gunicorn sends no `Connection: close`; `linger` closes the connection."""
         return True
 
-    def linger(self) -> None:
-        linger(self._sock)
+    def linger(self, size: int) -> None:
+        linger(self._sock, size)
         with contextlib.suppress(OSError):  # the caller has closed it
             self._sock.shutdown(socket.SHUT_RDWR)

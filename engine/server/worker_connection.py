@@ -137,8 +137,8 @@ class WorkerConnection:
         self._writer.close = True
         return True
 
-    def linger(self) -> None:
-        linger(self._sock.sock)
+    def linger(self, size: int) -> None:
+        linger(self._sock.sock, size)
 
     # The server's side
 

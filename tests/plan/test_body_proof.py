@@ -1,10 +1,13 @@
 """Edits of bodies are proved against schemas."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.config.transforms import TransformConfig
-from engine.plan.body_proof import Bodies, BodyProof, Rules, note_faults
+from engine.plan.body_proof import Bodies, BodyProof, Rules, may_be, note_faults
 from engine.source.problem import Findings, Level
+from engine.spec.expression import parse
 from engine.spec.spec import read
 from engine.transforms.compile import compile_transform
 from engine.transforms.faults import Faults
@@ -98,3 +101,33 @@ def test_a_header_is_noted_as_it_is_written():
     note_faults(transform, found, Level.WARNING, config, findings)
     (problem,) = findings.problems
     assert (problem.column, problem.level) == (text.index("x}") + 1, Level.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("steps", "path", "expected"),
+    [
+        (("model",), ("model",), True),
+        (("Model",), ("model",), False),
+        (("*",), ("model",), True),
+        (("**", "model"), ("model",), True),
+        (("**", "*"), ("model",), True),
+        (("a", "model"), ("model",), False),
+        (("model", "a"), ("model",), False),
+        (("**", "model"), ("a", "b", "model"), True),
+        (("requests", "0", "model"), ("requests", "*", "model"), True),
+        (("requests", "*", "content"), ("requests", "*", "model"), False),
+    ],
+)
+def test_a_place_may_be_that_of_the_model(steps, path, expected):
+    assert may_be(steps, path) is expected
+
+
+@pytest.mark.parametrize("place", ["a", "/a", "$.a", "$['a']", "$.*", "$..a", "$..*"])
+def test_no_edit_names_the_model_in_any_spelling(operations, place):
+    models = (parse("$request.body#/a"),)
+    faults = Faults()
+    config = TransformConfig({"request": {"body": {"set": {place: "x"}}}}, ())
+    transform = compile_transform(config, upstream=False, faults=faults)
+    named = [replace(operation, models=models) for operation in operations]
+    BodyProof(named, ERRORS, faults).edits(transform.request.body)
+    assert [fault.code for fault in faults.found] == ["MW362"]

@@ -91,8 +91,17 @@ def test_a_socket_whose_input_is_ended_is_read_to_its_end(pair: tuple[Any, Any])
 def test_a_socket_that_lingers_reads_to_the_callers_end(pair: tuple[Any, Any]) -> None:
     near, far = pair
     far.sendall(b"the rest")
-    lingering = gevent.spawn(linger, near)
+    lingering = gevent.spawn(linger, near, 1_000)
     assert far.recv(9) == b""
     assert not lingering.ready()
     far.close()
     lingering.get(timeout=PATIENCE)
+
+
+def test_a_socket_that_lingers_leaves_what_is_more_than_it_should_read(
+    pair: tuple[Any, Any],
+) -> None:
+    near, far = pair
+    far.sendall(b"x" * 100_000)
+    linger(near, 1)
+    assert near.recv(1) == b"x"

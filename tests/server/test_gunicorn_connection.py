@@ -50,7 +50,7 @@ def test_after_the_answer_the_rest_of_the_body_is_read_and_the_connection_closed
     assert new_connection.close_after()
     far.sendall(b"123456789")
     far.shutdown(1)
-    new_connection.linger()
+    new_connection.linger(1_000)
     assert far.recv(1) == b""
     assert near.recv(1) == b""
     near.close()
