@@ -5,8 +5,15 @@ import json
 import pytest
 import yaml
 
+from engine.edge.request_body import RequestBodyReader
+from engine.offline.rehearsal.observation import request
+from engine.offline.rehearsal.rehearse import rehearse
+from engine.offline.rehearsal.stand_ins import RecordingCounters
+from engine.spec.request_bodies import Bodies
+from engine.stages import validate
+from engine.values.caller import Caller
 from tests.support.project_app import TOKEN, ProjectApp
-from tests.support.rehearsing import CONFIG
+from tests.support.rehearsing import CONFIG, planned
 
 TURNS = [{"role": "user"}]
 
@@ -24,6 +31,92 @@ TURNS = [{"role": "user"}]
 def test_of_several_mistakes_the_first_stage_answers(tmp_path, headers, body, code):
     config = CONFIG.replace('[big, small, "wild-*"]', "[small]")
     assert ProjectApp(tmp_path, config).chat(headers, **body).json["error"]["code"] == code
+
+
+BY_HEAD = {"received": 0, "parsed": 0, "validated": 0}
+BY_MODEL = {"received": 1, "parsed": 1, "validated": 0}
+BY_SCHEMA = {"received": 1, "parsed": 1, "validated": 1}
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """How often a body was received, parsed and compared with its schema."""
+    done = dict.fromkeys(BY_HEAD, 0)
+
+    def count(word, holder, name):
+        original = getattr(holder, name)
+
+        def counted(*arguments):
+            done[word] += 1
+            return original(*arguments)
+
+        monkeypatch.setattr(holder, name, counted)
+
+    count("received", RequestBodyReader, "receive")
+    count("parsed", Bodies, "parse")
+    count("validated", validate, "check")
+    return done
+
+
+FINE = {"model": "big", "messages": TURNS}
+
+
+@pytest.mark.parametrize(
+    ("more", "headers", "body", "code", "expected"),
+    [
+        ("", {}, FINE, "invalid_api_key", BY_HEAD),
+        (", operations: [shop.show]", TOKEN, FINE, "operation_not_allowed", BY_HEAD),
+        (", ips: [10.0.0.0/8]", TOKEN, FINE, "address_not_allowed", BY_HEAD),
+        ("", TOKEN, FINE | {"policy": "allow_ips: [10.0.0.0/8]"}, "address_not_allowed", BY_HEAD),
+        ("", TOKEN, FINE | {"policy": "allow_operations: [a.*]"}, "operation_not_allowed", BY_HEAD),
+        (", models: [small]", TOKEN, FINE, "model_not_allowed", BY_MODEL),
+        ("", TOKEN, FINE | {"model": "nobody"}, "model_not_found", BY_MODEL),
+        ("", TOKEN, FINE | {"policy": "allow_models: [small]"}, "model_not_allowed", BY_MODEL),
+        ("", TOKEN, FINE | {"messages": []}, "array_below_min_length", BY_SCHEMA),
+    ],
+)
+def test_a_refusal_costs_no_more_than_it_needs(tmp_path, work, more, headers, body, code, expected):
+    policy = body.get("policy", "max_body: 1KB")
+    config = CONFIG.replace("rate: 5/1h", f"rate: 5/1h{more}").replace("max_body: 1KB", policy)
+    response = ProjectApp(tmp_path, config).chat(headers, **{k: body[k] for k in FINE})
+    assert (response.json["error"]["code"], work) == (code, expected)
+
+
+@pytest.mark.parametrize(
+    ("limit", "takes"),
+    [
+        ("rate_limit: {requests: 1, per: 1h}", 1),
+        ("concurrency: {requests: 1}", 1),
+        ("rate_limit: {requests: 1, per: 1h, by: all}", 1),
+        ("rate_limit: {requests: 1, per: 1h}\n  - token_budget: {tokens: 9000, per: 1h}", 2),
+        ("token_budget: {tokens: 9000, per: 1h}", 1),
+    ],
+)
+def test_the_limits_of_a_request_are_taken_once_or_at_two_moments(tmp_path, limit, takes):
+    config = CONFIG.replace("rate_limit: {requests: 60, per: 1m}", limit)
+    plan = planned(tmp_path, config.replace(", rate: 5/1h", "")).plan
+    taken = []
+
+    class Counting(RecordingCounters):
+        def take(self, limits, costs):
+            taken.append([limit.key.partition("/")[0] for limit in limits])
+            return super().take(limits, costs)
+
+    chat = request("POST", "/v1/chat", (), json.dumps(FINE).encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.offline.rehearsal.rehearse.RecordingCounters", Counting)
+        assert rehearse(plan, chat, Caller("alice")).status == 200
+    assert len(taken) == takes
+
+
+def test_a_request_over_its_rate_is_refused_before_its_body_is_received(tmp_path, work):
+    config = CONFIG.replace("rate: 5/1h", "rate: 1/1h, concurrency: 3")
+    built = ProjectApp(tmp_path, config)
+    assert built.chat(**FINE).status_code == 200
+    assert work == BY_SCHEMA
+    refused = built.chat(**FINE)
+    assert refused.json["error"]["code"] == "rate_limit_exceeded"
+    assert work == BY_SCHEMA
 
 
 def test_the_stages_of_a_route_can_be_wrapped(tmp_path):
