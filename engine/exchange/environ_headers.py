@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+SINGLE_HEADERS = frozenset(
+    {"host", "content-type", "content-length", "content-location", "content-range", "location"}
+    | {"date", "from", "referer", "user-agent", "max-forwards", "range", "if-range", "origin"}
+    | {"if-modified-since", "if-unmodified-since", "authorization", "proxy-authorization"}
+    | {"idempotency-key", "x-api-key", "api-key", "x-goog-api-key", "x-goog-user-project"}
+    | {"anthropic-version", "openai-organization", "openai-project"}
+)
+"""Request headers with one value, which is no list (RFC 9110, RFC 6454, and the vendors' documents).
+A request that repeats one is refused; any other header that is repeated is a list."""
+
+_ELEMENT = re.compile(r'(?:"(?:[^"\\]|\\.)*+"|[^",]|")++')
 
 
 def environ_key(header: str) -> str:
@@ -15,6 +28,19 @@ def environ_key(header: str) -> str:
 def comma_separated(header: str | None) -> list[str]:
     """The elements of a list-valued header in lower case (RFC 9110 5.6.1)."""
     return [element.strip().lower() for element in (header or "").split(",")]
+
+
+def header_elements(header: str) -> list[str]:
+    """The elements of a list-valued header as sent (RFC 9110 5.6.1); a quoted string is given
+    without its quotes."""
+    elements = (match[0].strip() for match in _ELEMENT.finditer(header))
+    return [_unquoted(element) for element in elements if element]
+
+
+def _unquoted(element: str) -> str:
+    if len(element) < 2 or element[0] != '"' or element[-1] != '"':
+        return element
+    return re.sub(r"\\(.)", r"\1", element[1:-1])
 
 
 def wants_websocket(environ: Mapping[str, Any]) -> bool:

@@ -110,11 +110,12 @@ def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
     models_read_body = any(choose.reads_body(model.choose) for model in config.models.values())
     global_guards = guards(config.policies, config.currency)
     distinct: dict[Takes, Takes] = {}  # thousands of routes have equal ones
-    compiled = {_identities(config.policies): global_guards}
+    compiled = {(None, *_identities(config.policies)): global_guards}
     for route in routes:
-        key = _identities(route.policies)
+        spellings = route.operation.bodies.spellings
+        key = (None if spellings is None else id(spellings), *_identities(route.policies))
         if key not in compiled:
-            compiled[key] = guards(route.policies, config.currency)
+            compiled[key] = guards(route.policies, config.currency, spellings)
         yield replace(
             route,
             guards=compiled[key],

@@ -45,7 +45,15 @@ def model_expression(
         if any("form" in media_type for media_type in operation.bodies.media_types):
             message = f"{operation.id} accepts a form, which has only top-level fields"
             findings.error(config.source, at, "MW305", message, "write $request.body#/name")
-    return location
+    return _documented(location, claim)
+
+
+def _documented(location: Expression, claim: Claim) -> Expression:
+    """A place in the body with the documented names of members that have two spellings."""
+    spellings = claim.operation.bodies.spellings
+    if spellings is None or location.place != "body":
+        return location
+    return expression.of_body(spellings.steps(location.steps))
 
 
 def _check_member(
@@ -87,4 +95,6 @@ def copies(
     takes_json = any("json" in name for name in bodies.media_types) or any(
         "json" in media_range.rules for media_range in bodies.ranges.values()
     )
-    return tuple(expression.parse(text) for text in claim.route.also) if takes_json else ()
+    if not takes_json:
+        return ()
+    return tuple(_documented(expression.parse(text), claim) for text in claim.route.also)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 
+from engine import dialects
 from engine.config.config import Config
 from engine.config.specs import Spec
 from engine.plan.assign import Claim
@@ -33,7 +34,11 @@ def read_all(
             continue
         display_name = str(FilePath(config.source.file).parent / spec.document)
         overlays = _overlays(spec, config, findings)
-        specification = read(name, file, display_name, spec.mount, findings, overlays, cache)
+        known = spec.dialect in dialects.names()
+        specification = read(
+            *(name, file, display_name, spec.mount, findings, overlays, cache),
+            dialects.get(spec.dialect).json_name if known else None,
+        )
         if specification is not None:
             specifications[name] = specification
     return specifications

@@ -20,6 +20,7 @@ from engine.config.routes import Policy
 from engine.config.transforms import TransformConfig
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
+from engine.spec.member_spellings import Spellings
 from engine.values.quota import Quota, QuotaRule, depends_on_model, window_key
 
 
@@ -82,9 +83,10 @@ def get(name: str) -> Any:
                the Quota that it enforces; a new kind needs a row in `values/quota.py: KINDS`
     build(options, services)
                its stage. `read(options)` turns the options into a typed value before that; one
-               with `reads_body` gets a parsed body. The value is hashable, and routes with equal
-               ones share the stage, which keeps no state. MOMENT is when it runs: HEAD (the
-               default); MODEL, or WRITTEN behind a policy that is; or WRITTEN
+               with `reads_body` gets a parsed body, one with `with_names` the spellings of the
+               members of bodies. The value is hashable, and routes with equal ones share the
+               stage, which keeps no state. MOMENT is when it runs: HEAD (the default); MODEL, or
+               WRITTEN behind a policy that is; or WRITTEN
     transform(policy)
                a TransformConfig: edits of requests and responses
 
@@ -144,9 +146,11 @@ def moments(
         yield policy, moment
 
 
-def guards(policies: Sequence[Policy], currency: str) -> Guards:
-    """Compile the policies of a route, whose options match the schemas. Raises ValueError for what
-    a schema cannot express."""
+def guards(
+    policies: Sequence[Policy], currency: str, spellings: Spellings | None = None
+) -> Guards:
+    """Compile the policies of a route, whose options match the schemas. `spellings` are those of
+    its bodies. Raises ValueError for what a schema cannot express."""
     steps: dict[Moment, list[PolicyStep]] = {moment: [] for moment in Moment}
     written: list[PolicyStep | TransformConfig] = []
     rules: list[QuotaRule] = []
@@ -159,6 +163,8 @@ def guards(policies: Sequence[Policy], currency: str) -> Guards:
             written += transform_of(policy)
             continue
         options = module.read(policy.options) if hasattr(module, "read") else policy.options
+        if spellings is not None and hasattr(options, "with_names"):
+            options = options.with_names(spellings)
         step = PolicyStep(policy.name, options)
         (written if moment is Moment.WRITTEN else steps[moment]).append(step)
     return Guards(

@@ -9,7 +9,7 @@ Behind a `transform` the request is judged as that has edited it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.exchange.edited_headers import with_edited_headers
@@ -17,6 +17,7 @@ from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.policies import Moment
 from engine.spec.conditions import Condition, compile_condition
+from engine.spec.member_spellings import Spellings
 from engine.values.errors import GatewayError
 
 _VALUE = "A JSON Schema; a value to be equal to; or a list of values, one of them to be equal to."
@@ -82,6 +83,14 @@ class Deny:
     @property
     def reads_body(self) -> bool:
         return any(condition.place == "body" for condition in self.all)
+
+    def with_names(self, spellings: Spellings) -> Deny:
+        """The options with the documented names of members that have two spellings."""
+        return replace(
+            self,
+            conditions=tuple(each.with_names(spellings) for each in self.conditions),
+            exceptions=tuple(each.with_names(spellings) for each in self.exceptions),
+        )
 
 
 def read(options: dict[str, Any]) -> Deny:

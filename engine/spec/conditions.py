@@ -1,7 +1,9 @@
 """Conditions on requests: a JSON Schema for a member of the body, a parameter or a header.
 
 Texts (parameters, headers, form fields) are read as numbers or booleans if the schema has those
-types. A value that is given twice is refused: two parsers may read different ones.
+types. A value that is given twice is refused: two parsers may read different ones. A condition for
+a refusal is also met by what a lenient parser takes for a value that meets it, and by one element
+of a header that is a list.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
+from engine.exchange.environ_headers import SINGLE_HEADERS, header_elements
 from engine.exchange.exchange import MISSING, Exchange
 from engine.source.suggestion import did_you_mean
 from engine.spec import expression
-from engine.spec.expression import Expression, lenient_name
+from engine.spec.expression import Expression, lenient_member, lenient_name
+from engine.spec.lenient_values import KEYWORDS, LenientReading
 from engine.spec.media_types import is_json
+from engine.spec.member_spellings import Spellings
 from engine.spec.named_members import NamedMembers
 from engine.spec.refusal_messages import Refusal, explain, place
 from engine.values.errors import GatewayError
@@ -26,31 +31,16 @@ from engine.values.errors import GatewayError
 WHOLE_BODY = "schema"
 """The name of the condition on the whole body."""
 
-_KEYWORDS: Mapping[str, frozenset[str]] = {
-    "number": frozenset(
-        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-    ),
-    "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
-    "array": frozenset(
-        {"items", "prefixItems", "minItems", "maxItems", "uniqueItems"}
-        | {"contains", "minContains", "maxContains"}
-    ),
-    "object": frozenset(
-        {"properties", "patternProperties", "additionalProperties", "propertyNames", "required"}
-        | {"minProperties", "maxProperties", "dependentRequired", "dependentSchemas"}
-    ),
-}
-"""Keywords by the type of values to which they apply: JSON Schema accepts values of other types."""
 _SCHEMAS = frozenset(
     {"items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else"}
 )
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _MAPPINGS = frozenset({"properties", "patternProperties", "dependentSchemas"})
-_ALL_KEYWORDS = (
+_ALLKEYWORDS = (
     frozenset({"type", "enum", "const", "title", "description", "$comment"})
     | _SCHEMAS
     | _LISTS
-    | frozenset().union(*_KEYWORDS.values())
+    | frozenset().union(*KEYWORDS.values())
     | _MAPPINGS
 )
 _SCALARS = frozenset({"number", "integer", "boolean"})
@@ -61,7 +51,8 @@ class Condition:
     """A place in a request, and the schema of its value.
 
     `expression` is None for the whole body. `schema` is the JSON Schema as text. `as_scalar`: a
-    text that is a number or a boolean is read as such. `members` are those that the schema names.
+    text that is a number or a boolean is read as such. `required`: requests that meet the condition
+    pass. `members` are those that the schema names, `reading` is that of lenient parsers.
     """
 
     place: str
@@ -69,8 +60,10 @@ class Condition:
     expression: Expression | None
     schema: str
     as_scalar: bool
+    required: bool
     validator: Any = field(compare=False, repr=False)
     members: NamedMembers = field(compare=False, repr=False)
+    reading: LenientReading = field(compare=False, repr=False)
 
     def value(self, exchange: Exchange) -> Any:
         """The value in a request, or MISSING. Raises GatewayError 400 if it is given twice."""
@@ -83,15 +76,49 @@ class Condition:
             is_text = is_json(exchange.media_type)
             if is_text:
                 self._refuse_repeats(bytes(exchange.body.buffer[span[0] : span[1]]))
-            self._refuse_spellings(value, str.casefold if is_text else lenient_name)
+            self._refuse_spellings(value, lenient_member if is_text else lenient_name)
         if self.as_scalar and isinstance(value, str) and not self._is_json_member(exchange):
             return _scalar(value)
         return value
 
+    def with_names(self, spellings: Spellings) -> Condition:
+        """The condition with the documented names of members that have two spellings."""
+        if self.place != "body":
+            return self
+        schema, name = json.loads(self.schema), self.name
+        if self.expression is not None:
+            steps = spellings.steps(self.expression.steps)
+            name = expression.pointer(steps)
+            spellings = spellings.at(steps)
+        return _compiled(self.place, name, spellings.schema(schema), required=self.required)
+
     def holds(self, exchange: Exchange) -> bool:
-        """Whether the request has the value, and the schema accepts it."""
+        """Whether the request has the value, and the schema accepts it: all of its elements if it
+        is `required`, otherwise one of them, or what a lenient parser takes for one."""
         value = self.value(exchange)
-        return value is not MISSING and bool(self.validator.is_valid(value))
+        if value is MISSING:
+            return False
+        values = self._readings(value) if self.place == "header" else (value,)
+        is_valid = self.validator.is_valid
+        if self.required:
+            return all(map(is_valid, values))
+        return any(is_valid(each) or self._may_hold(each) for each in values)
+
+    def _may_hold(self, value: Any) -> bool:
+        """Whether the schema accepts what a lenient parser takes a value for."""
+        reading = self.reading.read(value)
+        return reading is not value and bool(self.validator.is_valid(reading))
+
+    def _readings(self, value: Any) -> list[Any]:
+        """The values that a header may stand for: its elements, and where one of them is enough,
+        also all of its text, and elements without their parameters."""
+        if not isinstance(value, str) or self.name.lower() in SINGLE_HEADERS:
+            return [value]
+        elements = header_elements(value) or [value]
+        if not self.required:
+            plain = [element.partition(";")[0].strip() for element in elements]
+            elements = list(dict.fromkeys((value, *elements, *plain)))
+        return list(map(_scalar, elements)) if self.as_scalar else elements
 
     def refusal(self, exchange: Exchange) -> Refusal:
         """The refusal of a request whose value breaks the schema or is missing."""
@@ -100,7 +127,7 @@ class Condition:
             subject = f"parameter: '{self.param}'" if self.param else "body"
             code, message = "missing_required_parameter", f"Missing required {subject}."
             return Refusal(self.param, code, message)
-        if not self.validator.is_valid(value):
+        if self.required and not self.validator.is_valid(value):
             return explain(self.validator, value, self.param)
         subject = f"'{self.param}'" if self.param else "the request body"
         message = f"Invalid value for {subject}: this value is not allowed here."
@@ -149,17 +176,22 @@ def compile_condition(place: str, name: str, value: Any, *, required: bool) -> C
     where = f"{place}.{name}"
     schema = _schema(value)
     _check_keywords(schema, where)
-    if required:
-        schema = _with_type(schema)
+    schema = _with_type(schema) if required else schema
+    return _compiled(place, name, schema, required=required)
+
+
+def _compiled(place: str, name: str, schema: Any, *, required: bool) -> Condition:
+    """Raises ValueError for an invalid place or schema."""
     try:
         text = json.dumps(schema, sort_keys=True, allow_nan=False)
         validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True, offline=True)
     except ValueError as error:  # also jsonschema_rs.ValidationError
         reason = str(error).splitlines()[0]
-        raise ValueError(f"'{where}' is not a JSON Schema: {reason}") from error
+        raise ValueError(f"'{place}.{name}' is not a JSON Schema: {reason}") from error
     as_scalar = bool(_types(schema) & _SCALARS)
     at, members = _expression(place, name), NamedMembers(schema)
-    return Condition(place, name, at, text, as_scalar, validator, members)
+    reading = LenientReading(schema)
+    return Condition(place, name, at, text, as_scalar, required, validator, members, reading)
 
 
 def _expression(place: str, name: str) -> Expression | None:
@@ -167,7 +199,7 @@ def _expression(place: str, name: str) -> Expression | None:
         return expression.parse(f"$request.{place}.{name}")
     if name == WHOLE_BODY:
         return None
-    pointer = name if name.startswith("/") else "/" + name.replace("~", "~0").replace("/", "~1")
+    pointer = name if name.startswith("/") else expression.pointer([name])
     return expression.parse(f"$request.body#{pointer}")
 
 
@@ -182,8 +214,8 @@ def _check_keywords(schema: Any, where: str) -> None:
     """Raises ValueError for a keyword that JSON Schema would ignore."""
     for subschema, at in _subschemas(schema, where):
         for word in subschema:
-            if word not in _ALL_KEYWORDS:
-                hint = did_you_mean(word, _ALL_KEYWORDS, "see https://json-schema.org")
+            if word not in _ALLKEYWORDS:
+                hint = did_you_mean(word, _ALLKEYWORDS, "see https://json-schema.org")
                 raise ValueError(f"'{at}' has the unknown keyword '{word}'; {hint}")
 
 
@@ -205,7 +237,7 @@ def _subschemas(schema: Any, at: str) -> Iterator[tuple[Mapping[str, Any], str]]
 
 def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with the types to which its keywords apply, unless it has `type`."""
-    implied = sorted(kind for kind, words in _KEYWORDS.items() if not words.isdisjoint(schema))
+    implied = sorted(kind for kind, words in KEYWORDS.items() if not words.isdisjoint(schema))
     return {"type": implied, **schema} if implied and "type" not in schema else schema
 
 
@@ -215,7 +247,7 @@ def _types(schema: Any) -> frozenset[str]:
     for part, _ in _subschemas(schema, ""):
         kinds = part.get("type", [])
         types |= {kinds} if isinstance(kinds, str) else set(kinds)
-        types |= {kind for kind, words in _KEYWORDS.items() if not words.isdisjoint(part)}
+        types |= {kind for kind, words in KEYWORDS.items() if not words.isdisjoint(part)}
         values = [*part.get("enum", []), *([part["const"]] if "const" in part else [])]
         types |= {"boolean" if isinstance(v, bool) else "number" for v in values if _is_scalar(v)}
     return frozenset(types)

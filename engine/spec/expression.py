@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from email.errors import HeaderParseError
@@ -115,7 +115,9 @@ class Expression:
         """Refuse other spellings of a step, in each object along the pointer."""
         for step in self.steps:
             if isinstance(node, dict):
-                self._refuse_look_alikes(step, node, str.casefold)
+                # A name of one word has no separator that a server might not regard.
+                one_word = step.isalpha() and step.islower()
+                self._refuse_look_alikes(step, node, str.casefold if one_word else lenient_member)
                 node = node.get(step)
             elif isinstance(node, list) and step.isdigit() and int(step) < len(node):
                 node = node[int(step)]
@@ -187,15 +189,24 @@ class Expression:
         )
 
 
+_SEPARATORS = str.maketrans("", "", "_-")
+
+
+def lenient_member(name: str) -> str:
+    """A member's name as the most lenient parsers of JSON read it: without regard to case, and to
+    underscores (Protocol Buffers) and dashes."""
+    return name.casefold().translate(_SEPARATORS)
+
+
 def lenient_name(name: str) -> str:
     """A name as the most lenient parsers of forms and queries read it: escapes and encoded words
-    (RFC 2047) decoded, brackets (`model[0]`) and text after a NUL removed, in lower case."""
+    (RFC 2047) decoded, brackets (`model[0]`) and text after a NUL removed, then as in JSON."""
     if "=?" in name:
         with suppress(HeaderParseError):  # then it is no encoded word
             words = decode_header(name)
             name = "".join(w if isinstance(w, str) else w.decode("latin-1") for w, _ in words)
     plain = unquote(name).replace("\\", "").partition("[")[0].partition("\0")[0]
-    return plain.strip().casefold()
+    return lenient_member(plain.strip())
 
 
 def _form_names(exchange: Exchange) -> list[str]:
@@ -235,6 +246,16 @@ def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, ne
             comma = b"," if exchange.value else b""
             at, data = (start, start), orjson.dumps(name) + b":" + data + comma
     exchange.body = exchange.body.with_edits((*at, data), *exchange.edits)
+
+
+def pointer(steps: Iterable[str]) -> str:
+    """The JSON Pointer (RFC 6901) of a path."""
+    return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)
+
+
+def of_body(steps: Iterable[str]) -> Expression:
+    """The expression of a path in the body."""
+    return parse(f"$request.body#{pointer(steps)}")
 
 
 @lru_cache(1000)  # thousands of routes name the model in the same place

@@ -1,10 +1,12 @@
 """The members that a schema names, and other spellings of them in a value: some servers take `Stop`
-for `stop`, and the last of the two."""
+for `stop` or `topK` for `top_k`, and the last of the two."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+from engine.spec.expression import lenient_member
 
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
@@ -54,16 +56,16 @@ class NamedMembers:
                     continue
                 if name != key:
                     return key, name
-                if spelling := self._members[name].misspelt(below, str.casefold):
+                if spelling := self._members[name].misspelt(below, lenient_member):
                     return spelling
         if isinstance(value, list) and self._items is not None:
-            found_in = (self._items.misspelt(item, str.casefold) for item in value)
+            found_in = (self._items.misspelt(item, lenient_member) for item in value)
             return next((spelling for spelling in found_in if spelling), None)
         return None
 
     def _readings(self, reading: Callable[[str], str]) -> dict[str, str]:
-        if reading is not str.casefold:
+        if reading is not lenient_member:
             return {reading(name): name for name in self._members}
         if self._folded is None:
-            self._folded = {name.casefold(): name for name in self._members}
+            self._folded = {lenient_member(name): name for name in self._members}
         return self._folded

@@ -15,6 +15,7 @@ from engine.exchange.exchange import Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
 from engine.spec.media_types import EXAMPLES, body_kind, essence
+from engine.spec.member_spellings import Spellings, compile_spellings
 from engine.spec.refusal_messages import explain
 from engine.spec.schema_types import takes_any_bytes
 from engine.spec.schema_validator import SchemaValidator
@@ -28,11 +29,13 @@ class BodyRule:
     """The parser (None: bodies are not parsed) and validator of a media type.
 
     `names` are the members that the document names, for routes that reject or drop others.
+    `spellings` are those of members that requests may spell in two ways.
     """
 
     parse: Parse | None
     validator: SchemaValidator | None
     names: MemberNames | None = None
+    spellings: Spellings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,14 @@ class Bodies:
         return [*self.rules, *self.ranges]
 
     @property
+    def spellings(self) -> Spellings | None:
+        """The spellings of the members of JSON bodies; None if each has one."""
+        rules = [*self.rules.values()]
+        for media_range in self.ranges.values():
+            rules += media_range.rules.values()
+        return next((rule.spellings for rule in rules if rule.spellings is not None), None)
+
+    @property
     def unchecked_ranges(self) -> list[str]:
         """The ranges under which bodies of some media types are not validated."""
         return [name for name, media_range in self.ranges.items() if media_range.needs_type]
@@ -85,6 +96,8 @@ class Bodies:
             return None
         if rule.parse is not None:
             exchange.value = rule.parse(exchange)
+            if rule.spellings is not None:
+                use_documented_names(exchange, rule.spellings)
         return rule
 
     def rule(self, exchange: Exchange) -> BodyRule:
@@ -136,6 +149,17 @@ def check(rule: BodyRule, value: Any) -> None:
         raise explain(rule.validator, value).error()
 
 
+def use_documented_names(exchange: Exchange, spellings: Spellings) -> None:
+    """Give the members of a parsed JSON body their documented names. Raises GatewayError 400 for a
+    member that is there in both spellings."""
+    if not (edits := spellings.edits(exchange.body.buffer)):
+        return
+    body = exchange.body = exchange.body.rewrite(*edits)
+    if body.in_memory is None:
+        exchange.on_end.append(body.close)
+    exchange.value = parse_json(exchange)
+
+
 def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = False) -> Bodies:
     """Compile the `requestBody` of an operation; of equal ones return the first. Raises ValueError
     for a broken schema.
@@ -153,8 +177,11 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
             )
             continue
         parse = compile_parser(body_kind(media_type), media, validator)
-        names = _names(schema, schemas) if with_names and parse is parse_json else None
-        bodies.rules[media_type] = BodyRule(parse, validator if parse else None, names)
+        is_json_body = parse is parse_json
+        names = _names(schema, schemas) if with_names and is_json_body else None
+        spellings = _spellings(schema, schemas) if is_json_body else None
+        rule = BodyRule(parse, validator if parse else None, names, spellings)
+        bodies.rules[media_type] = rule
     ranges = (
         (name, each.default, each.needs_type, *each.rules.items())
         for name, each in bodies.ranges.items()
@@ -180,9 +207,8 @@ def _range(
         if any(fnmatchcase(example, name) for example in examples):
             # Forms are rare under media ranges, and their readers are slow to compile.
             parse = compile_parser(kind, media, validator, deferred=not media.get("encoding").value)
-            rules[kind] = BodyRule(
-                parse, validator if parse else None, names if kind == "json" else None
-            )
+            of_json = (names, _spellings(schema, schemas)) if kind == "json" else (None, None)
+            rules[kind] = BodyRule(parse, validator if parse else None, *of_json)
     return MediaRange(rules, unparsed, needs_type=True)
 
 
@@ -191,4 +217,15 @@ def _names(schema: Node, schemas: Schemas) -> MemberNames | None:
         return None
     return schemas.once(
         ("names", schema.uri, schema.path), lambda: compile_names(schema.value, schema.follow)
+    )
+
+
+def _spellings(schema: Node, schemas: Schemas) -> Spellings | None:
+    """The spellings of the members of a body; None for an API in which each has one."""
+    json_name = schemas.json_name
+    if json_name is None or schema.value is None:
+        return None
+    return schemas.once(
+        ("spellings", schema.uri, schema.path),
+        lambda: compile_spellings(schema.value, schema.follow, json_name),
     )

@@ -54,6 +54,7 @@ class Schemas:
         self, library: Library, purpose: Purpose = Purpose.REQUEST, *, proven: bool = False
     ) -> None:
         self.is_30 = library.is_30
+        self.json_name = library.json_name
         self._library = library
         self._purpose = purpose
         self._is_proven = proven

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 
@@ -85,12 +85,13 @@ def read(
     findings: Findings,
     overlays: Sequence[tuple[FilePath, str]] = (),
     cache: FilePath | None = None,
+    json_name: Callable[[str], str] | None = None,
 ) -> Specification | None:
     """Read a document into operations; None if it has errors. All problems go to the findings.
 
     `mounts` are path prefixes, used instead of the path of its server URL. A breach of the standard
     with a clear meaning is repaired; otherwise its operation is removed. `cache` is a folder for
-    large documents after parsing.
+    large documents after parsing. `json_name` is that of the dialect.
     """
     entry = _entry(cache, file, display_name, overlays)
     document_findings = Findings()
@@ -102,6 +103,7 @@ def read(
     findings.texts.update(document_findings.texts)
     if library is None:
         return None
+    library.json_name = json_name
     try:
         schemas = Schemas(library, proven=entry is not None and entry.schemas_are_proven)
     except (ValueError, RecursionError) as error:

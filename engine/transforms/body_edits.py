@@ -17,7 +17,7 @@ import orjson
 
 from engine.transforms.json_values import JsonValue
 from engine.transforms.look_alikes import other_members
-from engine.transforms.places import Place
+from engine.transforms.places import JsonName, Place
 from engine.transforms.template import TemplateValues
 from engine.values.json_document import JsonDocument
 from engine.values.json_edit import JsonPath
@@ -43,6 +43,22 @@ class BodyEdits:
         edits = (self.remove, self.rename, self.default, self.set, self.prepend, self.append)
         return any(edits)
 
+    def with_names(self, json_name: JsonName) -> BodyEdits:
+        """The edits of bodies of an API whose members may have two spellings."""
+
+        def names(place: Place) -> Place:
+            return place.with_names(json_name)
+
+        return BodyEdits(
+            remove=tuple(map(names, self.remove)),
+            rename=tuple((names(old), names(new)) for old, new in self.rename),
+            default=tuple((names(place), value) for place, value in self.default),
+            set=tuple((names(place), value) for place, value in self.set),
+            prepend=tuple((names(place), items) for place, items in self.prepend),
+            append=tuple((names(place), items) for place, items in self.append),
+            unless={steps: tuple(map(names, places)) for steps, places in self.unless.items()},
+        )
+
     def apply(
         self, document: JsonDocument, values: TemplateValues, *, request: bool = False
     ) -> None:
@@ -50,7 +66,7 @@ class BodyEdits:
         Raises Ambiguous for a repeated member, and TooDeep."""
         for place in self.remove:
             others = other_members(document.value, place) if request else []
-            if paths := [*place.find(document.value), *others]:
+            if paths := dict.fromkeys((*place.find(document.value), *others)):
                 document.remove(paths)
         for old, new in self.rename:
             _rename(document, old, new)
@@ -63,13 +79,21 @@ class BodyEdits:
             _create(document, path, value.fill(values))
         for place, value in self.set:
             text = value.fill(values)
-            if request and text is not None and (others := other_members(document.value, place)):
-                document.remove(others)
+            if request and text is not None:
+                _remove_others(document, place)
             _set(document, place, text)
         for place, items in self.prepend:
             _insert(document, place, _texts(items, values), front=True)
         for place, items in self.append:
             _insert(document, place, _texts(items, values), front=False)
+
+
+def _remove_others(document: JsonDocument, place: Place) -> None:
+    """Remove other spellings of the member at a place."""
+    if others := other_members(document.value, place):
+        found = place.find(document.value)
+        if others := [path for path in others if path not in found]:
+            document.remove(others)
 
 
 def _rename(document: JsonDocument, old: Place, new: Place) -> None:

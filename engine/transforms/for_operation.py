@@ -33,6 +33,8 @@ def _edited(operation: Node) -> list[Node]:
 def for_operation(transform: Transform, operation: Node) -> Transform:
     """The transform with only the body edits whose places the operation has. A schema that does not
     describe its members has every place."""
+    if (json_name := operation.library.json_name) is not None:
+        transform = transform.with_names(json_name)
     schemas = body_schemas(operation)
     content = operation.get("requestBody").get("content").value
     if content and not schemas:

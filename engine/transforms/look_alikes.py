@@ -1,5 +1,6 @@
 """Members and parameters in other spellings than those that are edited: some servers take `Stop`
-for `stop`, and the last of the two. What is removed or set in a request takes them away as well.
+for `stop` or `topK` for `top_k`, and the last of the two. What is removed or set in a request takes
+them away as well.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
-from engine.spec.expression import lenient_name
+from engine.spec.expression import lenient_member, lenient_name
 from engine.transforms.places import Place
 from engine.values.json_edit import JsonPath
 
@@ -16,6 +17,7 @@ _MAX_CACHED = 100
 """The longest name whose reading is cached: callers choose the names, and may send large ones."""
 
 _cached_reading = lru_cache(1000)(lenient_name)
+_cached_member = lru_cache(1000)(lenient_member)
 
 
 def _reading(name: str) -> str:
@@ -23,8 +25,8 @@ def _reading(name: str) -> str:
 
 
 def other_members(value: Any, place: Place) -> list[JsonPath]:
-    """The paths to members of a JSON value that differ from a place only in the case of letters;
-    none for a query."""
+    """The paths to members of a JSON value that differ from a place only in the case of letters,
+    underscores and dashes; none for a query."""
     if place.query is not None:
         return []
     nodes: list[tuple[Any, JsonPath, bool]] = [(value, (), True)]
@@ -40,11 +42,11 @@ def other_members(value: Any, place: Place) -> list[JsonPath]:
 def _entries(node: Any, step: str) -> list[tuple[str | int, Any]]:
     """The entries of a value that a step may be taken for."""
     if isinstance(node, dict):
-        size, folded = len(step), step.casefold()
+        reading, longest = _cached_member(step), 2 * len(step) + 2
         return [
             (key, below)
             for key, below in node.items()
-            if key == step or (len(key) == size and key.casefold() == folded)
+            if key == step or (len(key) <= longest and _cached_member(key) == reading)
         ]
     if isinstance(node, list) and step.isdecimal() and int(step) < len(node):
         return [(int(step), node[int(step)])]

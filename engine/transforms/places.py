@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +13,10 @@ from engine.values.json_edit import JsonPath
 _BAD_ESCAPE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 _LONGEST_REASON = 60
+_WORD = re.compile(r"[A-Za-z0-9_]+")
+
+JsonName = Callable[[str], str]
+"""Gives the JSON name of a member, such as `generationConfig` for `generation_config`."""
 
 ANY = "*"
 """A step of a query: any entry."""
@@ -28,11 +32,29 @@ class TooDeep(ValueError):
 @dataclass(frozen=True, slots=True)
 class Place:
     """One place, or with a `query` all places that it finds. `steps` are those of the JSON Pointer;
-    the steps of a query are names, indexes as text, ANY and ANY_DEPTH."""
+    the steps of a query are names, indexes as text, ANY and ANY_DEPTH. `json_name` gives the other
+    spelling of a step, in an API whose members may have two."""
 
     text: str
     steps: tuple[str, ...]
     query: Callable[[Any], list[JsonPath]] | None = field(default=None, compare=False)
+    json_name: JsonName | None = field(default=None, compare=False)
+
+    def with_names(self, json_name: JsonName) -> Place:
+        """The place in the bodies of an API whose members may have two spellings."""
+        if self.query is None:
+            return replace(self, json_name=json_name)
+        text = _WORD.sub(lambda word: json_name(word[0]), self.text)
+        return self if text == self.text else replace(self, query=_either(self, parse_place(text)))
+
+    def _key(self, step: str, node: Mapping[str, Any]) -> str:
+        """The name that an object has for a step, which it may lack."""
+        if self.json_name is None or step in node:
+            return step
+        name = self.json_name(step)
+        if name != step:
+            return name if name in node else step
+        return next((key for key in node if "_" in key and self.json_name(key) == step), step)
 
     def path(self, value: Any) -> JsonPath | None:
         """The path of a place without a query in a value, with numbers for steps into arrays. The
@@ -47,6 +69,7 @@ class Place:
                 path.append(int(step))
                 node = node[int(step)]
             elif isinstance(node, dict):
+                step = self._key(step, node)
                 path.append(step)
                 node = node.get(step, _NOTHING)
             elif node is _NOTHING:
@@ -70,6 +93,15 @@ class Place:
 
 
 _NOTHING: Any = object()
+
+
+def _either(first: Place, second: Place) -> Callable[[Any], list[JsonPath]]:
+    """The query for what either of two places finds."""
+
+    def find(value: Any) -> list[JsonPath]:
+        return [*dict.fromkeys((*first.find(value), *second.find(value)))]
+
+    return find
 
 
 def _exists(node: Any, path: JsonPath) -> bool:

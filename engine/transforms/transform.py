@@ -6,12 +6,13 @@ upstreams and targets on the upstream's side, on the request of each attempt.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.source.problem import Path
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.header_edits import HeaderEdits
 from engine.transforms.path_edit import PathEdit
+from engine.transforms.places import JsonName
 from engine.transforms.query_edits import QueryEdits
 
 
@@ -46,6 +47,16 @@ class Transform:
     at: Path = field(compare=False)
     request: RequestEdits = field(default_factory=RequestEdits)
     response: ResponseEdits = field(default_factory=ResponseEdits)
+
+    def with_names(self, json_name: JsonName) -> Transform:
+        """The transform for an API whose members may have two spellings."""
+        if not (self.request.body or self.response.body):
+            return self
+        return replace(
+            self,
+            request=replace(self.request, body=self.request.body.with_names(json_name)),
+            response=replace(self.response, body=self.response.body.with_names(json_name)),
+        )
 
     @property
     def place(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from engine.spec.media_types import body_kind, essence
 from engine.transforms.body_edits import BodyEdits
 from engine.transforms.caller_side import edit_json, edit_multipart
 from engine.transforms.form_edits import edit_form
+from engine.transforms.places import JsonName
 from engine.transforms.template import TemplateValues
 from engine.transforms.transform import Transform
 from engine.values.json_document import JsonDocument
@@ -38,11 +39,23 @@ class OutgoingRequest(Protocol):
 
 class UpstreamEdits:
     """The transforms of a target in their order: its provider's, its upstream's and its own.
-    `responses` are those that edit responses."""
+    `responses` are those that edit responses.
 
-    __slots__ = ("responses", "transforms")
+    `json_names` are those of the dialects whose requests the target gets: its own, or all for a
+    target that gets the requests of every dialect."""
 
-    def __init__(self, transforms: Sequence[Transform] = ()) -> None:
+    __slots__ = ("_by_json_name", "responses", "transforms")
+
+    def __init__(
+        self, transforms: Sequence[Transform] = (), json_names: Collection[JsonName | None] = ()
+    ) -> None:
+        if len(json_names) == 1 and (json_name := next(iter(json_names))) is not None:
+            transforms = [transform.with_names(json_name) for transform in transforms]
+        self._by_json_name = {
+            json_name: tuple(t.with_names(json_name) for t in transforms if t.request)
+            for json_name in (json_names if len(json_names) > 1 else ())
+            if json_name is not None
+        }
         self.transforms = tuple(transform for transform in transforms if transform.request)
         self.responses = tuple(transform for transform in transforms if transform.response)
 
@@ -54,7 +67,10 @@ class UpstreamEdits:
         for an unsafe path, GatewayError 400 for a value of the request that is not valid where a
         template inserts it."""
         body = _RequestBody(request, values.exchange.on_end)
-        for transform in self.transforms:
+        transforms = self.transforms
+        if self._by_json_name:
+            transforms = self._by_json_name.get(values.exchange.dialect.json_name, transforms)
+        for transform in transforms:
             edits = transform.request
             path = request.path[len(base_path) :]
             values = replace(values, target_path=path)

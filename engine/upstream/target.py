@@ -69,7 +69,11 @@ class Upstream:
     edits: UpstreamEdits = field(init=False)
 
     def __post_init__(self) -> None:
-        self.edits = UpstreamEdits(self.transforms)
+        self.edits = self._edits(self.transforms)
+
+    def _edits(self, transforms: Sequence[Transform]) -> UpstreamEdits:
+        of_any = [self.dialect] if self.dialect in dialects.names() else dialects.names()
+        return UpstreamEdits(transforms, {dialects.get(name).json_name for name in of_any})
 
     def headers(
         self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()
@@ -104,7 +108,7 @@ class Upstream:
         `configured` share their state. `transform` and `max_in_flight` are those of the target."""
         edits = self.edits
         if transform:
-            edits = UpstreamEdits((*self.transforms, *compile_all(transform, upstream=True)))
+            edits = self._edits((*self.transforms, *compile_all(transform, upstream=True)))
         return Target(
             self,
             model,

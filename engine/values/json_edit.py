@@ -16,16 +16,16 @@ JsonPath = tuple[str | int, ...]
 Edit = tuple[int, int, bytes]
 """Start and end of a span of bytes, and the bytes that replace it."""
 
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_SCALAR = re.compile(_STRING + rb"|[^\s{}\[\]:,\"]++", re.DOTALL)
-_NESTING = re.compile(_STRING + rb"|[{}\[\]]", re.DOTALL)
+STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_SCALAR = re.compile(STRING + rb"|[^\s{}\[\]:,\"]++", re.DOTALL)
+_NESTING = re.compile(STRING + rb"|[{}\[\]]", re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _OBJECT = re.compile(rb"\s*\{")
 _COLON = re.compile(rb"\s*:\s*")
 _SPACES = (b" ", b"\t", b"\r", b"\n")
 _UNCHANGED: Any = object()
-_VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
+_VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + STRING + rb")", re.DOTALL)
 
 
 class Ambiguous(ValueError):

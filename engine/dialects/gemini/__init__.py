@@ -24,6 +24,7 @@ from engine.dialects.interface.usage import (
     counts_in,
     token_usage,
 )
+from engine.values.proto_json import json_name
 from engine.values.usage import OutputFields, Usage
 
 _MODELS = "models/"
@@ -177,6 +178,7 @@ const client = new GoogleGenAI({
     },
 )
 
+# Requests have the names of their document, which may be those of the .proto files.
 _CONFIGS = ("generationConfig", "generation_config")
 
 DIALECT = Dialect(
@@ -205,6 +207,7 @@ DIALECT = Dialect(
             answers=tuple(product(_CONFIGS, ("candidateCount", "candidate_count"))),
         )
     ),
+    json_name=json_name,
     request_headers=("x-goog-api-client", "x-server-timeout", "x-client-request-id"),
     response_headers=(
         *("x-goog-request-id", "x-gemini-*", "x-vertex-ai-*"),

@@ -33,7 +33,8 @@ class Dialect:
 
     Requests: `claims` recognises by WSGI environ and query a request of this dialect where several
     dialects could answer. `request_fields` are the members from which usage is estimated;
-    `prompt_members` hold the prompt, in this order.
+    `prompt_members` hold the prompt, in this order. `json_name` gives the name of a member that
+    requests may spell in another way too, None where each member has one spelling.
 
     Errors: `error` makes the error object for a request id, `is_error` recognises one,
     `error_event` wraps one for a stream whose status is already sent. `stream_error` reads the JSON
@@ -81,6 +82,7 @@ class Dialect:
     claims: Callable[[Mapping[str, Any], str], bool] = _never
     request_fields: RequestFields = field(default_factory=RequestFields)
     prompt_members: tuple[str, ...] = ("system", "instructions", "messages", "input", "prompt")
+    json_name: Callable[[str], str] | None = None
     is_error_event: Callable[[Any], bool] = reports_error
     error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
     stream: StreamRules = DEFAULT_RULES

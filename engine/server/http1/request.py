@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from engine.exchange.environ_headers import SINGLE_HEADERS, environ_key
+
 _NAME = r"!#$%&'*+\-.^_`|~0-9A-Za-z"
 _REQUEST_LINE = re.compile(
     # One empty line before it is allowed (RFC 9112 2.2). A method has no lower case and no "#".
@@ -26,7 +28,7 @@ _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 _END = b"\r\n\r\n"
 _LONGEST_LENGTH = 100
 """Digits of a Content-Length."""
-_SINGLE = frozenset({"HTTP_HOST", "CONTENT_TYPE", "CONTENT_LENGTH"})
+_SINGLE = frozenset(map(environ_key, SINGLE_HEADERS))
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
 _CORRELATION_IDS = {
     "SESSION_ID": "HTTP_SESSION_ID",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -68,7 +68,8 @@ class Library:
     `absent` are missing files that it refers to, `overlays` the overlays applied to it, `breaches`
     the removed parts. `grafts` maps paths of the document to the overlay, and the path in it, from
     which the value comes. `targets` are those of references that were followed; None while the
-    values of the files may still change, and after `release`.
+    values of the files may still change, and after `release`. `json_name` gives the name of a member
+    that requests may spell in another way too, None where each has one spelling.
     """
 
     root: FilePath
@@ -78,6 +79,7 @@ class Library:
     overlays: dict[FilePath, SourceDocument] = field(default_factory=dict)
     absent: list[FilePath] = field(default_factory=list)
     targets: dict[tuple[FilePath, str], Node] | None = None
+    json_name: Callable[[str], str] | None = None
 
     def open(self, path: FilePath, display_name: str) -> SourceDocument:
         """Read a file, or return it if it has been read."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Container
 
 import msgspec
@@ -12,6 +11,7 @@ from msgspec import Raw
 from engine.translations.neutral.content import Signature
 from engine.translations.neutral.members import Members
 from engine.translations.neutral.signatures import NO_SIGNATURE, SEAL, seal, unseal
+from engine.values.proto_json import json_name
 
 NAME = "generate_content"
 
@@ -25,7 +25,6 @@ _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 _NULL = Raw(b"null")
 _SIGNED = ("thought", "thoughtSignature")
 
-_SNAKE = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
 _TO_STANDARD = str.maketrans("-_", "+/")
 
 THOUGHT = "thought:"
@@ -62,7 +61,7 @@ def vendor_part(raw: Raw) -> dict[str, Raw]:
 
 
 def _documented(name: str, names: Container[str]) -> str:
-    camel = _SNAKE.sub(lambda match: match[1].upper(), name)
+    camel = json_name(name)
     return name if camel in names else camel
 
 

@@ -1,0 +1,156 @@
+"""What a lenient parser may take a value for, where a JSON Schema speaks of another type.
+
+Parsers differ: Protocol Buffers read `"5"` and `5.0` as the integer 5 and a number as a word of an
+enumeration, pydantic reads `"yes"` as true, PHP `"5000 tokens"` as 5000, Jackson `[5]` as 5, and many
+compare words without regard to case. A condition that refuses a value also refuses what one of them
+takes for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from operator import is_
+from typing import Any
+
+KEYWORDS: Mapping[str, frozenset[str]] = {
+    "number": frozenset(
+        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    ),
+    "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
+    "array": frozenset(
+        {"items", "prefixItems", "minItems", "maxItems", "uniqueItems"}
+        | {"contains", "minContains", "maxContains"}
+    ),
+    "object": frozenset(
+        {"properties", "patternProperties", "additionalProperties", "propertyNames", "required"}
+        | {"minProperties", "maxProperties", "dependentRequired", "dependentSchemas"}
+    ),
+}
+"""Keywords by the type of values to which they apply: JSON Schema accepts values of other types."""
+
+_SAME_VALUE = ("not", "if", "then", "else")
+_SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
+_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
+_FALSE = frozenset({"", "0", "0.0", "f", "false", "n", "no", "off", "none", "null", "nil"})
+_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_PREFIXED = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)")
+_INFINITE = re.compile(r"([+-]?)(?:inf|infinity|\.inf|nan|\.nan)", re.IGNORECASE)
+_HUGE = 1.7e308
+_LONGEST_NUMBER = 400
+
+
+class LenientReading:
+    """How a lenient parser reads values for a JSON Schema without references."""
+
+    __slots__ = ("_items", "_members", "_types", "_words")
+
+    def __init__(self, schema: Any) -> None:
+        self._types: set[str] = set()
+        self._words: dict[str, str] = {}
+        self._members: dict[str, LenientReading] = {}
+        self._items: LenientReading | None = None
+        self._add(schema)
+
+    def _add(self, schema: Any) -> None:
+        if not isinstance(schema, dict):
+            return
+        declared = schema.get("type", [])
+        self._types |= {declared} if isinstance(declared, str) else set(declared)
+        self._types |= {kind for kind, words in KEYWORDS.items() if not words.isdisjoint(schema)}
+        for value in (*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())):
+            self._types.add(_type_of(value))
+            if isinstance(value, str):
+                self._words.setdefault(_word(value), value)
+        if "integer" in self._types:
+            self._types.add("number")
+        for name, below in schema.get("properties", {}).items():
+            self._members.setdefault(name, LenientReading(None))._add(below)
+        for below in _items(schema):
+            self._items = self._items or LenientReading(None)
+            self._items._add(below)
+        for below in _same_value(schema):
+            self._add(below)
+
+    def read(self, value: Any) -> Any:
+        """What a lenient parser takes a value for; the value itself if that is clear."""
+        types = self._types
+        if isinstance(value, dict):
+            if types and types <= {"array"} and self._items is not None:
+                return [self._items.read(value)]
+            named = {n: each for n, each in self._members.items() if n in value}
+            read = {name: each.read(value[name]) for name, each in named.items()}
+            return {**value, **read} if any(read[n] is not value[n] for n in read) else value
+        if isinstance(value, list):
+            if "array" not in types and len(value) == 1 and types:
+                return self.read(value[0])
+            if self._items is None:
+                return value
+            items = list(map(self._items.read, value))
+            return value if all(map(is_, items, value)) else items
+        if isinstance(value, str) and "string" in types:
+            word = self._words.get(_word(value), value.strip())
+            return value if word == value else word
+        if not types or value is None or _type_of(value) in types:
+            return value
+        return self._scalar(value, types)
+
+    def _scalar(self, value: Any, types: set[str]) -> Any:
+        """A boolean, number or text where the schema speaks of other types."""
+        if "number" in types and (number := _number(value)) is not None:
+            return number
+        if "boolean" in types:
+            return _is_true(value)
+        if "string" in types:
+            text = str(value).lower() if isinstance(value, bool) else f"{value}"
+            word = self._words.get(_word(text))
+            return (text if isinstance(value, bool) else self._numbered(text)) if word is None else word
+        if "array" in types:
+            return [value if self._items is None else self._items.read(value)]
+        return value
+
+    def _numbered(self, text: str) -> str:
+        """A word for which a number may stand; the number's `text` where none is a name."""
+        return next((word for word in self._words.values() if _number(word) is None), text)
+
+
+def _items(schema: Mapping[str, Any]) -> Iterator[Any]:
+    yield from (schema[word] for word in ("items", "contains") if word in schema)
+    yield from schema.get("prefixItems", ())
+
+
+def _same_value(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The subschemas of the same value."""
+    yield from (schema[word] for word in _SAME_VALUE if word in schema)
+    for word in _SAME_VALUE_LISTS:
+        yield from schema.get(word, ())
+    yield from schema.get("dependentSchemas", {}).values()
+
+
+def _type_of(value: Any) -> str:
+    return _TYPES.get(type(value), "null" if value is None else "object")
+
+
+def _word(text: str) -> str:
+    return text.strip().casefold()
+
+
+def _is_true(value: Any) -> bool:
+    """Whether a text or number may be true: anything but what stands for false."""
+    return _word(value) not in _FALSE if isinstance(value, str) else bool(value)
+
+
+def _number(value: Any) -> int | float | None:
+    """The number that a boolean, or a text at its beginning, stands for; None for none."""
+    if not isinstance(value, str):
+        return int(value)
+    text = value.strip()[:_LONGEST_NUMBER]
+    if match := _INFINITE.fullmatch(text):
+        return -_HUGE if match[1] == "-" else _HUGE
+    if match := _PREFIXED.match(text):
+        number = min(int(match[2], 0), int(_HUGE))
+        return -number if match[1] == "-" else number
+    if (match := _NUMBER.match(text)) is None:
+        return None
+    number = max(min(float(match[0].rstrip("_").replace("_", "")), _HUGE), -_HUGE)
+    return int(number) if number.is_integer() and abs(number) < 2**63 else number
