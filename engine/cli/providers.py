@@ -35,6 +35,15 @@ these facts with their dates.
 """
 
 
+_CHOICES = """
+What callers could choose besides the model, which is checked or refused unless `caller_choices` of
+the upstream permits it (see [models](models.md#what-callers-choose-besides-the-model)):
+
+| provider | members, and names of models |
+|---|---|
+"""
+
+
 @click.command()
 @click.argument("name", required=False)
 @format_option(
@@ -68,7 +77,12 @@ def command(name: str | None, output_format: str) -> None:
 def markdown(catalog: Sequence[Provider]) -> str:
     """The list of providers in the manual."""
     rows = (f"| `{p.name}` | {p.title} | `{p.upstream['url']}` | {_link(p)} |\n" for p in catalog)
-    return f"{_MARKDOWN}{''.join(rows)}"
+    choices = (
+        f"| `{p.name}` | {', '.join(f'`{c.name}` ({c.chooses})' for c in p.choices)} |\n"
+        for p in catalog
+        if p.choices
+    )
+    return f"{_MARKDOWN}{''.join(rows)}{_CHOICES}{''.join(choices)}"
 
 
 def _link(provider: Provider) -> str:
@@ -108,6 +122,9 @@ def _print_one(provider: Provider) -> None:
         click.echo(f"variable {name}: {variable.description}{default}")
     for credential in provider.other_credentials:
         click.echo(f"also: credential: {credential_text(credential)}")
+    for choice in provider.choices:
+        what = f"callers could choose: {choice.name} ({choice.chooses})"
+        click.echo(f"{what}, {choice.url}, {choice.date}")
     for note in provider.notes:
         click.echo(f"note: {note}")
     for source in provider.sources:

@@ -6,6 +6,7 @@ A file is read once, when a config names its provider. Read `Provider` first, th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -15,9 +16,12 @@ from typing import Any
 from engine.source import files
 from engine.source.reader import SourceDocument
 from engine.source.reader import read as read_yaml
+from engine.values.wildcard import matches
 
 CHAT = ("chat",)
 _SUFFIX = ".yaml"
+_HOST = re.compile(r"^  url: \"?https?://([^/\":]+)", re.MULTILINE)
+_VARIABLE = re.compile(r"\{[a-z_]+\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +66,41 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class CallerChoice:
+    """A way in which a caller chooses more than the model that a request names: a `member` of the
+    body, by its name or JSON Pointer, in which `*` is any item, or a `model` whose name matches a
+    wildcard.
+
+    `chooses` is `model` (names of models, which can be checked), `provider` (who serves the model)
+    or `settings` (models or tools, by settings that the gateway does not know). `url` is the page
+    that says so, `date` that of reading it.
+    """
+
+    chooses: str
+    url: str
+    date: str
+    member: str = ""
+    model: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in a config."""
+        return self.member or self.model
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The path of the member."""
+        return tuple(self.member.removeprefix("/").split("/"))
+
+
+@dataclass(frozen=True, slots=True)
 class Provider:
     """A provider. `upstream` has defaults of an entry of `upstreams`, as written in a config.
 
     `credential` is as in a config, with the name of an environment variable in place of each
     secret; None: it needs none. `date` is that of the models and prices, `currency` that of the
     prices. With `own_names`, operators name the models themselves; `models` has facts about some.
+    `choices` are what a caller can choose besides the model.
     """
 
     name: str
@@ -84,6 +117,7 @@ class Provider:
     own_names: bool = False
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
+    choices: tuple[CallerChoice, ...] = ()
 
 
 @cache
@@ -116,9 +150,19 @@ def read(name: str) -> Provider:
         credential=value.get("credential"),
         variables=variables,
         own_names=value.get("own_names", False),
+        choices=tuple(CallerChoice(**choice) for choice in value.get("choices", ())),
         models={name: _model(name, values) for name, values in value.get("models", {}).items()},
         **lists,
     )
+
+
+@cache
+def of_host(host: str) -> tuple[str, ...]:
+    """The providers whose URL has this host, in which variables stand for any text."""
+    texts = {name: (files.PROVIDERS / f"{name}{_SUFFIX}").read_text("utf-8") for name in names()}
+    hosts = {name: match[1] for name, text in texts.items() if (match := _HOST.search(text))}
+    patterns = {name: _VARIABLE.sub("*", text) for name, text in hosts.items()}
+    return tuple(name for name, text in patterns.items() if text != "*" and matches(host, text))
 
 
 def _model(name: str, values: dict[str, Any]) -> ProviderModel:

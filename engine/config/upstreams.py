@@ -9,6 +9,7 @@ from typing import Any
 
 from engine import credentials
 from engine.config import keys, provider_defaults
+from engine.config.caller_choices import known_choices, unknown_choices, unpermitted
 from engine.config.health import (
     EjectionConfig,
     ProbeConfig,
@@ -17,6 +18,7 @@ from engine.config.health import (
     read_probes,
 )
 from engine.config.keys import default
+from engine.config.providers import CallerChoice
 from engine.config.tls import tls_files
 from engine.config.transforms import TransformConfig, read_transform
 from engine.credentials import Credential
@@ -107,6 +109,7 @@ class UpstreamConfig:
     `missing_paths` are suffixes of the dialect's paths that the server does not have.
     `provider` is "" for none; `variables` are all of the provider's. `transform` has the provider's
     transform, then the entry's. `max_in_flight` is None for no limit, `queue` None for no queue.
+    `caller_choices` are the names of what callers may choose besides the model.
     """
 
     name: str
@@ -135,6 +138,13 @@ class UpstreamConfig:
     transform: tuple[TransformConfig, ...] = ()
     max_in_flight: int | None = None
     queue: QueueConfig | None = None
+    caller_choices: tuple[str, ...] = ()
+
+    @property
+    def choices(self) -> tuple[CallerChoice, ...]:
+        """What callers could choose besides the model, and must not."""
+        known = known_choices(self.provider, self.url, self.dialect)
+        return unpermitted(known, self.caller_choices)
 
 
 class UpstreamReader:
@@ -187,6 +197,7 @@ class UpstreamReader:
             ),
             max_in_flight=values.get("max_in_flight"),
             queue=QueueConfig(**values["queue"]) if "queue" in values else None,
+            caller_choices=self._caller_choices(values, at),
         )
 
     def _credentials(
@@ -204,6 +215,14 @@ class UpstreamReader:
         url = section["url"].rstrip("/")
         values = [self._credential(entry, url, variables, at) for at, entry in entries.items()]
         return tuple(credential for credential in values if credential is not None)
+
+    def _caller_choices(self, values: dict[str, Any], at: Path) -> tuple[str, ...]:
+        known = known_choices(values.get("provider", ""), values["url"], values.get("dialect", ""))
+        names = tuple(values.get("caller_choices", ()))
+        for index, message, hint in unknown_choices(names, known):
+            place = (*at, "caller_choices", index)
+            self.findings.error(self.source, place, "MW376", message, hint)
+        return names
 
     def _headers(self, section: dict[str, Any], at: Path) -> HeaderChanges:
         for kind in ("set", "add"):

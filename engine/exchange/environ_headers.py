@@ -13,8 +13,8 @@ SINGLE_HEADERS = frozenset(
     | {"idempotency-key", "x-api-key", "api-key", "x-goog-api-key", "x-goog-user-project"}
     | {"anthropic-version", "openai-organization", "openai-project"}
 )
-"""Request headers with one value, which is no list (RFC 9110, RFC 6454, and the vendors' documents).
-A request that repeats one is refused; any other header that is repeated is a list."""
+"""Request headers that are no list (RFC 9110, RFC 6454, and the vendors' documents). A request that
+repeats one is refused; any other header that is repeated is a list."""
 
 _ELEMENT = re.compile(r'(?:"(?:[^"\\]|\\.)*+"|[^",]|")++')
 

@@ -55,7 +55,8 @@ class Exchange:
     gateway's changes to the body: start, end, new bytes.
 
     `model` is the requested model, `model_span` its span in the body, `model_copies` the spans of
-    its copies: start, end, prefix. `targets` can serve it, in the order of attempts. `takes` are
+    its copies: start, end, prefix. `other_models` are those that the request names for the upstream
+    to use instead or besides. `targets` can serve it, in the order of attempts. `takes` are
     the fields from which usage is estimated; None if nothing is used.
 
     `original` is a copy of the request before transforms edited it, None if none has.
@@ -84,6 +85,7 @@ class Exchange:
     model: str = ""
     model_span: tuple[int, int] | None = None
     model_copies: Sequence[tuple[int, int, str]] = ()
+    other_models: Sequence[str] = ()
     targets: Sequence[Target] = ()
     upgrade: Upgrade | None = None
     traffic: Traffic | None = None

@@ -31,6 +31,10 @@ class Dialect(Protocol):
     def prompt_members(self) -> tuple[str, ...]:
         """The members of a JSON body whose texts are the prompt, in the order of the prompt."""
 
+    @property
+    def json_name(self) -> Callable[[str], str] | None:
+        """Gives the name of a member that requests may spell in another way too, if any have."""
+
     def gen_ai_operation(self, operation: str, /) -> str:
         """`gen_ai.operation.name` of `spec.operationId`."""
 

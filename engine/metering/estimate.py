@@ -28,6 +28,7 @@ SAMPLE = 8_192
 """Bytes at the beginning of an answer from which its share of text is estimated."""
 
 _MOST_ANSWERS = 128
+_MOST_DIGITS = 20
 _BLOCK = 4_096
 _UNSCANNED = 16_384
 
@@ -127,14 +128,16 @@ def _first_count(body: dict[str, Any], paths: tuple[Path, ...]) -> int | None:
         value: Any = body
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
-        if (number := count(value)) is not None:
+        if (number := count(_number(value))) is not None:
             return number
     return None
 
 
 def _number(value: Any) -> Any:
-    """The number of a form field, which is text; other values unchanged."""
-    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 4 else value
+    """The number of a text: of a form field, or in JSON, where Protocol Buffers write `"5000"`;
+    other values unchanged."""
+    is_number = isinstance(value, str) and len(value) <= _MOST_DIGITS and value.strip().isdecimal()
+    return int(value) if is_number else value
 
 
 def output_tokens(sample: bytes, size: int, text_members: tuple[str, ...]) -> int:

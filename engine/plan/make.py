@@ -108,6 +108,9 @@ def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
     """The routes with their compiled policies, and whether the choice of a target reads the
     body."""
     models_read_body = any(choose.reads_body(model.choose) for model in config.models.values())
+    has_choices = any(
+        choice.member for upstream in config.upstreams.values() for choice in upstream.choices
+    )
     global_guards = guards(config.policies, config.currency)
     distinct: dict[Takes, Takes] = {}  # thousands of routes have equal ones
     compiled = {(None, *_identities(config.policies)): global_guards}
@@ -120,6 +123,7 @@ def _with_guards(routes: Iterable[Route], config: Config) -> Iterator[Route]:
             route,
             guards=compiled[key],
             takes=distinct.setdefault(route.takes, route.takes),
+            has_choices=has_choices and route.model is not None,
             chosen_by_body=(
                 choose.reads_body(route.choose) if route.model is None else models_read_body
             ),

@@ -34,7 +34,8 @@ class Route:
     `dialects` are the dialects of callers of this path, the operation's own last. `wide` are the
     path variables that may have slashes, because they name a model. `websocket` has the limits of
     sessions, if the operation is a WebSocket. `chosen_by_body`: a value of the body decides which
-    target is chosen. `response_validators` is None unless the route reports on responses. `at` is
+    target is chosen; `has_choices`: one may choose another model at an upstream (`caller_choices`).
+    `response_validators` is None unless the route reports on responses. `at` is
     the path of the operation's name in the config.
     """
 
@@ -60,6 +61,7 @@ class Route:
     priority: str = "normal"
     hedge: Hedge | None = None
     chosen_by_body: bool = False
+    has_choices: bool = False
 
     @property
     def by_model(self) -> ModelOperation:
@@ -77,7 +79,8 @@ class Route:
         """Whether a stage needs the parsed body: it names the model, or a policy or the choice of a
         target depends on it."""
         names_model = self.model is not None and (self.model.place == "body" or bool(self.also))
-        return names_model or self.guards.reads_body or self.chosen_by_body
+        reads_body = self.guards.reads_body or self.chosen_by_body or self.has_choices
+        return names_model or reads_body
 
     @property
     def destination(self) -> str:

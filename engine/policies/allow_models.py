@@ -28,8 +28,16 @@ def build(options: Patterns, services: Services) -> Stage:
     def allow_models(exchange: Exchange, following: Handler) -> Response:
         model = exchange.model
         if model and not options.match(model):
-            message = f"The model '{model[:200]}' may not be used here."
-            raise GatewayError(403, "model_not_allowed", message, param="model")
+            raise _not_allowed(model)
+        if exchange.other_models:
+            for other in exchange.other_models:
+                if not options.match(other):
+                    raise _not_allowed(other)
         return following(exchange)
 
     return allow_models
+
+
+def _not_allowed(model: str) -> GatewayError:
+    message = f"The model '{model[:200]}' may not be used here."
+    return GatewayError(403, "model_not_allowed", message, param="model")

@@ -1,9 +1,9 @@
 """What a lenient parser may take a value for, where a JSON Schema speaks of another type.
 
 Parsers differ: Protocol Buffers read `"5"` and `5.0` as the integer 5 and a number as a word of an
-enumeration, pydantic reads `"yes"` as true, PHP `"5000 tokens"` as 5000, Jackson `[5]` as 5, and many
-compare words without regard to case. A condition that refuses a value also refuses what one of them
-takes for it.
+enumeration, pydantic reads `"yes"` as true, PHP `"5000 tokens"` as 5000, Jackson `[5]` as 5, and
+many compare words without regard to case. A condition that refuses a value also refuses what one of
+them takes for it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,11 @@ class LenientReading:
         if "string" in types:
             text = str(value).lower() if isinstance(value, bool) else f"{value}"
             word = self._words.get(_word(text))
-            return (text if isinstance(value, bool) else self._numbered(text)) if word is None else word
+            return (
+                (text if isinstance(value, bool) else self._numbered(text))
+                if word is None
+                else word
+            )
         if "array" in types:
             return [value if self._items is None else self._items.read(value)]
         return value
@@ -152,5 +156,5 @@ def _number(value: Any) -> int | float | None:
         return -number if match[1] == "-" else number
     if (match := _NUMBER.match(text)) is None:
         return None
-    number = max(min(float(match[0].rstrip("_").replace("_", "")), _HUGE), -_HUGE)
-    return int(number) if number.is_integer() and abs(number) < 2**63 else number
+    real = max(min(float(match[0].rstrip("_").replace("_", "")), _HUGE), -_HUGE)
+    return int(real) if real.is_integer() and abs(real) < 2**63 else real

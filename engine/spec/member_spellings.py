@@ -1,4 +1,4 @@
-"""Members that requests of some APIs may spell in two ways: `generationConfig`, `generation_config`.
+"""Members that requests of an API may spell in two ways: `generationConfig`, `generation_config`.
 
 Both are one member. A request gets the documented names before anything reads it, so that whatever
 judges, edits, counts or routes it knows a single name. Keys of free-form values, such as the

@@ -68,8 +68,8 @@ class UpstreamEdits:
         template inserts it."""
         body = _RequestBody(request, values.exchange.on_end)
         transforms = self.transforms
-        if self._by_json_name:
-            transforms = self._by_json_name.get(values.exchange.dialect.json_name, transforms)
+        if self._by_json_name and (json_name := values.exchange.dialect.json_name) is not None:
+            transforms = self._by_json_name.get(json_name, transforms)
         for transform in transforms:
             edits = transform.request
             path = request.path[len(base_path) :]

@@ -8,6 +8,7 @@ from functools import cache
 
 from engine.config.model_operations import Kind, ModelOperation, ModelOperations
 from engine.config.models import STAR, Choice, Model, TargetConfig
+from engine.config.providers import CallerChoice
 from engine.exchange.exchange import Exchange
 from engine.source.suggestion import Suggestions
 from engine.upstream.target import Target, Upstream
@@ -19,11 +20,13 @@ from engine.values.wildcard import ByName, star_text
 class ServedModel:
     """A model and its `groups` of targets: its own first, then those of each fallback. Groups are
     asked one after another, the targets of each in the order of its strategy. `shortens`: a target
-    has STAR as its name for the model, which stands for the part that the wildcard matches."""
+    has STAR as its name for the model, which stands for the part that the wildcard matches.
+    `choices` are what callers could choose at its upstreams besides the model, and must not."""
 
     name: str
     groups: tuple[TargetGroup, ...]
     shortens: bool = False
+    choices: tuple[CallerChoice, ...] = ()
 
     def order(self, exchange: Exchange) -> Sequence[Target]:
         """The targets for a request that names the model, in the order of attempts."""
@@ -156,10 +159,13 @@ def build_catalog(
         return group(name, name)
 
     def make(name: str) -> ServedModel:
+        groups = (group(name), *map(fallback_group, _fallbacks(models, name, {})))
+        targets = [target for each in groups for target in each.configured]
         model = ServedModel(
             name,
-            (group(name), *map(fallback_group, _fallbacks(models, name, {}))),
+            groups,
             any(target.model == STAR for target in models[name].to),
+            tuple({c.name: c for target in targets for c in target.upstream.choices}.values()),
         )
         watch(model.groups)
         return model

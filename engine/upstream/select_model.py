@@ -10,6 +10,7 @@ from engine.config.model_operations import ModelOperation, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.spec.expression import Expression
 from engine.spec.model_places import ModelPlaces
+from engine.upstream.caller_choices import check_choices
 from engine.upstream.model_catalog import Catalog, ModelsByOperation
 from engine.values.errors import GatewayError
 
@@ -25,7 +26,8 @@ class SelectModel:
     names none. `operation` stands for all of its kind (see `ModelOperations.kind`). Bodies are
     parsed, but not validated yet.
 
-    Raises GatewayError 400 without a model, 403 for one that the caller may not use, 404 for one
+    Raises GatewayError 400 without a model, 403 for one that the caller may not use and for a
+    choice that callers do not have (`caller_choices`), 404 for a model
     that does not exist or does not have the operation.
     """
 
@@ -58,6 +60,8 @@ class SelectModel:
             operations = self._operations.of(entry.name)
             raise _without_operation(name, exchange.operation, operations, expression)
         exchange.model, exchange.record.requested_entry = name, model.name
+        if model.choices:
+            check_choices(exchange, model, self._catalog)
         if self._places.also:
             self._places.find_copies(exchange, name)
         exchange.targets = model.order(exchange)
@@ -67,6 +71,9 @@ class SelectModel:
 def _name(name: Any, expression: Expression, default: str, exchange: Exchange) -> str:
     """The name of the model in the request, or the default. Raises GatewayError 400 or 404."""
     if isinstance(name, str) and 0 < len(name) <= _MAX_NAME:
+        if expression.place == "header" and "," in name:
+            message = f"'{expression.param}' is given twice; send it once."
+            raise GatewayError(400, "invalid_value", message, param=expression.param)
         return name
     if name is MISSING or name is None or name == "":
         if default and expression.accepts(exchange):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine import dialects
+from engine.config.providers import CallerChoice
 from engine.config.transforms import TransformConfig
 from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, UpstreamConfig
 from engine.credentials.interface.credential import Credential, LiveCredential, OpenCredential
@@ -44,7 +45,8 @@ class Upstream:
 
     `states` has the state of its targets by entry under `models` and model name, and by address if
     it has `replicas`: its addresses are followed. `former_states` are those of addresses that left,
-    with the time. `edits` are those of targets without a `transform` of their own.
+    with the time. `edits` are those of targets without a `transform` of their own. `choices` are
+    what callers could choose at it besides the model, and must not.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Upstream:
     transforms: tuple[Transform, ...] = ()
     gates: Gates | None = None
     replicas: Replicas | None = None
+    choices: tuple[CallerChoice, ...] = ()
     former_states: dict[tuple[str, ...], tuple[float, TargetState]] = field(default_factory=dict)
     edits: UpstreamEdits = field(init=False)
 
@@ -241,6 +244,7 @@ def connect(
             *compile_all(config.transform, upstream=True),
         ),
         gates=Gates(config, queues),
+        choices=config.choices,
     )
     if config.resolve is not None:
         upstream.replicas = Replicas(built, config.resolve.max_addresses)

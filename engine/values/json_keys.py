@@ -1,4 +1,4 @@
-"""The keys of JSON text under other names: one pass, without recursion, all other bytes unchanged."""
+"""The keys of JSON text under other names, in one pass; all other bytes stay unchanged."""
 
 from __future__ import annotations
 

@@ -19,8 +19,14 @@ def refuses(schema, value):
         *((TRUE, value) for value in (1, 1.0, -1, 2, "true", "True", " TRUE ", "yes", "on", "1")),
         *((TRUE, value) for value in ("t", "Y", "enabled", [True], ["yes"], [[1]])),
         *(({"const": False}, value) for value in (0, 0.0, "false", "No", "off", "0", "", [False])),
-        *((ABOVE, value) for value in ("5000", " 5000 ", "5000.0", "5e3", "5_000", "+5000", "0x1388")),
-        *((ABOVE, value) for value in ("5000 tokens", "1e999", "Infinity", "inf", "NaN", "9" * 400)),
+        *(
+            (ABOVE, value)
+            for value in ("5000", " 5000 ", "5000.0", "5e3", "5_000", "+5000", "0x1388")
+        ),
+        *(
+            (ABOVE, value)
+            for value in ("5000 tokens", "1e999", "Infinity", "inf", "NaN", "9" * 400)
+        ),
         *((ABOVE, value) for value in ([5000], ["5000"], "0b1111111111111", "０５０００")),
         ({"const": 5}, "5"),
         ({"const": 5}, "5.0"),
@@ -33,8 +39,14 @@ def refuses(schema, value):
         ({"pattern": "^evil$"}, " evil "),
         ({"contains": {"const": "audio"}}, "Audio"),
         ({"items": {"properties": {"n": {"minimum": 2}}}}, {"n": "3"}),
-        ({"properties": {"a": {"properties": {"b": TRUE}}}, "required": ["a"]}, {"a": {"b": "yes"}}),
-        ({"contains": {"properties": {"type": {"const": "web"}}}}, [{"type": "x"}, {"type": "Web"}]),
+        (
+            {"properties": {"a": {"properties": {"b": TRUE}}}, "required": ["a"]},
+            {"a": {"b": "yes"}},
+        ),
+        (
+            {"contains": {"properties": {"type": {"const": "web"}}}},
+            [{"type": "x"}, {"type": "Web"}],
+        ),
         ({"anyOf": [TRUE, {"const": 7}]}, "7"),
     ],
 )

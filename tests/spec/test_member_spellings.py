@@ -42,13 +42,22 @@ def documented(value):
     ("sent", "expected"),
     [
         ({"generation_config": {"max_tokens": 1}}, {"generationConfig": {"maxTokens": 1}}),
-        ({"generationConfig": {"stop_words": ["a_b"]}}, {"generationConfig": {"stopWords": ["a_b"]}}),
+        (
+            {"generationConfig": {"stop_words": ["a_b"]}},
+            {"generationConfig": {"stopWords": ["a_b"]}},
+        ),
         ({"plainName": {"inner_name": 1}}, {"plain_name": {"innerName": 1}}),
-        ({"parts": [{"inline_data": {"max_tokens": 1}}]}, {"parts": [{"inlineData": {"maxTokens": 1}}]}),
+        (
+            {"parts": [{"inline_data": {"max_tokens": 1}}]},
+            {"parts": [{"inlineData": {"maxTokens": 1}}]},
+        ),
         ({"parts": {"inline_data": {}}}, {"parts": {"inlineData": {}}}),
         ({"by_name": {"a_b": {"max_tokens": 1}}}, {"byName": {"a_b": {"maxTokens": 1}}}),
         ({"labels": {"max_tokens": "x_y"}}, {"labels": {"max_tokens": "x_y"}}),
-        ({"function_args": {"max_tokens": {"a_b": 1}}}, {"functionArgs": {"max_tokens": {"a_b": 1}}}),
+        (
+            {"function_args": {"max_tokens": {"a_b": 1}}},
+            {"functionArgs": {"max_tokens": {"a_b": 1}}},
+        ),
         ({"unknown_name": {"max_tokens": 1}}, {"unknown_name": {"max_tokens": 1}}),
     ],
 )
@@ -88,7 +97,8 @@ def test_both_spellings_at_once_are_refused_with_both_names(text, param):
     assert (error.status, error.code, error.param) == (400, "invalid_value", param)
     assert "two spellings of one member; send one of them" in error.message
     last = param.rpartition(".")[2]
-    assert f"'{last}'" in error.message and f"'{json_name(last)}'" in error.message
+    assert f"'{last}'" in error.message
+    assert f"'{json_name(last)}'" in error.message
 
 
 @each(

@@ -68,8 +68,8 @@ class Library:
     `absent` are missing files that it refers to, `overlays` the overlays applied to it, `breaches`
     the removed parts. `grafts` maps paths of the document to the overlay, and the path in it, from
     which the value comes. `targets` are those of references that were followed; None while the
-    values of the files may still change, and after `release`. `json_name` gives the name of a member
-    that requests may spell in another way too, None where each has one spelling.
+    values of the files may still change, and after `release`. `json_name` gives the name of a
+    member that requests may spell in another way too, None where each has one spelling.
     """
 
     root: FilePath

@@ -53,6 +53,7 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
             "forwarded-narrowed",
             f"no longer gets callers' headers: {listed(removed_headers)}",
         )
+    yield from _choices(was, now)
     if was.headers != now.headers:
         # Values may be secrets: only names are listed.
         names = {n for side in (was, now) for n in (*side.headers.set, *side.headers.add)}
@@ -62,6 +63,17 @@ def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
             "upstream-headers",
             f"sets or removes other headers: {listed(sorted(names))}",
         )
+
+
+def _choices(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
+    """Callers may choose more or less: what the config permits, or what is known of the server."""
+    was_refused = {choice.name for choice in was.choices}
+    now_refused = {choice.name for choice in now.choices}
+    if permitted := sorted(was_refused - now_refused):
+        yield Effect.WEAKER, "caller-choices-gained", f"lets callers choose {listed(permitted)}"
+    if refused := sorted(now_refused - was_refused):
+        words = f"no longer lets callers choose {listed(refused)}"
+        yield Effect.BREAKING, "caller-choices-lost", words
 
 
 def _credential_text(upstream: UpstreamConfig) -> str:
