@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.errors import HeaderParseError
 from email.header import decode_header
 from functools import lru_cache
@@ -42,6 +42,17 @@ class Expression:
     place: str
     steps: tuple[str, ...]
     member: str | None = None
+    _readings: tuple[tuple[str, Callable[[str], str]], ...] = field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        # A name of one word has no separator that a server might not regard.
+        readings = [
+            (step, str.casefold if step.isalpha() and step.islower() else lenient_member)
+            for step in self.steps
+        ]
+        object.__setattr__(self, "_readings", tuple(readings))
 
     @property
     def param(self) -> str:
@@ -113,11 +124,9 @@ class Expression:
 
     def _refuse_look_alikes_of_members(self, node: Any) -> None:
         """Refuse other spellings of a step, in each object along the pointer."""
-        for step in self.steps:
+        for step, reading in self._readings:
             if isinstance(node, dict):
-                # A name of one word has no separator that a server might not regard.
-                one_word = step.isalpha() and step.islower()
-                self._refuse_look_alikes(step, node, str.casefold if one_word else lenient_member)
+                self._refuse_look_alikes(step, node, reading)
                 node = node.get(step)
             elif isinstance(node, list) and step.isdigit() and int(step) < len(node):
                 node = node[int(step)]

@@ -21,12 +21,14 @@ class ServedModel:
     """A model and its `groups` of targets: its own first, then those of each fallback. Groups are
     asked one after another, the targets of each in the order of its strategy. `shortens`: a target
     has STAR as its name for the model, which stands for the part that the wildcard matches.
-    `choices` are what callers could choose at its upstreams besides the model, and must not."""
+    `choices` are what callers could choose at its upstreams besides the model, and must not;
+    `choosing_members` are the members of bodies with one, empty if any request may have one."""
 
     name: str
     groups: tuple[TargetGroup, ...]
     shortens: bool = False
     choices: tuple[CallerChoice, ...] = ()
+    choosing_members: frozenset[str] = frozenset()
 
     def order(self, exchange: Exchange) -> Sequence[Target]:
         """The targets for a request that names the model, in the order of attempts."""
@@ -161,11 +163,14 @@ def build_catalog(
     def make(name: str) -> ServedModel:
         groups = (group(name), *map(fallback_group, _fallbacks(models, name, {})))
         targets = [target for each in groups for target in each.configured]
+        choices = {c.name: c for target in targets for c in target.upstream.choices}.values()
+        by_name = "*" in name and any(choice.model for choice in choices)
         model = ServedModel(
             name,
             groups,
             any(target.model == STAR for target in models[name].to),
-            tuple({c.name: c for target in targets for c in target.upstream.choices}.values()),
+            tuple(choices),
+            frozenset() if by_name else frozenset(c.steps[0] for c in choices if c.member),
         )
         watch(model.groups)
         return model

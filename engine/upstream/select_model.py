@@ -61,7 +61,9 @@ class SelectModel:
             raise _without_operation(name, exchange.operation, operations, expression)
         exchange.model, exchange.record.requested_entry = name, model.name
         if model.choices:
-            check_choices(exchange, model, self._catalog)
+            members, body = model.choosing_members, exchange.value
+            if not members or not isinstance(body, dict) or not members.isdisjoint(body):
+                check_choices(exchange, model, self._catalog)
         if self._places.also:
             self._places.find_copies(exchange, name)
         exchange.targets = model.order(exchange)
