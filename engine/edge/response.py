@@ -15,9 +15,7 @@ from engine.exchange.record import Outcome
 log = logging.getLogger("modelway")
 
 
-def send(
-    resp: falcon.Response, exchange: Exchange, response: Response, *, linger: int = 0
-) -> None:
+def send(resp: falcon.Response, exchange: Exchange, response: Response, *, linger: int = 0) -> None:
     """Pass a response to Falcon. `linger`: how many bytes of the request body the connection reads
     and discards after it was sent."""
     resp.status = response.status

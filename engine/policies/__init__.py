@@ -146,9 +146,7 @@ def moments(
         yield policy, moment
 
 
-def guards(
-    policies: Sequence[Policy], currency: str, spellings: Spellings | None = None
-) -> Guards:
+def guards(policies: Sequence[Policy], currency: str, spellings: Spellings | None = None) -> Guards:
     """Compile the policies of a route, whose options match the schemas. `spellings` are those of
     its bodies. Raises ValueError for what a schema cannot express."""
     steps: dict[Moment, list[PolicyStep]] = {moment: [] for moment in Moment}
